@@ -1,0 +1,144 @@
+"""What a user describes: an Application made of Components. Immutable; see docs/glossary.md for the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.storage import StorageDemand
+
+
+class Kind(StrEnum):
+    """Batch applications end by themselves; interactive ones end by cancel or time limit."""
+
+    BATCH = "batch"
+    INTERACTIVE = "interactive"
+
+
+class PortProtocol(StrEnum):
+    """What is spoken on a port; only http can be proxied to users."""
+
+    TCP = "tcp"
+    HTTP = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A named port of a component. `number` is its value inside a container; back-ends may map it elsewhere."""
+
+    name: str
+    number: int
+    protocol: PortProtocol = PortProtocol.TCP
+    path: str = "/"
+    proxied: bool = False
+
+
+class ProbeKind(StrEnum):
+    """How readiness is asked for: a connection, or an HTTP answer below 500."""
+
+    TCP = "tcp"
+    HTTP = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Readiness: `port` (by name) must answer within `timeout_s` of the start, asked every `interval_s`."""
+
+    kind: ProbeKind
+    port: str
+    path: str = "/"
+    interval_s: float = 1.0
+    timeout_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A named volume of the tenant, or a host path from the admin's allow-list, mounted at `target`."""
+
+    target: str
+    name: str | None = None
+    host_path: str | None = None
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One container template. The first `essential_count` instances are core, the rest elastic.
+
+    `reservation` is taken off the node; the limits (None: the reservation) bound what the instance may use.
+    Texts in `command`, `environment` and `work_dir` may hold address templates such as `{host:master}`.
+    `labels` are node labels that an instance insists on.
+    """
+
+    name: str
+    image: str
+    reservation: Resources
+    command: tuple[str, ...] = ()
+    work_dir: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    cores_limit_milli: int | None = None
+    memory_limit_bytes: int | None = None
+    shm_bytes: int | None = None
+    essential_count: int = 1
+    total_count: int = 1
+    startup_order: int = 0
+    labels: tuple[tuple[str, str], ...] = ()
+    ports: tuple[Port, ...] = ()
+    readiness: Probe | None = None
+    ends_application: bool = False
+    read_only_root: bool = False
+    stop_grace_s: float = 10.0
+
+    @property
+    def elastic_count(self) -> int:
+        """How many instances only make it faster."""
+        return self.total_count - self.essential_count
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What a user submits, after frameworks were expanded and everything was checked.
+
+    `expected_run_s` is the size hint of size-based policies: the run time expected with all services.
+    Priority and deadline are only defaults; they belong to the Execution.
+    """
+
+    name: str
+    components: tuple[Component, ...]
+    kind: Kind = Kind.BATCH
+    description: str = ""
+    expected_run_s: float | None = None
+    time_limit_s: float | None = None
+    retries: int = 0
+    default_priority: int = 0
+    default_deadline_s: float | None = None
+    storage: StorageDemand | None = None
+
+    def component(self, name: str) -> Component:
+        """The component of that name; KeyError when there is none."""
+        for component in self.components:
+            if component.name == name:
+                return component
+        raise KeyError(name)
+
+    @property
+    def ending_component(self) -> Component | None:
+        """The component whose end is the application's end, when one is named."""
+        return next((c for c in self.components if c.ends_application), None)
+
+    def instances(self) -> Iterator[tuple[Component, int]]:
+        """Every (component, index) in start-up order; an index below essential_count is core."""
+        for component in sorted(self.components, key=lambda c: c.startup_order):
+            for index in range(component.total_count):
+                yield component, index
+
+    def core_resources(self) -> Resources:
+        """What all core services together reserve."""
+        return total(c.reservation * c.essential_count for c in self.components)
+
+    def total_resources(self) -> Resources:
+        """What all services together reserve."""
+        return total(c.reservation * c.total_count for c in self.components)

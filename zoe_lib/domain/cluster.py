@@ -1,0 +1,133 @@
+"""Nodes, and the pure answer to "can this ever fit?"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine as the back-end sees it.
+
+    `foreign` is what work that is not Zoe's takes now; `usable` is what Zoe may reserve in all.
+    """
+
+    name: str
+    total: Resources
+    foreign: Resources = field(default_factory=Resources)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    ready: bool = True
+    containers: int = 0
+    message: str = ""
+
+    @property
+    def usable(self) -> Resources:
+        """Total without what foreign work takes."""
+        return self.total - self.foreign
+
+
+def lacks_labels(component: Component, node: Node) -> str | None:
+    """Which wanted labels the node does not carry; None when it has all."""
+    for key, value in component.labels:
+        if node.labels.get(key) != value:
+            return f"label {key}={value} missing"
+    return None
+
+
+def lacks_devices(component: Component, free: Resources) -> str | None:
+    """Which devices are short; None when there are enough."""
+    for kind, amount in component.reservation.devices.items():
+        if free.devices.get(kind, 0) < amount:
+            return f"{kind}: {amount} wanted, {free.devices.get(kind, 0)} there"
+    return None
+
+
+def lacks_resources(component: Component, free: Resources) -> str | None:
+    """Which of cores and memory are short; None when there is enough."""
+    wanted = component.reservation
+    if free.cores_milli < wanted.cores_milli:
+        return f"cores: {wanted.cores_milli / 1000:g} wanted, {free.cores_milli / 1000:g} there"
+    if free.memory_bytes < wanted.memory_bytes:
+        return f"memory: {_mib(wanted.memory_bytes)} wanted, {_mib(free.memory_bytes)} there"
+    return None
+
+
+def never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
+    """Why the core services can never run together on these nodes, even if they were empty; None if they may.
+
+    A platform without any node answers None: nothing is known yet. The check packs greedily, largest first, per
+    component on nodes' totals; it refuses only what is certain: an instance that fits no node, or a sum of cores,
+    memory or devices beyond the sum of all nodes that carry the labels.
+    """
+    if not platform:
+        return None
+    for component in application.components:
+        if component.essential_count == 0:
+            continue
+        reason = _component_never_fits(component, platform)
+        if reason is not None:
+            return reason
+    return _sum_never_fits(application, platform)
+
+
+def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
+    labelled = [node for node in platform if lacks_labels(component, node) is None]
+    if not labelled:
+        wanted = ", ".join(f"{k}={v}" for k, v in component.labels)
+        return _never(f"component {component.name} wants a node labelled {wanted}; there is none", component.name)
+    room = sum(_instances_in(component.reservation, node.total) for node in labelled)
+    if room >= component.essential_count:
+        return None
+    wanted_text = f"{component.reservation.cores_milli / 1000:g} cores and {_mib(component.reservation.memory_bytes)}"
+    devices = ", ".join(f"{amount} {kind}" for kind, amount in component.reservation.devices.items())
+    return _never(
+        f"component {component.name} needs {component.essential_count} core x {wanted_text}"
+        f"{' and ' + devices if devices else ''}; all nodes together have room for {room}, even when empty",
+        component.name,
+        f"the largest node has {_largest(labelled)}",
+    )
+
+
+def _instances_in(wanted: Resources, room: Resources) -> int:
+    counts = [10**9]
+    if wanted.cores_milli > 0:
+        counts.append(room.cores_milli // wanted.cores_milli)
+    if wanted.memory_bytes > 0:
+        counts.append(room.memory_bytes // wanted.memory_bytes)
+    counts.extend(room.devices.get(kind, 0) // amount for kind, amount in wanted.devices.items() if amount > 0)
+    return min(counts)
+
+
+def _sum_never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
+    wanted = application.core_resources()
+    everything = Resources()
+    for node in platform:
+        everything = everything + node.total
+    if wanted.fits_in(everything):
+        return None
+    return _never(
+        f"the core services together need {wanted.cores_milli / 1000:g} cores and {_mib(wanted.memory_bytes)}; "
+        f"all nodes together have {everything.cores_milli / 1000:g} cores and {_mib(everything.memory_bytes)}",
+        "",
+    )
+
+
+def _never(sentence: str, component: str, hint: str = "") -> Reason:
+    hint = hint or "ask for less, or ask the admin for more or larger nodes"
+    return Reason(ReasonCode.NEVER_FITS, sentence, {component: 1} if component else {}, hint)
+
+
+def _largest(nodes: Sequence[Node]) -> str:
+    node = max(nodes, key=lambda n: (n.total.memory_bytes, n.total.cores_milli))
+    return f"{node.total.cores_milli / 1000:g} cores and {_mib(node.total.memory_bytes)}"
+
+
+def _mib(amount: int) -> str:
+    if amount >= 2**30:
+        return f"{amount / 2**30:.4g} GiB"
+    return f"{amount / 2**20:.4g} MiB"

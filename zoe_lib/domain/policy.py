@@ -1,0 +1,33 @@
+"""The admin's policy: data that can be changed at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+DEFAULT_FILTERS = ("readiness", "labels", "devices", "resources")
+# The free-memory weight is smaller than one step of the container count, so it only breaks ties:
+# "fewest containers, then most free memory".
+DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How the queue is ordered and how services are placed.
+
+    order: `fifo` or `size` (smallest first; `ageing_s` seconds of waiting count as one halving of the size).
+    elastic_failures_max: after so many failures of one elastic service it is given up.
+    queue_scan_max: executions looked at in one pass; bounds the pass, the rest is told so.
+    placements_per_tick_max: services placed in one pass; bounds the plan.
+    """
+
+    order: str = "fifo"
+    ageing_s: float = 600.0
+    filters: tuple[str, ...] = DEFAULT_FILTERS
+    weighers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHERS))
+    queue_scan_max: int = 100_000
+    placements_per_tick_max: int = 10_000
+    start_attempts_max: int = 3
+    elastic_failures_max: int = 5
+    elastic_backoff_s: float = 5.0
+    version: int = 0

@@ -1,0 +1,62 @@
+"""Amounts of what a node has and a service asks for, in whole units so that sums never drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+_NO_DEVICES: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """An amount of cores (thousandths), memory (bytes) and devices (whole pieces by kind)."""
+
+    cores_milli: int = 0
+    memory_bytes: int = 0
+    devices: Mapping[str, int] = field(default_factory=lambda: _NO_DEVICES)
+
+    def __add__(self, other: Resources) -> Resources:
+        return Resources(
+            self.cores_milli + other.cores_milli,
+            self.memory_bytes + other.memory_bytes,
+            _merge(self.devices, other.devices, 1),
+        )
+
+    def __sub__(self, other: Resources) -> Resources:
+        return Resources(
+            self.cores_milli - other.cores_milli,
+            self.memory_bytes - other.memory_bytes,
+            _merge(self.devices, other.devices, -1),
+        )
+
+    def __mul__(self, count: int) -> Resources:
+        return Resources(
+            self.cores_milli * count,
+            self.memory_bytes * count,
+            {kind: amount * count for kind, amount in self.devices.items()},
+        )
+
+    def fits_in(self, free: Resources) -> bool:
+        """True when every amount asked for is there; an exact fit is a fit."""
+        return (
+            self.cores_milli <= free.cores_milli
+            and self.memory_bytes <= free.memory_bytes
+            and all(free.devices.get(kind, 0) >= amount for kind, amount in self.devices.items())
+        )
+
+
+def total(amounts: Iterable[Resources]) -> Resources:
+    """The sum of all amounts; nothing for none."""
+    result = Resources()
+    for amount in amounts:
+        result = result + amount
+    return result
+
+
+def _merge(left: Mapping[str, int], right: Mapping[str, int], sign: int) -> Mapping[str, int]:
+    if not left and not right:
+        return _NO_DEVICES
+    kinds = {**left, **right}
+    return {kind: left.get(kind, 0) + sign * right.get(kind, 0) for kind in kinds}

@@ -1,0 +1,48 @@
+"""What an application asks of the object store, and what the storage controller answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Guarantee(StrEnum):
+    """How an application stands to its bandwidth: `required` waits for it, `preferred` starts without."""
+
+    REQUIRED = "required"
+    PREFERRED = "preferred"
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidth:
+    """Bytes per second that an application wants from the store; None is no wish."""
+
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+    guarantee: Guarantee = Guarantee.PREFERRED
+
+
+@dataclass(frozen=True, slots=True)
+class Pushdown:
+    """Projection and selection to be done by the store: the columns wanted and the rows that match `where`."""
+
+    columns: tuple[str, ...] = ()
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StorageObject:
+    """A named input or output of an application: a URI of an object-store prefix."""
+
+    name: str
+    uri: str
+    pushdown: Pushdown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StorageDemand:
+    """The storage section of an application."""
+
+    inputs: tuple[StorageObject, ...] = ()
+    outputs: tuple[StorageObject, ...] = ()
+    bandwidth: Bandwidth | None = None
