@@ -1,0 +1,68 @@
+"""Address templates: found, filled, refused."""
+
+import pytest
+
+from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, escape, fill, references
+
+
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [
+        ("{host:self}", Template(TemplateKind.HOST)),
+        ("{host:master}", Template(TemplateKind.HOST, "master")),
+        ("{hosts:spark-worker}", Template(TemplateKind.HOSTS, "spark-worker")),
+        ("{port:rpc}", Template(TemplateKind.PORT, None, "rpc")),
+        ("{port:master.rpc}", Template(TemplateKind.PORT, "master", "rpc")),
+        ("{scratch}", Template(TemplateKind.SCRATCH)),
+        ("{workspace}", Template(TemplateKind.WORKSPACE)),
+        ("{index}", Template(TemplateKind.INDEX)),
+        ("{execution}", Template(TemplateKind.EXECUTION)),
+        ("{user}", Template(TemplateKind.USER)),
+    ],
+)
+def test_each_template_is_found_and_written_back(text: str, template: Template) -> None:
+    assert references(text) == [template]
+    assert str(template) == text
+
+
+def test_own_port_may_name_self() -> None:
+    assert references("{port:self.rpc}") == [Template(TemplateKind.PORT, None, "rpc")]
+
+
+def test_fill_replaces_and_keeps_the_rest() -> None:
+    text = "spark://{host:master}:{port:master.rpc} --dir {scratch}/x"
+    assert fill(text, lambda t: f"<{t.kind}>") == "spark://<host>:<port> --dir <scratch>/x"
+
+
+def test_what_was_filled_in_is_not_filled_again() -> None:
+    assert fill("{scratch}", lambda _: "{{workspace}") == "{{workspace}"
+
+
+def test_doubled_braces_are_literal() -> None:
+    assert fill('{{"a": "{index}"}}', lambda _: "3") == '{"a": "3"}'
+    assert fill("{{{scratch}}}", lambda _: "s") == "{s}"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "{", "}{", "${HOME}", "{host:self}", "{{}}"])
+def test_escape_is_undone_by_fill(text: str) -> None:
+    assert fill(escape(text), lambda _: "?") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{", "}", "a{b", "{}", "{HOME}", "{host}", "{host:}", "{host:Master}", "{host: self}", "{port:a.b.c}",
+        "{hosts:-x}", "{host:self", "{scratch:x}", "{port:}", "{port:.a}", "{port:a.}", "{0}", "{host:self!r}",
+    ],
+)  # fmt: skip
+def test_unknown_templates_and_single_braces_are_refused(text: str) -> None:
+    with pytest.raises(TemplateError):
+        references(text)
+    with pytest.raises(TemplateError):
+        fill(text, lambda _: "")
+
+
+def test_the_error_says_where() -> None:
+    with pytest.raises(TemplateError, match=r"'\{nope\}'") as caught:
+        references("ab{nope}")
+    assert caught.value.offset == 2

@@ -1,0 +1,128 @@
+"""Address templates such as `{host:master}` in texts of a Component; back-ends fill them when they start a service.
+
+One description runs on every back-end because it never holds an address, only templates:
+
+| template                | filled with                                                               |
+|-------------------------|---------------------------------------------------------------------------|
+| `{host:self}`           | address of the service itself                                             |
+| `{host:COMPONENT}`      | address of the first instance (index 0) of that component                 |
+| `{hosts:COMPONENT}`     | addresses of its started instances, comma separated, in order of index    |
+| `{port:NAME}`           | number of the service's own port of that name                             |
+| `{port:COMPONENT.NAME}` | number of that port at the first instance of that component               |
+| `{scratch}`             | a private directory that goes with the service                            |
+| `{workspace}`           | the tenant's directory that stays                                         |
+| `{index}`               | index of the service within its component                                 |
+| `{execution}`           | id of the execution                                                       |
+| `{user}`                | name of the user who submitted it                                         |
+
+`{{` and `}}` stand for literal braces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+SELF = "self"
+"""The word for the service itself in `{host:self}`; no component may be called so."""
+
+
+class TemplateKind(StrEnum):
+    """What a template stands for."""
+
+    HOST = "host"
+    HOSTS = "hosts"
+    PORT = "port"
+    SCRATCH = "scratch"
+    WORKSPACE = "workspace"
+    INDEX = "index"
+    EXECUTION = "execution"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One template in a text. `component` None is the service itself; `port` is set for ports only."""
+
+    kind: TemplateKind
+    component: str | None = None
+    port: str | None = None
+
+    def __str__(self) -> str:
+        match self.kind:
+            case TemplateKind.HOST | TemplateKind.HOSTS:
+                return f"{{{self.kind}:{self.component or SELF}}}"
+            case TemplateKind.PORT:
+                owner = f"{self.component}." if self.component else ""
+                return f"{{port:{owner}{self.port}}}"
+            case _:
+                return f"{{{self.kind}}}"
+
+
+class TemplateError(ValueError):
+    """A text holds an unknown template or a single brace; `offset` is where, in characters."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def references(text: str) -> list[Template]:
+    """All templates of a text in order, repeated ones too; TemplateError when one is unknown."""
+    return [piece for piece in _pieces(text) if isinstance(piece, Template)]
+
+
+def fill(text: str, resolve: Callable[[Template], str]) -> str:
+    """The text with each template replaced by `resolve(template)`; what that returns is not looked at again."""
+    return "".join(resolve(piece) if isinstance(piece, Template) else piece for piece in _pieces(text))
+
+
+def escape(text: str) -> str:
+    """The text with its braces doubled, so that `fill` gives it back unchanged."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_NAME = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+_ADDRESS = re.compile(rf"(host|hosts):({_NAME})")
+_PORT = re.compile(rf"port:(?:({_NAME})\.)?({_NAME})")
+_PLAIN = frozenset(
+    {TemplateKind.SCRATCH, TemplateKind.WORKSPACE, TemplateKind.INDEX, TemplateKind.EXECUTION, TemplateKind.USER}
+)
+
+
+def _pieces(text: str) -> Iterator[str | Template]:
+    """Literal texts and templates in turn."""
+    end = 0
+    for token in _TOKEN.finditer(text):
+        yield text[end : token.start()]
+        yield _piece(token)
+        end = token.end()
+    yield text[end:]
+
+
+def _piece(token: re.Match[str]) -> str | Template:
+    whole, inner = token.group(), token.group(1)
+    if inner is not None:
+        return _template(inner, token.start())
+    if len(whole) == 2:
+        return whole[0]
+    raise TemplateError(f"a single {whole!r}; write {whole * 2!r} for a literal brace", token.start())
+
+
+def _template(inner: str, offset: int) -> Template:
+    if inner in _PLAIN:
+        return Template(TemplateKind(inner))
+    if address := _ADDRESS.fullmatch(inner):
+        kind, component = address.groups()
+        return Template(TemplateKind(kind), _other(component))
+    if port := _PORT.fullmatch(inner):
+        component, name = port.groups()
+        return Template(TemplateKind.PORT, _other(component), name)
+    raise TemplateError(f"unknown template {'{' + inner + '}'!r}", offset)
+
+
+def _other(component: str | None) -> str | None:
+    return None if component == SELF else component
