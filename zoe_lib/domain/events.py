@@ -1,0 +1,207 @@
+"""Facts about executions. The journal keeps them; `lifecycle.apply` is the only reader that changes state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from zoe_lib.domain.execution import Cause, Outcome, ServiceId
+from zoe_lib.domain.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A fact: when it happened (seconds since the epoch) and what brought it about.
+
+    `cause_id` names the request, plan or observation behind it; the same name stands in logs and labels.
+    """
+
+    kind: ClassVar[str] = ""
+    at_s: float
+    cause_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted(Event):
+    """A user submitted it."""
+
+    kind: ClassVar[str] = "submitted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued(Event):
+    """The master took it into the queue."""
+
+    kind: ClassVar[str] = "queued"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonChanged(Event):
+    """It waits for another reason than before."""
+
+    kind: ClassVar[str] = "reason_changed"
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A service and the node it was given."""
+
+    service_id: ServiceId
+    node: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartPlanned(Event):
+    """The whole core was admitted and placed; some elastic services may be among the placements."""
+
+    kind: ClassVar[str] = "start_planned"
+    placements: tuple[Placement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageGranted(Event):
+    """The storage controller holds the SLO and the views of it."""
+
+    kind: ClassVar[str] = "storage_granted"
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElasticPlaced(Event):
+    """Elastic services of a started execution were given nodes."""
+
+    kind: ClassVar[str] = "elastic_placed"
+    placements: tuple[Placement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceEvent(Event):
+    """A fact about one service."""
+
+    service_id: ServiceId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceStarting(ServiceEvent):
+    """It is handed to the back-end."""
+
+    kind: ClassVar[str] = "service_starting"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceStarted(ServiceEvent):
+    """Its process runs."""
+
+    kind: ClassVar[str] = "service_started"
+    backend_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceReady(ServiceEvent):
+    """Its readiness probe was answered."""
+
+    kind: ClassVar[str] = "service_ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceStopping(ServiceEvent):
+    """It was asked to stop; `cause` says why."""
+
+    kind: ClassVar[str] = "service_stopping"
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceEnded(ServiceEvent):
+    """Its process is gone, or it was never started."""
+
+    kind: ClassVar[str] = "service_ended"
+    cause: Cause
+    exit_code: int | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceLost(ServiceEvent):
+    """Nobody can say what became of it: its node is gone."""
+
+    kind: ClassVar[str] = "service_lost"
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceRetried(ServiceEvent):
+    """An elastic service that failed gets a successor, not to be started before `not_before_s`."""
+
+    kind: ClassVar[str] = "service_retried"
+    not_before_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running(Event):
+    """All core services are ready."""
+
+    kind: ClassVar[str] = "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping(Event):
+    """The outcome is known; what still runs is stopped."""
+
+    kind: ClassVar[str] = "stopping"
+    outcome: Outcome
+    cause: Cause
+    exit_code: int | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended(Event):
+    """Nothing is left; the terminal state is the outcome's."""
+
+    kind: ClassVar[str] = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requeued(Event):
+    """Nothing is left and it is tried again, not before `not_before_s`."""
+
+    kind: ClassVar[str] = "requeued"
+    not_before_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Event):
+    """It ended while waiting: it can never run, or its user cancelled it."""
+
+    kind: ClassVar[str] = "refused"
+    outcome: Outcome
+    cause: Cause
+    message: str = ""
+
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    event_type.kind: event_type
+    for event_type in (
+        Submitted,
+        Queued,
+        ReasonChanged,
+        StartPlanned,
+        StorageGranted,
+        ElasticPlaced,
+        ServiceStarting,
+        ServiceStarted,
+        ServiceReady,
+        ServiceStopping,
+        ServiceEnded,
+        ServiceLost,
+        ServiceRetried,
+        Running,
+        Stopping,
+        Ended,
+        Requeued,
+        Refused,
+    )
+}

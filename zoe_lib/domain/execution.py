@@ -1,0 +1,198 @@
+"""One submitted Application and its Services: states, marks and outcome. Changed only by `lifecycle.apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.reasons import Reason
+
+ExecutionId = str
+ServiceId = str
+
+
+class ExecutionState(StrEnum):
+    """Where an execution is; the last three are terminal."""
+
+    SUBMITTED = "submitted"
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ServiceState(StrEnum):
+    """Where a service is; `ended` and `lost` are terminal."""
+
+    CREATED = "created"
+    STARTING = "starting"
+    READY = "ready"
+    STOPPING = "stopping"
+    ENDED = "ended"
+    LOST = "lost"
+
+
+class Outcome(StrEnum):
+    """How an execution ends; the terminal state of the same name follows when nothing is left."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Mark(StrEnum):
+    """The timeline of an execution; the same names everywhere."""
+
+    QUEUED = "queued"
+    ADMITTED = "admitted"
+    STORAGE_GRANTED = "storage_granted"
+    PLACED = "placed"
+    STARTED = "started"
+    READY = "ready"
+    ENDED = "ended"
+
+
+class Cause(StrEnum):
+    """Why a service or an execution ended; stable names."""
+
+    EXITED = "exited"
+    OUT_OF_MEMORY = "out_of_memory"
+    NEVER_READY = "never_ready"
+    START_FAILED = "start_failed"
+    IMAGE_UNAVAILABLE = "image_unavailable"
+    PORT_TAKEN = "port_taken"
+    NODE_LOST = "node_lost"
+    STOPPED = "stopped"
+    KILLED = "killed"
+    TIME_LIMIT = "time_limit"
+    CANCELLED = "cancelled"
+    CORE_ENDED = "core_ended"
+    PREEMPTED = "preempted"
+    NEVER_FITS = "never_fits"
+    DISK_FULL = "disk_full"
+
+
+# Ends that are the platform's doing: they are tried again without using up the user's `retries`.
+PLATFORM_CAUSES = frozenset({Cause.PORT_TAKEN, Cause.NODE_LOST})
+
+TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
+ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
+WAITING_STATES = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
+SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One instance of a Component. A node is set from placement to the end; it holds its reservation meanwhile."""
+
+    id: ServiceId
+    component: str
+    index: int
+    core: bool
+    attempt: int = 1
+    state: ServiceState = ServiceState.CREATED
+    node: str | None = None
+    backend_id: str | None = None
+    not_before_s: float = 0.0
+    started_at_s: float | None = None
+    ready_at_s: float | None = None
+    ended_at_s: float | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None
+    message: str = ""
+
+    @property
+    def alive(self) -> bool:
+        """True until it is ended or lost."""
+        return self.state not in SERVICE_TERMINAL_STATES
+
+    @property
+    def name(self) -> str:
+        """Component and index, as users see it."""
+        return f"{self.component}-{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One submitted Application.
+
+    `attempt` counts tries of the whole; a retry adds new services with attempt + 1, old ones stay ended.
+    `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on.
+    """
+
+    id: ExecutionId
+    name: str
+    tenant: str
+    user: str
+    application: Application
+    submitted_at_s: float
+    state: ExecutionState = ExecutionState.SUBMITTED
+    version: int = 0
+    attempt: int = 1
+    failed_attempts: int = 0
+    priority: int = 0
+    deadline_s: float | None = None
+    not_before_s: float = 0.0
+    services: tuple[Service, ...] = ()
+    marks: Mapping[Mark, float] = field(default_factory=dict)
+    outcome: Outcome | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None
+    message: str = ""
+    reason: Reason | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def terminal(self) -> bool:
+        """True when nothing more will happen."""
+        return self.state in TERMINAL_STATES
+
+    def service(self, service_id: ServiceId) -> Service:
+        """The service of that id; KeyError when it is another execution's."""
+        for service in self.services:
+            if service.id == service_id:
+                return service
+        raise KeyError(service_id)
+
+    def component_of(self, service: Service) -> Component:
+        """The component that the service is an instance of."""
+        return self.application.component(service.component)
+
+    def current(self) -> tuple[Service, ...]:
+        """The newest service of every (component, index), in start-up order."""
+        newest: dict[tuple[str, int], Service] = {}
+        for service in self.services:
+            newest[service.component, service.index] = service
+        return tuple(newest.values())
+
+    def core_services(self) -> tuple[Service, ...]:
+        """The newest core services."""
+        return tuple(s for s in self.current() if s.core)
+
+    def elastic_services(self) -> tuple[Service, ...]:
+        """The newest elastic services."""
+        return tuple(s for s in self.current() if not s.core)
+
+
+def service_id(execution_id: ExecutionId, component: str, index: int, attempt: int) -> ServiceId:
+    """The id of a service; made of what it is, so that the same plan always names the same service."""
+    return f"{execution_id}.{component}.{index}.{attempt}"
+
+
+def new_services(execution_id: ExecutionId, application: Application, attempt: int) -> tuple[Service, ...]:
+    """A created service for every instance of the application, in start-up order."""
+    return tuple(
+        Service(
+            id=service_id(execution_id, component.name, index, attempt),
+            component=component.name,
+            index=index,
+            core=index < component.essential_count,
+            attempt=attempt,
+        )
+        for component, index in application.instances()
+    )

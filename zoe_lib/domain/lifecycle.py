@@ -1,0 +1,302 @@
+"""The legal transitions and `apply`, the only way to change an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import singledispatch
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import (
+    PLATFORM_CAUSES,
+    Cause,
+    Execution,
+    ExecutionState,
+    Mark,
+    Outcome,
+    Service,
+    ServiceState,
+    new_services,
+    service_id,
+)
+from zoe_lib.domain.execution import ExecutionState as E
+from zoe_lib.domain.execution import ServiceState as S
+
+# event -> the states of the execution in which it is legal
+EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
+    ev.Submitted: frozenset({E.SUBMITTED}),
+    ev.Queued: frozenset({E.SUBMITTED}),
+    ev.ReasonChanged: frozenset({E.QUEUED}),
+    ev.StartPlanned: frozenset({E.QUEUED}),
+    ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
+    ev.StorageGranted: frozenset({E.STARTING}),
+    ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
+    ev.ServiceStarting: frozenset({E.STARTING, E.RUNNING}),
+    ev.ServiceStarted: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
+    ev.ServiceReady: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
+    ev.ServiceStopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
+    ev.ServiceEnded: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
+    ev.ServiceLost: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
+    ev.ServiceRetried: frozenset({E.STARTING, E.RUNNING}),
+    ev.Running: frozenset({E.STARTING}),
+    ev.Stopping: frozenset({E.STARTING, E.RUNNING}),
+    ev.Ended: frozenset({E.STOPPING}),
+    ev.Requeued: frozenset({E.STOPPING}),
+}
+
+# event about a service -> the states of that service in which it is legal
+SERVICE_TRANSITIONS: Mapping[type[ev.Event], frozenset[ServiceState]] = {
+    ev.ServiceStarting: frozenset({S.CREATED}),
+    ev.ServiceStarted: frozenset({S.STARTING, S.STOPPING}),
+    ev.ServiceReady: frozenset({S.STARTING}),
+    ev.ServiceStopping: frozenset({S.STARTING, S.READY}),
+    ev.ServiceEnded: frozenset({S.CREATED, S.STARTING, S.READY, S.STOPPING}),
+    ev.ServiceLost: frozenset({S.STARTING, S.READY, S.STOPPING}),
+    ev.ServiceRetried: frozenset({S.ENDED, S.LOST}),
+}
+
+
+class IllegalTransition(Exception):  # noqa: N818 - the name is the fact
+    """An event that cannot happen to this execution; carries the execution's story."""
+
+    def __init__(self, execution: Execution, event: ev.Event, why: str) -> None:
+        self.execution = execution
+        self.event = event
+        super().__init__(f"{type(event).__name__} is illegal for execution {execution.id}: {why}. {story(execution)}")
+
+
+def story(execution: Execution) -> str:
+    """The state of the execution and its services in one line, for errors and logs."""
+    services = ", ".join(
+        f"{s.name}#{s.attempt} {s.state}" + (f" on {s.node}" if s.node else "") for s in execution.services
+    )
+    marks = ", ".join(f"{mark}={at_s:.3f}" for mark, at_s in sorted(execution.marks.items(), key=lambda m: m[1]))
+    return f"State {execution.state} (version {execution.version}, attempt {execution.attempt}); {marks}; {services}"
+
+
+def apply(execution: Execution, event: ev.Event) -> Execution:
+    """The execution after the event, with the version one higher; IllegalTransition when the tables forbid it."""
+    if execution.state not in EXECUTION_TRANSITIONS[type(event)]:
+        raise IllegalTransition(execution, event, f"it is {execution.state}")
+    if isinstance(event, ev.ServiceEvent):
+        _check_service(execution, event)
+    return replace(_change(event, execution), version=execution.version + 1)
+
+
+def _check_service(execution: Execution, event: ev.ServiceEvent) -> None:
+    try:
+        service = execution.service(event.service_id)
+    except KeyError:
+        raise IllegalTransition(execution, event, f"it has no service {event.service_id}") from None
+    if service.state not in SERVICE_TRANSITIONS[type(event)]:
+        raise IllegalTransition(execution, event, f"service {service.name} is {service.state}")
+    if isinstance(event, ev.ServiceStarting) and service.node is None:
+        raise IllegalTransition(execution, event, f"service {service.name} has no node")
+
+
+@singledispatch
+def _change(event: ev.Event, execution: Execution) -> Execution:
+    raise IllegalTransition(execution, event, "no rule is known for it")
+
+
+@_change.register
+def _(event: ev.Submitted, execution: Execution) -> Execution:
+    return replace(
+        execution,
+        submitted_at_s=event.at_s,
+        services=new_services(execution.id, execution.application, execution.attempt),
+    )
+
+
+@_change.register
+def _(event: ev.Queued, execution: Execution) -> Execution:
+    return replace(_marked(execution, Mark.QUEUED, event.at_s), state=E.QUEUED)
+
+
+@_change.register
+def _(event: ev.ReasonChanged, execution: Execution) -> Execution:
+    return replace(execution, reason=event.reason)
+
+
+@_change.register
+def _(event: ev.StartPlanned, execution: Execution) -> Execution:
+    placed = _place(execution, event, event.placements)
+    missing = [s.name for s in placed.core_services() if s.node is None]
+    if missing:
+        raise IllegalTransition(execution, event, f"core services without a node: {', '.join(missing)}")
+    placed = _marked(_marked(placed, Mark.ADMITTED, event.at_s), Mark.PLACED, event.at_s)
+    return replace(placed, state=E.STARTING, reason=None)
+
+
+@_change.register
+def _(event: ev.StorageGranted, execution: Execution) -> Execution:
+    return _marked(execution, Mark.STORAGE_GRANTED, event.at_s)
+
+
+@_change.register
+def _(event: ev.ElasticPlaced, execution: Execution) -> Execution:
+    return _place(execution, event, event.placements)
+
+
+@_change.register
+def _(event: ev.ServiceStarting, execution: Execution) -> Execution:
+    return _with_service(execution, event.service_id, lambda s: replace(s, state=S.STARTING))
+
+
+@_change.register
+def _(event: ev.ServiceStarted, execution: Execution) -> Execution:
+    execution = _with_service(
+        execution, event.service_id, lambda s: replace(s, started_at_s=event.at_s, backend_id=event.backend_id)
+    )
+    if all(s.started_at_s is not None for s in execution.core_services()):
+        return _marked(execution, Mark.STARTED, event.at_s)
+    return execution
+
+
+@_change.register
+def _(event: ev.ServiceReady, execution: Execution) -> Execution:
+    return _with_service(
+        execution, event.service_id, lambda s: replace(s, state=S.READY, ready_at_s=event.at_s, message="")
+    )
+
+
+@_change.register
+def _(event: ev.ServiceStopping, execution: Execution) -> Execution:
+    return _with_service(execution, event.service_id, lambda s: replace(s, state=S.STOPPING, cause=event.cause))
+
+
+@_change.register
+def _(event: ev.ServiceEnded, execution: Execution) -> Execution:
+    def end(service: Service) -> Service:
+        asked = service.state is S.STOPPING and event.cause in (Cause.EXITED, Cause.STOPPED)
+        return replace(
+            service,
+            state=S.ENDED,
+            ended_at_s=event.at_s,
+            exit_code=event.exit_code,
+            cause=service.cause if asked else event.cause,
+            message=event.message,
+        )
+
+    return _with_service(execution, event.service_id, end)
+
+
+@_change.register
+def _(event: ev.ServiceLost, execution: Execution) -> Execution:
+    return _with_service(
+        execution,
+        event.service_id,
+        lambda s: replace(s, state=S.LOST, ended_at_s=event.at_s, cause=Cause.NODE_LOST, message=event.message),
+    )
+
+
+@_change.register
+def _(event: ev.ServiceRetried, execution: Execution) -> Execution:
+    old = execution.service(event.service_id)
+    if old.core or old not in execution.current():
+        raise IllegalTransition(execution, event, "only the newest try of an elastic service gets a successor")
+    attempt = old.attempt + 1
+    successor = Service(
+        id=service_id(execution.id, old.component, old.index, attempt),
+        component=old.component,
+        index=old.index,
+        core=False,
+        attempt=attempt,
+        not_before_s=event.not_before_s,
+    )
+    return replace(execution, services=(*execution.services, successor))
+
+
+@_change.register
+def _(event: ev.Running, execution: Execution) -> Execution:
+    waiting = [s.name for s in execution.core_services() if s.state is not S.READY and s.ready_at_s is None]
+    if waiting:
+        raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
+    return replace(_marked(execution, Mark.READY, event.at_s), state=E.RUNNING)
+
+
+@_change.register
+def _(event: ev.Stopping, execution: Execution) -> Execution:
+    return replace(
+        execution,
+        state=E.STOPPING,
+        outcome=event.outcome,
+        cause=event.cause,
+        exit_code=event.exit_code,
+        message=event.message,
+    )
+
+
+@_change.register
+def _(event: ev.Ended, execution: Execution) -> Execution:
+    _check_nothing_left(execution, event)
+    assert execution.outcome is not None
+    return replace(_marked(execution, Mark.ENDED, event.at_s), state=E(execution.outcome.value))
+
+
+@_change.register
+def _(event: ev.Requeued, execution: Execution) -> Execution:
+    _check_nothing_left(execution, event)
+    attempt = max(s.attempt for s in execution.services) + 1
+    return replace(
+        execution,
+        state=E.QUEUED,
+        attempt=execution.attempt + 1,
+        failed_attempts=execution.failed_attempts + (execution.cause not in PLATFORM_CAUSES),
+        not_before_s=event.not_before_s,
+        services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
+        marks={Mark.QUEUED: event.at_s},
+        outcome=None,
+        exit_code=None,
+        cause=None,
+        message="",
+    )
+
+
+@_change.register
+def _(event: ev.Refused, execution: Execution) -> Execution:
+    ended = tuple(
+        replace(s, state=S.ENDED, cause=event.cause, ended_at_s=event.at_s) if s.alive else s
+        for s in execution.services
+    )
+    return replace(
+        _marked(execution, Mark.ENDED, event.at_s),
+        state=E(event.outcome.value),
+        services=ended,
+        outcome=event.outcome,
+        cause=event.cause,
+        message=event.message,
+        reason=None,
+    )
+
+
+def _check_nothing_left(execution: Execution, event: ev.Event) -> None:
+    left = [s.name for s in execution.services if s.alive]
+    if left:
+        raise IllegalTransition(execution, event, f"still there: {', '.join(left)}")
+
+
+def _place(execution: Execution, event: ev.Event, placements: tuple[ev.Placement, ...]) -> Execution:
+    nodes = {p.service_id: p.node for p in placements}
+    known = {s.id for s in execution.current() if s.state is S.CREATED and s.node is None}
+    strangers = nodes.keys() - known
+    if strangers or len(nodes) != len(placements):
+        raise IllegalTransition(execution, event, f"cannot be placed: {', '.join(sorted(strangers)) or 'twice'}")
+    services = tuple(replace(s, node=nodes[s.id]) if s.id in nodes else s for s in execution.services)
+    return replace(execution, services=services)
+
+
+def _with_service(execution: Execution, wanted: str, change: Callable[[Service], Service]) -> Execution:
+    return replace(execution, services=tuple(change(s) if s.id == wanted else s for s in execution.services))
+
+
+def _marked(execution: Execution, mark: Mark, at_s: float) -> Execution:
+    """The first time counts; a mark is never moved."""
+    if mark in execution.marks:
+        return execution
+    return replace(execution, marks={**execution.marks, mark: at_s})
+
+
+def outcome_of(exit_code: int | None) -> Outcome:
+    """Success is exit code 0 and nothing else."""
+    return Outcome.SUCCEEDED if exit_code == 0 else Outcome.FAILED

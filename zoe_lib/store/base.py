@@ -1,0 +1,267 @@
+"""What all state is kept in: the journal, its projections, and the few tables beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.policy import Policy
+
+
+class StoreError(Exception):
+    """Root of what a store raises."""
+
+
+class NotFound(StoreError):  # noqa: N818 - the name is the fact
+    """There is no such thing, or it is not this tenant's."""
+
+
+class ConcurrentUpdate(StoreError):  # noqa: N818
+    """Somebody else was faster: the version is not the expected one. Read again and decide again."""
+
+
+class NotLeader(StoreError):  # noqa: N818
+    """The epoch is not the present leader's: another master has taken over."""
+
+
+class IdempotencyConflict(StoreError):  # noqa: N818
+    """The same idempotency key came with another request."""
+
+
+class StoreUnavailable(StoreError):  # noqa: N818
+    """The database cannot be reached now; the same call may pass later."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A fact as it was written. Ids are commit-ordered: whoever reads on from an id misses nothing.
+
+    `execution_id`, `tenant` and `version` are None for facts about the installation (such as `policy_set`).
+    `data` is the JSON form of the event without its `at_s` and `cause_id`.
+    """
+
+    id: int
+    kind: str
+    at_s: float
+    cause_id: str
+    data: Mapping[str, object]
+    execution_id: ExecutionId | None = None
+    tenant: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionQuery:
+    """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page."""
+
+    tenant: str | None = None
+    user: str | None = None
+    states: frozenset[ExecutionState] | None = None
+    name_contains: str | None = None
+    limit: int = 50
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionPage:
+    """One page of executions; `next_cursor` is None on the last."""
+
+    executions: Sequence[Execution]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who is asking: a user acting in one tenant. `admin` sees every tenant."""
+
+    user: str
+    tenant: str
+    admin: bool
+    scopes: frozenset[str] = frozenset()
+    token_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """An API token as kept: only the hash of its secret. Times in seconds since the epoch; None never expires."""
+
+    id: str
+    user: str
+    tenant: str
+    secret_hash: str
+    scopes: frozenset[str]
+    created_at_s: float
+    expires_at_s: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSample:
+    """What one service used when it was sampled: CPU seconds since its start, memory bytes then."""
+
+    execution_id: ExecutionId
+    service_id: str
+    node: str
+    at_s: float
+    cpu_s: float
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """Bounds of the tables that would grow for ever."""
+
+    usage_samples_per_service_max: int = 720
+    retention_s: float = 90 * 86400.0
+    idempotency_keys_kept_s: float = 86400.0
+    extra: Mapping[str, float] = field(default_factory=dict)
+
+
+class Subscription(Protocol):
+    """A running subscription to journal news."""
+
+    def close(self) -> None:
+        """Stop calling back."""
+        ...
+
+
+class Store(Protocol):
+    """All state of Zoe. Thread-safe; a call that raised changed nothing.
+
+    Every method may raise StoreUnavailable. `leader_epoch` is None only for what users do (submit, cancel).
+    """
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self, execution: Execution, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+    ) -> Execution:
+        """Keep a new execution with its services and the `submitted` event, in one transaction.
+
+        `execution` is fresh (version 0, no services); the one returned is as stored. The same key of the same tenant
+        with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict.
+        """
+        ...
+
+    def append(
+        self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
+    ) -> Execution:
+        """Apply events in order and write them with their projection, in one transaction.
+
+        Raises NotFound, ConcurrentUpdate, NotLeader, or the lifecycle's IllegalTransition.
+        """
+        ...
+
+    def execution(self, execution_id: ExecutionId) -> Execution:
+        """One execution with all its services; NotFound."""
+        ...
+
+    def executions(self, query: ExecutionQuery) -> ExecutionPage:
+        """Executions newest first, by (submitted_at_s, id)."""
+        ...
+
+    def active(self) -> Sequence[Execution]:
+        """Every execution that is not terminal, oldest first: what a master starts from."""
+        ...
+
+    def counts(self) -> Mapping[ExecutionState, int]:
+        """How many executions are in each state."""
+        ...
+
+    # -- journal ---------------------------------------------------------------------------------------------------
+    def journal(
+        self,
+        after_id: int,
+        limit: int,
+        tenant: str | None = None,
+        execution_id: ExecutionId | None = None,
+    ) -> Sequence[JournalEntry]:
+        """Entries with a greater id, in order. `tenant` also lets pass what belongs to no tenant."""
+        ...
+
+    def last_journal_id(self) -> int:
+        """The newest id; 0 for an empty journal."""
+        ...
+
+    def subscribe(self, notify: Callable[[], None]) -> Subscription:
+        """Call `notify` (from another thread) soon after something was committed. A hint: it may be missed."""
+        ...
+
+    # -- installation ----------------------------------------------------------------------------------------------
+    def set_platform(self, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
+        """Replace the table of nodes."""
+        ...
+
+    def platform(self) -> Sequence[Node]:
+        """The nodes as last seen by a master, by name."""
+        ...
+
+    def policy(self) -> Policy:
+        """The policy in force; the default one (version 0) when none was ever set."""
+        ...
+
+    def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
+        """Put a policy in force, journaled as `policy_set`; its version becomes one higher. ConcurrentUpdate."""
+        ...
+
+    # -- leadership ------------------------------------------------------------------------------------------------
+    def try_lead(self, holder: str) -> int | None:
+        """Take the leader lock and a new, higher epoch; None while another master holds it."""
+        ...
+
+    def still_leading(self, epoch: int) -> bool:
+        """Whether this store's lock is held and the epoch is still the newest."""
+        ...
+
+    def stop_leading(self) -> None:
+        """Let the lock go; nothing when it is not held."""
+        ...
+
+    # -- people ----------------------------------------------------------------------------------------------------
+    def ensure_member(self, user: str, tenant: str, role: str) -> None:
+        """Make sure that user, tenant and membership exist, with this role (`user` or `admin`)."""
+        ...
+
+    def tenants(self) -> Sequence[str]:
+        """All tenants by name."""
+        ...
+
+    def add_token(self, token: Token) -> None:
+        """Keep a token."""
+        ...
+
+    def revoke_token(self, token_id: str) -> None:
+        """Forget a token; NotFound."""
+        ...
+
+    def tokens(self, user: str | None = None) -> Sequence[Token]:
+        """The tokens of a user, or all."""
+        ...
+
+    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
+        """Who holds that token, and the hash to compare its secret with; None when unknown or expired."""
+        ...
+
+    # -- usage and upkeep ------------------------------------------------------------------------------------------
+    def add_usage(self, samples: Sequence[UsageSample]) -> None:
+        """Keep samples, dropping the oldest of a service beyond the bound."""
+        ...
+
+    def usage(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
+        """The samples of an execution, oldest first."""
+        ...
+
+    def prune(self, now_s: float) -> int:
+        """Remove terminal executions older than the retention, with what hangs on them; how many went."""
+        ...
+
+    def ping(self) -> None:
+        """Raise StoreUnavailable when the database cannot be reached."""
+        ...
+
+    def close(self) -> None:
+        """Give back every connection."""
+        ...

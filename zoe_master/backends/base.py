@@ -1,0 +1,175 @@
+"""What the master asks of a back-end, and the values that pass between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A service of the same execution, for the address templates."""
+
+    service_id: ServiceId
+    component: str
+    index: int
+    node: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Everything needed to start one service; the same service id is always started with the same value.
+
+    `peers` holds every newest service of the execution, this one included. `cause_id` goes into labels and logs.
+    """
+
+    service_id: ServiceId
+    execution_id: ExecutionId
+    tenant: str
+    user: str
+    component: Component
+    index: int
+    node: str
+    peers: tuple[Peer, ...]
+    cause_id: str = ""
+
+
+class ObservedState(StrEnum):
+    """What a back-end can say of a service. `starting` covers pulling an image and waiting for readiness."""
+
+    STARTING = "starting"
+    STARTED = "started"
+    READY = "ready"
+    STOPPING = "stopping"
+    ENDED = "ended"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The present state of one service. A service without a readiness probe is ready once its process runs.
+
+    `at_s` is when the state began, in seconds since the epoch by the back-end's clock. For `ended`, `cause` is set
+    and `exit_code` is the process's own (128 + signal number when a signal ended it), None when it never ran.
+    """
+
+    service_id: ServiceId
+    execution_id: ExecutionId
+    state: ObservedState
+    at_s: float
+    node: str
+    backend_id: str = ""
+    exit_code: int | None = None
+    cause: Cause | None = None
+    message: str = ""
+    started_at_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a port of a service can be reached from the master's machine."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogChunk:
+    """A piece of a service's output (standard output and error together).
+
+    `next_offset` continues it; `complete` says that nothing will follow. `dropped_bytes` counts what the bound took
+    away before `offset`.
+    """
+
+    data: bytes
+    offset: int
+    next_offset: int
+    complete: bool
+    dropped_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a running service has used: CPU seconds since its start, memory bytes now."""
+
+    service_id: ServiceId
+    execution_id: ExecutionId
+    node: str
+    cpu_s: float
+    memory_bytes: int
+    at_s: float
+
+
+class ImageState(StrEnum):
+    """Whether an image can be started."""
+
+    PRESENT = "present"
+    PULLING = "pulling"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageStatus:
+    """The state of an image, with a sentence and a hint when it is unavailable."""
+
+    state: ImageState
+    message: str = ""
+    hint: str = ""
+
+
+class BackendError(Exception):
+    """A back-end cannot do what was asked; the message says why in words."""
+
+
+class Backend(Protocol):
+    """Runs services. Idempotent by service id; `start` and `stop` only hand work over and never block.
+
+    Everything that comes of it is seen in `observe`, which reports every service the back-end knows, until `forget`.
+    Whatever changes wakes the Waker that the back-end was made with.
+    """
+
+    def nodes(self) -> Sequence[Node]:
+        """All nodes, with what foreign work takes subtracted by `Node.usable`."""
+        ...
+
+    def start(self, start: Start) -> None:
+        """Hand over one service to be started; a known service id is ignored."""
+        ...
+
+    def stop(self, services: Sequence[ServiceId]) -> None:
+        """Ask services to end: terminate, then kill after the component's grace. Unknown or ended ones are ignored."""
+        ...
+
+    def observe(self) -> Sequence[Observation]:
+        """The present state of every service known here, ended ones too until they are forgotten."""
+        ...
+
+    def forget(self, services: Sequence[ServiceId]) -> None:
+        """The journal knows the end of these: stop reporting them. Logs stay, within their bound."""
+        ...
+
+    def address(self, service: ServiceId, port: str) -> Address:
+        """Where a named port can be reached; BackendError when the service or port is unknown."""
+        ...
+
+    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+        """Output from `offset`, at most `limit` bytes; also after the end. BackendError when unknown."""
+        ...
+
+    def usage(self) -> Sequence[Usage]:
+        """What running services use now."""
+        ...
+
+    def prepare(self, image: str) -> ImageStatus:
+        """Whether an image can be started here; begins a pull where the back-end pulls."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything held here; running services go on."""
+        ...
