@@ -1,0 +1,26 @@
+"""A back-end without processes: services follow a Behaviour in the time of an injected clock."""
+
+from zoe_master.backends.simulated.backend import SimulatedBackend
+from zoe_master.backends.simulated.behaviour import Behaviour, ManualClock
+from zoe_master.backends.simulated.faults import (
+    BackendForgetsStarts,
+    BackendRefusesStarts,
+    BackendUnreachable,
+    IgnoresTerminate,
+    NeverReady,
+    RunsOutOfMemory,
+    StartFails,
+)
+
+__all__ = [
+    "BackendForgetsStarts",
+    "BackendRefusesStarts",
+    "BackendUnreachable",
+    "Behaviour",
+    "IgnoresTerminate",
+    "ManualClock",
+    "NeverReady",
+    "RunsOutOfMemory",
+    "SimulatedBackend",
+    "StartFails",
+]

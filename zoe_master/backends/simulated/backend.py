@@ -1,0 +1,271 @@
+"""The back-end of the simulator and of the master's unit tests: inline, deterministic, in injected time."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.base import (
+    Address,
+    BackendError,
+    ImageState,
+    ImageStatus,
+    LogChunk,
+    Observation,
+    ObservedState,
+    Start,
+    Usage,
+)
+from zoe_master.backends.simulated.behaviour import (
+    SIGKILL_EXIT_CODE,
+    Behaviour,
+    observation,
+    stop_timeline,
+    timeline,
+)
+from zoe_master.waker import Waker
+
+FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
+_RUNS_FOR_EVER = Behaviour()
+
+
+@dataclass(slots=True)
+class _Simulated:
+    """A service here: what it was started with, what it does, what is seen of it now."""
+
+    start: Start
+    behaviour: Behaviour
+    present: Observation
+    generation: int = 0
+
+
+class SimulatedBackend:
+    """Services follow `behave(start)`; the state of everything is what the clock says when it is asked for.
+
+    Nothing happens between calls: every call first catches up with the clock, in order of time and then of hand-over,
+    so the same calls at the same times always give the same answers. `next_change_s` says how far the clock may be
+    moved before anything is to be seen. `images` None knows every image.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        clock: Callable[[], float],
+        waker: Waker | None = None,
+        behave: Callable[[Start], Behaviour] = lambda _: _RUNS_FOR_EVER,
+        images: frozenset[str] | None = None,
+    ) -> None:
+        self._nodes = {node.name: node for node in nodes}
+        self._clock = clock
+        self._waker = waker or Waker()
+        self._behave = behave
+        self._images = images
+        self._services: dict[ServiceId, _Simulated] = {}
+        self._forgotten: dict[ServiceId, bytes] = {}
+        self._due: list[tuple[float, int, ServiceId, int, Observation]] = []
+        self._sequence = itertools.count()
+
+    # What the master asks
+
+    def nodes(self) -> Sequence[Node]:
+        """All nodes in the order given, with the number of services that run on each."""
+        self._catch_up()
+        counts = dict.fromkeys(self._nodes, 0)
+        for service in self._services.values():
+            if service.present.state not in FINAL_STATES and service.start.node in counts:
+                counts[service.start.node] += 1
+        return [replace(node, containers=node.containers + counts[name]) for name, node in self._nodes.items()]
+
+    def start(self, start: Start) -> None:
+        """Begin the timeline of a service; a known or forgotten id is ignored."""
+        self._catch_up()
+        if start.service_id in self._services or start.service_id in self._forgotten:
+            return
+        behaviour = self._behaviour_of(start)
+        steps = timeline(start, behaviour, self._clock())
+        service = _Simulated(start, behaviour, steps[0])
+        self._services[start.service_id] = service
+        self._schedule(service, steps[1:])
+        self._changed()
+
+    def stop(self, services: Sequence[ServiceId]) -> None:
+        """Ask services to end; those that are ending already or unknown are left alone."""
+        self._catch_up()
+        now_s = self._clock()
+        for service_id in services:
+            service = self._services.get(service_id)
+            if service is None or service.present.state in FINAL_STATES | {ObservedState.STOPPING}:
+                continue
+            self._replan(service, stop_timeline(service.start, service.behaviour, service.present, now_s))
+        self._changed()
+
+    def observe(self) -> Sequence[Observation]:
+        """The present state of every service, in order of hand-over."""
+        self._catch_up()
+        return [service.present for service in self._services.values()]
+
+    def forget(self, services: Sequence[ServiceId]) -> None:
+        """Stop reporting these; ones that have not ended are kept."""
+        self._catch_up()
+        for service_id in services:
+            service = self._services.get(service_id)
+            if service is not None and service.present.state in FINAL_STATES:
+                del self._services[service_id]
+                self._forgotten[service_id] = service.behaviour.output
+
+    def address(self, service: ServiceId, port: str) -> Address:
+        """The node's name and the number of the port."""
+        component = self._known(service).start.component
+        for candidate in component.ports:
+            if candidate.name == port:
+                return Address(self._known(service).start.node, candidate.number)
+        raise BackendError(f"service {service} has no port {port}")
+
+    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+        """The output of the behaviour, all there once the process runs."""
+        self._catch_up()
+        if service in self._forgotten:
+            output, complete = self._forgotten[service], True
+        else:
+            known = self._known(service)
+            output = known.behaviour.output if known.present.started_at_s is not None else b""
+            complete = known.present.state in FINAL_STATES
+        first = min(max(offset, 0), len(output))
+        data = output[first : first + max(limit, 0)]
+        return LogChunk(data, first, first + len(data), complete and first + len(data) == len(output))
+
+    def usage(self) -> Sequence[Usage]:
+        """Every running service uses exactly its reservation."""
+        self._catch_up()
+        now_s = self._clock()
+        return [
+            Usage(
+                service_id=service_id,
+                execution_id=service.start.execution_id,
+                node=service.start.node,
+                cpu_s=(now_s - service.present.started_at_s) * service.start.component.reservation.cores_milli / 1000,
+                memory_bytes=service.start.component.reservation.memory_bytes,
+                at_s=now_s,
+            )
+            for service_id, service in self._services.items()
+            if service.present.started_at_s is not None and service.present.state not in FINAL_STATES
+        ]
+
+    def prepare(self, image: str) -> ImageStatus:
+        """Present when it is among `images`."""
+        if self._images is None or image in self._images:
+            return ImageStatus(ImageState.PRESENT)
+        return ImageStatus(
+            ImageState.UNAVAILABLE,
+            f"image {image} cannot run on this back-end",
+            f"there are: {', '.join(sorted(self._images)) or 'none'}",
+        )
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    # What a simulation does to it
+
+    def next_change_s(self) -> float | None:
+        """When the next state begins if nobody interferes; None when nothing is to come."""
+        self._catch_up()
+        while self._due and self._stale(self._due[0]):
+            heapq.heappop(self._due)
+        return self._due[0][0] if self._due else None
+
+    def end(
+        self, service: ServiceId, exit_code: int | None = 0, cause: Cause = Cause.EXITED, message: str = ""
+    ) -> None:
+        """Let a service end now."""
+        self._catch_up()
+        known = self._known(service)
+        if known.present.state in FINAL_STATES:
+            raise BackendError(f"service {service} is {known.present.state}")
+        ended = observation(
+            known.start,
+            ObservedState.ENDED,
+            self._clock(),
+            exit_code=exit_code,
+            cause=cause,
+            message=message,
+            started_at_s=known.present.started_at_s,
+        )
+        self._replan(known, [ended])
+        self._changed()
+
+    def kill(self, service: ServiceId) -> None:
+        """End a service as SIGKILL does."""
+        self.end(service, SIGKILL_EXIT_CODE, Cause.KILLED, "killed")
+
+    def lose_node(self, name: str, message: str = "node is down") -> None:
+        """A node goes down: it is not ready and its services are lost."""
+        self._catch_up()
+        self._nodes[name] = replace(self._nodes[name], ready=False, message=message)
+        for service in self._services.values():
+            if service.start.node == name and service.present.state not in FINAL_STATES:
+                lost = replace(service.present, state=ObservedState.LOST, at_s=self._clock(), message=message)
+                self._replan(service, [lost])
+        self._changed()
+
+    def set_node(self, node: Node) -> None:
+        """Add a node, or replace the one of that name (such as one that came back)."""
+        self._nodes[node.name] = node
+        self._changed()
+
+    def remove_node(self, name: str) -> None:
+        """Take a node away with everything on it."""
+        self.lose_node(name, "node was removed")
+        del self._nodes[name]
+
+    def set_foreign(self, name: str, foreign: Resources) -> None:
+        """Let foreign work take this much of a node."""
+        self.set_node(replace(self._nodes[name], foreign=foreign))
+
+    # Inside
+
+    def _behaviour_of(self, start: Start) -> Behaviour:
+        status = self.prepare(start.component.image)
+        if status.state is ImageState.UNAVAILABLE:
+            return Behaviour(fails=Cause.IMAGE_UNAVAILABLE, message=f"{status.message}: {status.hint}")
+        node = self._nodes.get(start.node)
+        if node is None or not node.ready:
+            return Behaviour(fails=Cause.START_FAILED, message=f"node {start.node} is not there")
+        return self._behave(start)
+
+    def _known(self, service: ServiceId) -> _Simulated:
+        try:
+            return self._services[service]
+        except KeyError:
+            raise BackendError(f"service {service} is not known here") from None
+
+    def _schedule(self, service: _Simulated, steps: Sequence[Observation]) -> None:
+        for step in steps:
+            if step.at_s < math.inf:
+                entry = (step.at_s, next(self._sequence), service.start.service_id, service.generation, step)
+                heapq.heappush(self._due, entry)
+        self._catch_up()
+
+    def _replan(self, service: _Simulated, steps: Sequence[Observation]) -> None:
+        """Another future: what was to come is void."""
+        service.generation += 1
+        self._schedule(service, steps)
+
+    def _stale(self, entry: tuple[float, int, ServiceId, int, Observation]) -> bool:
+        service = self._services.get(entry[2])
+        return service is None or service.generation != entry[3]
+
+    def _catch_up(self) -> None:
+        now_s = self._clock()
+        while self._due and self._due[0][0] <= now_s:
+            entry = heapq.heappop(self._due)
+            if not self._stale(entry):
+                self._services[entry[2]].present = entry[4]
+
+    def _changed(self) -> None:
+        self._waker.wake()

@@ -1,0 +1,140 @@
+"""What a simulated service does, as data, and the timeline that follows from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import Observation, ObservedState, Start
+
+SIGTERM_EXIT_CODE = 143
+SIGKILL_EXIT_CODE = 137
+
+
+class ManualClock:
+    """Time that stands still until it is moved."""
+
+    def __init__(self, now_s: float = 0.0) -> None:
+        self.now_s = now_s
+
+    def __call__(self) -> float:
+        """Seconds since the epoch."""
+        return self.now_s
+
+    def advance(self, seconds: float) -> None:
+        """Let that many seconds pass; time never goes back."""
+        if seconds < 0:
+            raise ValueError(f"time cannot go back by {-seconds} s")
+        self.now_s += seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """What becomes of a service once it is handed over; durations in seconds, `math.inf` is never.
+
+    start_s: from the hand-over to the running process. fails: it never runs and ends then with this cause.
+    ready_s: from the running process to the first answer of its readiness probe (without a probe: ready at once).
+    run_s: from the running process to its own end, with `exit_code`, `cause` and `message`.
+    stop_s: from the request to stop to its end, with `stop_exit_code`; beyond the grace it is killed.
+    """
+
+    start_s: float = 0.0
+    fails: Cause | None = None
+    ready_s: float = 0.0
+    run_s: float = math.inf
+    exit_code: int | None = 0
+    cause: Cause = Cause.EXITED
+    message: str = ""
+    stop_s: float = 0.0
+    stop_exit_code: int = SIGTERM_EXIT_CODE
+    output: bytes = b""
+
+
+def timeline(start: Start, behaviour: Behaviour, at_s: float) -> list[Observation]:
+    """Every state the service goes through if nobody interferes, in order of time; the last may be for ever."""
+    steps = [observation(start, ObservedState.STARTING, at_s)]
+    running_at_s = at_s + behaviour.start_s
+    if behaviour.fails is not None:
+        end = observation(
+            start, ObservedState.ENDED, running_at_s, cause=behaviour.fails, message=behaviour.message or "simulated"
+        )
+        return [*steps, end]
+    ready_at_s, end = _ready_and_end(start, behaviour, running_at_s)
+    if ready_at_s > running_at_s:
+        steps.append(observation(start, ObservedState.STARTED, running_at_s, started_at_s=running_at_s))
+    if ready_at_s < end.at_s:
+        steps.append(observation(start, ObservedState.READY, ready_at_s, started_at_s=running_at_s))
+    return [*steps, end]
+
+
+def _ready_and_end(start: Start, behaviour: Behaviour, running_at_s: float) -> tuple[float, Observation]:
+    """When it is ready (perhaps never) and how it ends (perhaps at infinity)."""
+    probe = start.component.readiness
+    ready_at_s = running_at_s + (behaviour.ready_s if probe is not None else 0.0)
+    own_end = observation(
+        start,
+        ObservedState.ENDED,
+        running_at_s + behaviour.run_s,
+        exit_code=behaviour.exit_code,
+        cause=behaviour.cause,
+        message=behaviour.message,
+        started_at_s=running_at_s,
+    )
+    if probe is None or behaviour.ready_s <= probe.timeout_s or behaviour.run_s <= probe.timeout_s:
+        return ready_at_s, own_end
+    never = observation(
+        start,
+        ObservedState.ENDED,
+        running_at_s + probe.timeout_s,
+        exit_code=behaviour.stop_exit_code,
+        cause=Cause.NEVER_READY,
+        message=f"port {probe.port} did not answer within {probe.timeout_s:g} s",
+        started_at_s=running_at_s,
+    )
+    return math.inf, never
+
+
+def stop_timeline(start: Start, behaviour: Behaviour, present: Observation, at_s: float) -> list[Observation]:
+    """What follows when it is asked to stop now: stopping, then ended by itself, by the request or by the grace."""
+    started_at_s = present.started_at_s
+    stopping = observation(start, ObservedState.STOPPING, at_s, started_at_s=started_at_s)
+    if started_at_s is None:
+        return [stopping, observation(start, ObservedState.ENDED, at_s, cause=Cause.STOPPED)]
+    killed = behaviour.stop_s > start.component.stop_grace_s
+    end_at_s = at_s + min(behaviour.stop_s, start.component.stop_grace_s)
+    by_itself = started_at_s + behaviour.run_s <= end_at_s
+    ended = observation(
+        start,
+        ObservedState.ENDED,
+        min(end_at_s, started_at_s + behaviour.run_s),
+        exit_code=behaviour.exit_code if by_itself else SIGKILL_EXIT_CODE if killed else behaviour.stop_exit_code,
+        cause=behaviour.cause if by_itself else Cause.STOPPED,
+        started_at_s=started_at_s,
+    )
+    return [stopping, ended]
+
+
+def observation(
+    start: Start,
+    state: ObservedState,
+    at_s: float,
+    *,
+    exit_code: int | None = None,
+    cause: Cause | None = None,
+    message: str = "",
+    started_at_s: float | None = None,
+) -> Observation:
+    """An observation of the service of `start`."""
+    return Observation(
+        service_id=start.service_id,
+        execution_id=start.execution_id,
+        state=state,
+        at_s=at_s,
+        node=start.node,
+        backend_id=f"simulated:{start.service_id}" if started_at_s is not None else "",
+        exit_code=exit_code,
+        cause=cause,
+        message=message,
+        started_at_s=started_at_s,
+    )

@@ -1,0 +1,84 @@
+"""Simulated back-ends named after their fault."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import BackendError, Observation, Start
+from zoe_master.backends.simulated.backend import SimulatedBackend
+from zoe_master.backends.simulated.behaviour import SIGKILL_EXIT_CODE, Behaviour
+
+
+class BackendRefusesStarts(SimulatedBackend):
+    """`start` raises for the first `refusals` calls, then works."""
+
+    refusals: float = math.inf
+
+    def start(self, start: Start) -> None:
+        """Raise while refusals are left."""
+        if self.refusals > 0:
+            self.refusals -= 1
+            raise BackendError("simulated: cannot be reached")
+        super().start(start)
+
+
+class BackendForgetsStarts(SimulatedBackend):
+    """The first `losses` starts are accepted and never heard of again, as when a request is lost on its way."""
+
+    losses: float = math.inf
+
+    def start(self, start: Start) -> None:
+        """Do nothing while losses are left."""
+        if self.losses > 0:
+            self.losses -= 1
+            return
+        super().start(start)
+
+
+class BackendUnreachable(SimulatedBackend):
+    """`observe` raises while `down` is set."""
+
+    down: bool = True
+
+    def observe(self) -> Sequence[Observation]:
+        """Raise while it is down."""
+        if self.down:
+            raise BackendError("simulated: cannot be reached")
+        return super().observe()
+
+
+class StartFails(SimulatedBackend):
+    """No service ever runs; `fault` is the cause reported."""
+
+    fault: Cause = Cause.START_FAILED
+
+    def _behaviour_of(self, start: Start) -> Behaviour:
+        return Behaviour(fails=self.fault, message=f"simulated: cannot start {start.service_id}")
+
+
+class NeverReady(SimulatedBackend):
+    """Readiness probes are never answered."""
+
+    def _behaviour_of(self, start: Start) -> Behaviour:
+        return replace(super()._behaviour_of(start), ready_s=math.inf)
+
+
+class IgnoresTerminate(SimulatedBackend):
+    """Services end only by the kill after their grace."""
+
+    def _behaviour_of(self, start: Start) -> Behaviour:
+        return replace(super()._behaviour_of(start), stop_s=math.inf)
+
+
+class RunsOutOfMemory(SimulatedBackend):
+    """Every service ends out of memory, `after_s` after its process began."""
+
+    after_s: float = 1.0
+
+    def _behaviour_of(self, start: Start) -> Behaviour:
+        return replace(
+            super()._behaviour_of(start), run_s=self.after_s, exit_code=SIGKILL_EXIT_CODE, cause=Cause.OUT_OF_MEMORY
+        )
