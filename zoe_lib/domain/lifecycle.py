@@ -209,7 +209,7 @@ def _(event: ev.ServiceRetried, execution: Execution) -> Execution:
 
 @_change.register
 def _(event: ev.Running, execution: Execution) -> Execution:
-    waiting = [s.name for s in execution.core_services() if s.state is not S.READY and s.ready_at_s is None]
+    waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and s.exit_code != 0]
     if waiting:
         raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
     return replace(_marked(execution, Mark.READY, event.at_s), state=E.RUNNING)

@@ -16,7 +16,9 @@ class Policy:
     """How the queue is ordered and how services are placed.
 
     order: `fifo` or `size` (smallest first; `ageing_s` seconds of waiting count as one halving of the size).
-    elastic_failures_max: after so many failures of one elastic service it is given up.
+    elastic_failures_max: after so many failures of one elastic service it is given up; between two tries
+        `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
+    start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
     queue_scan_max: executions looked at in one pass; bounds the pass, the rest is told so.
     placements_per_tick_max: services placed in one pass; bounds the plan.
     """
@@ -30,4 +32,6 @@ class Policy:
     start_attempts_max: int = 3
     elastic_failures_max: int = 5
     elastic_backoff_s: float = 5.0
+    retry_backoff_s: float = 1.0
+    retry_backoff_max_s: float = 300.0
     version: int = 0

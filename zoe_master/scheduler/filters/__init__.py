@@ -1,0 +1,21 @@
+"""Filters by name; a policy lists the ones it uses, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_master.scheduler.filters.devices import devices
+from zoe_master.scheduler.filters.labels import labels
+from zoe_master.scheduler.filters.readiness import readiness
+from zoe_master.scheduler.filters.resources import resources
+from zoe_master.scheduler.request import Filter
+
+FILTERS: Mapping[str, Filter] = {
+    "readiness": readiness,
+    "labels": labels,
+    "devices": devices,
+    "resources": resources,
+}
+
+# These answer from the node and the component alone, so one answer holds for a whole pass.
+STATIC_FILTERS = frozenset({"readiness", "labels"})

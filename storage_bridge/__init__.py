@@ -1,0 +1,1 @@
+"""The library through which the master speaks to a storage controller."""

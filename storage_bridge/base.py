@@ -1,0 +1,52 @@
+"""What the master asks of a storage controller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, Feasibility, StorageCapacity, View
+
+
+class StorageController(Protocol):
+    """Holds bandwidth SLOs and views. Idempotent by tenant and by view."""
+
+    def capacity(self) -> StorageCapacity:
+        """What the store can move and what is promised."""
+        ...
+
+    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+        """Whether one more demand fits."""
+        ...
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """The SLOs in force, by tenant."""
+        ...
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put a tenant's SLO in force."""
+        ...
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove a tenant's SLO; nothing when there is none."""
+        ...
+
+    def views(self) -> Sequence[View]:
+        """The views there are."""
+        ...
+
+    def create_view(self, view: View) -> None:
+        """Make a view; nothing when it is there already."""
+        ...
+
+    def drop_view(self, view_id: str) -> None:
+        """Remove a view; nothing when there is none."""
+        ...
+
+    def achieved(self) -> Mapping[str, Achieved]:
+        """What each tenant got lately."""
+        ...
+
+    def locality(self, uri: str) -> Sequence[str]:
+        """The storage nodes that hold an object."""
+        ...

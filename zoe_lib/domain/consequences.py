@@ -1,0 +1,203 @@
+"""What follows from the state of an execution's services: the rules of running, ending and retrying, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Component, Kind
+from zoe_lib.domain.execution import (
+    PLATFORM_CAUSES,
+    Cause,
+    Execution,
+    ExecutionState,
+    Mark,
+    Outcome,
+    Service,
+    ServiceState,
+)
+from zoe_lib.domain.lifecycle import apply, outcome_of
+from zoe_lib.domain.policy import Policy
+
+# Trying again would only run into the same wall.
+_NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
+_STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
+
+
+def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> tuple[Execution, list[ev.Event]]:
+    """Apply every consequence until none is left; the execution then, and the events that led there."""
+    events: list[ev.Event] = []
+    while (event := next_event(execution, now_s, policy, cause_id)) is not None:
+        execution = apply(execution, event)
+        events.append(event)
+    return execution, events
+
+
+def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
+    """The next thing that follows from what is known, or None."""
+    if execution.state is ExecutionState.SUBMITTED:
+        return ev.Queued(at_s=now_s, cause_id=cause_id)
+    if execution.state in _STARTED:
+        return (
+            _verdict(execution, now_s, cause_id)
+            or _time_limit(execution, now_s, cause_id)
+            or _running(execution, now_s, cause_id)
+            or _elastic_retry(execution, now_s, policy, cause_id)
+        )
+    if execution.state is ExecutionState.STOPPING:
+        return _never_started(execution, now_s, cause_id) or _finish(execution, now_s, policy, cause_id)
+    return None
+
+
+def due_at_s(execution: Execution) -> float | None:
+    """When something will follow from the passing of time alone; None when nothing will."""
+    times = [s.not_before_s for s in execution.current() if s.state is ServiceState.CREATED and s.not_before_s > 0]
+    if execution.state is ExecutionState.QUEUED:
+        times = [execution.not_before_s] if execution.not_before_s > 0 else []
+    limit_s = execution.application.time_limit_s
+    if execution.state in _STARTED and limit_s is not None:
+        times.append(execution.marks[Mark.PLACED] + limit_s)
+    return min(times, default=None)
+
+
+def may_start(execution: Execution, now_s: float) -> Iterator[Service]:
+    """Placed services whose turn has come: every core service of a lower start-up order is ready or done."""
+    if execution.state not in _STARTED:
+        return
+    waiting_orders = [
+        execution.component_of(s).startup_order for s in execution.core_services() if not _ready_or_done(s)
+    ]
+    turn = min(waiting_orders, default=None)
+    for service in execution.current():
+        due = service.state is ServiceState.CREATED and service.node is not None and service.not_before_s <= now_s
+        if due and (turn is None or execution.component_of(service).startup_order <= turn):
+            yield service
+
+
+def wants_elastic(execution: Execution, now_s: float) -> Iterator[tuple[Component, list[Service]]]:
+    """Elastic services that have no node yet and may be given one now, by component."""
+    waiting: dict[str, list[Service]] = {}
+    for service in execution.elastic_services():
+        if service.state is ServiceState.CREATED and service.node is None and service.not_before_s <= now_s:
+            waiting.setdefault(service.component, []).append(service)
+    for name, services in waiting.items():
+        yield execution.application.component(name), services
+
+
+def _ready_or_done(service: Service) -> bool:
+    if service.state is ServiceState.READY:
+        return True
+    return service.state is ServiceState.ENDED and service.exit_code == 0
+
+
+def _failed(service: Service) -> bool:
+    if service.state is ServiceState.LOST:
+        return True
+    return service.state is ServiceState.ENDED and service.exit_code != 0
+
+
+def _verdict(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    ending = execution.application.ending_component
+    core = execution.core_services()
+    for service in core:
+        if ending is not None and service.component == ending.name and not service.alive:
+            return _stopping(service, now_s, cause_id, service.cause or Cause.EXITED)
+    for service in core:
+        if _failed(service) or (ending is not None and not service.alive):
+            return _core_failed(service, now_s, cause_id)
+    if core and not any(service.alive for service in core):
+        return ev.Stopping(at_s=now_s, cause_id=cause_id, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED, exit_code=0)
+    return None
+
+
+def _core_failed(service: Service, now_s: float, cause_id: str) -> ev.Event:
+    cause = service.cause if service.cause not in (None, Cause.EXITED) else Cause.CORE_ENDED
+    code = "" if service.exit_code is None else f" with exit code {service.exit_code}"
+    message = f"core service {service.name} ended{code}" + (f": {service.message}" if service.message else "")
+    return ev.Stopping(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=Outcome.FAILED,
+        cause=cause or Cause.CORE_ENDED,
+        exit_code=service.exit_code,
+        message=message,
+    )
+
+
+def _stopping(service: Service, now_s: float, cause_id: str, cause: Cause) -> ev.Event:
+    return ev.Stopping(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=outcome_of(service.exit_code) if service.state is ServiceState.ENDED else Outcome.FAILED,
+        cause=cause,
+        exit_code=service.exit_code,
+        message=service.message,
+    )
+
+
+def _time_limit(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    limit_s = execution.application.time_limit_s
+    if limit_s is None or now_s < execution.marks[Mark.PLACED] + limit_s:
+        return None
+    interactive = execution.application.kind is Kind.INTERACTIVE
+    return ev.Stopping(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=Outcome.SUCCEEDED if interactive else Outcome.FAILED,
+        cause=Cause.TIME_LIMIT,
+        message=f"the time limit of {limit_s:g} s was reached",
+    )
+
+
+def _running(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    if execution.state is ExecutionState.STARTING and all(map(_ready_or_done, execution.core_services())):
+        return ev.Running(at_s=now_s, cause_id=cause_id)
+    return None
+
+
+def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
+    for service in execution.elastic_services():
+        if not _failed(service) and service.cause is not Cause.PREEMPTED:
+            continue
+        failures = _failures(execution, service)
+        if failures >= policy.elastic_failures_max:
+            continue
+        backoff_s = policy.elastic_backoff_s * 2 ** (failures - 1) if failures else 0.0
+        return ev.ServiceRetried(at_s=now_s, cause_id=cause_id, service_id=service.id, not_before_s=now_s + backoff_s)
+    return None
+
+
+def _failures(execution: Execution, service: Service) -> int:
+    """How often this elastic slot failed in all tries; being preempted is no failure."""
+    slot = (service.component, service.index)
+    return sum(
+        1
+        for s in execution.services
+        if (s.component, s.index) == slot and _failed(s) and s.cause is not Cause.PREEMPTED
+    )
+
+
+def _never_started(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    for service in execution.services:
+        if service.state is ServiceState.CREATED:
+            return ev.ServiceEnded(
+                at_s=now_s, cause_id=cause_id, service_id=service.id, cause=Cause.STOPPED, message="never started"
+            )
+    return None
+
+
+def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
+    if any(service.alive for service in execution.services):
+        return None
+    if _try_again(execution, policy):
+        backoff_s = min(policy.retry_backoff_s * 2 ** (execution.attempt - 1), policy.retry_backoff_max_s)
+        return ev.Requeued(at_s=now_s, cause_id=cause_id, not_before_s=now_s + backoff_s)
+    return ev.Ended(at_s=now_s, cause_id=cause_id)
+
+
+def _try_again(execution: Execution, policy: Policy) -> bool:
+    if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
+        return False
+    if execution.cause in PLATFORM_CAUSES:
+        return execution.attempt < policy.start_attempts_max
+    return execution.failed_attempts < execution.application.retries

@@ -1,0 +1,62 @@
+"""All of the core or nothing: whether an execution can start now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from zoe_lib.domain.cluster import never_fits
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.request import Request
+
+
+def core_requests(execution: Execution) -> Iterator[tuple[Request, list[Service]]]:
+    """One request per component with core instances, with the services it stands for."""
+    services: dict[str, list[Service]] = {}
+    for service in execution.core_services():
+        services.setdefault(service.component, []).append(service)
+    for name, group in services.items():
+        component = execution.application.component(name)
+        yield Request(component, len(group), execution.tenant, execution.application.storage), group
+
+
+def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
+    """Room for every core service, or the request that found none; then the ledger is as it was."""
+    taken: list[tuple[Request, list[int]]] = []
+    placements: list[Placement] = []
+    for request, services in core_requests(execution):
+        nodes = placer.place(request)
+        taken.append((request, nodes))
+        if len(nodes) < request.count:
+            for earlier, its_nodes in taken:
+                placer.undo(earlier, its_nodes)
+            return request
+        placements.extend(
+            Placement(service_id=service.id, node=placer.ledger.nodes[node].name)
+            for service, node in zip(services, nodes, strict=True)
+        )
+    return tuple(placements)
+
+
+def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
+    """Why the core found no room: never, or not now; with how many nodes each filter refused."""
+    nodes = placer.ledger.nodes
+    if not nodes:
+        return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="look at `zoe nodes` and `zoe status`")
+    never = never_fits(execution.application, nodes)
+    if never is not None:
+        return never
+    counts = Counter(name for name, _ in placer.refusals(request).values())
+    core = execution.application.core_resources()
+    refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
+    return Reason(
+        ReasonCode.NO_RESOURCES,
+        f"The core needs {core.cores_milli / 1000:g} cores and {core.memory_bytes / 2**20:.0f} MiB at once; "
+        f"component {request.component.name} found no room on {len(nodes)} nodes"
+        + (f" (refused: {refused})." if refused else " beside the rest of the core."),
+        dict(counts),
+        "it starts when enough of what runs now has ended",
+    )

@@ -1,0 +1,35 @@
+"""Best effort: what is left of the cluster goes to elastic services, in policy order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from zoe_lib.domain.consequences import wants_elastic
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.request import Request
+
+
+def give_elastic(
+    executions: Iterable[Execution], placer: Placer, now_s: float, placements_max: int
+) -> dict[ExecutionId, tuple[Placement, ...]]:
+    """Place as many elastic services as fit, execution by execution, at most `placements_max` in all."""
+    result: dict[ExecutionId, tuple[Placement, ...]] = {}
+    for execution in executions:
+        placements = tuple(_of_one(execution, placer, now_s, placements_max))
+        if placements:
+            result[execution.id] = placements
+            placements_max -= len(placements)
+        if placements_max <= 0:
+            break
+    return result
+
+
+def _of_one(execution: Execution, placer: Placer, now_s: float, placements_max: int) -> Iterable[Placement]:
+    for component, services in wants_elastic(execution, now_s):
+        count = min(len(services), placements_max)
+        nodes = placer.place(Request(component, count, execution.tenant, execution.application.storage))
+        placements_max -= len(nodes)
+        for service, node in zip(services, nodes, strict=False):
+            yield Placement(service_id=service.id, node=placer.ledger.nodes[node].name)

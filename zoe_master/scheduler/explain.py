@@ -1,0 +1,45 @@
+"""Why one execution is not running, in as much detail as a user can use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason
+from zoe_master.scheduler.admission import admit, core_requests
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ledger import Ledger
+from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.queue import order_queue
+from zoe_master.scheduler.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The reason, how many executions are ahead, and per node and component the filter that refuses and why."""
+
+    reason: Reason | None
+    ahead: int
+    nodes: Mapping[str, Mapping[str, str]]
+
+
+def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Explanation | None:
+    """The explanation of a queued execution, by running the same pass again; None when it is not queued.
+
+    The reason is None when the pass would start it now. Nodes are judged for each core component as the first to be
+    placed on what is free at present, so a node without an entry could take one more of it.
+    """
+    wanted = next((e for e in snapshot.queued if e.id == execution_id), None)
+    if wanted is None:
+        return None
+    plan = schedule(snapshot, policy)
+    ordered = order_queue(snapshot.queued, snapshot.now_s, policy)
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
+    nodes: dict[str, dict[str, str]] = {}
+    if not isinstance(admit(wanted, placer), tuple):
+        for request, _ in core_requests(wanted):
+            for node, (_, text) in placer.refusals(request).items():
+                nodes.setdefault(node, {})[request.component.name] = text
+    return Explanation(plan.reasons.get(execution_id), ordered.index(wanted), nodes)

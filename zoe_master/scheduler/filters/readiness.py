@@ -1,0 +1,14 @@
+"""Only nodes that are ready take services."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.cluster import Node
+from zoe_master.scheduler.ledger import Ledger
+from zoe_master.scheduler.request import Request
+
+
+def readiness(_request: Request, node: Node, _ledger: Ledger) -> str | None:
+    """Refuse a node that is down, drained or not reachable."""
+    if node.ready:
+        return None
+    return node.message or "the node is not ready"

@@ -1,0 +1,56 @@
+"""Free resources of every node while a plan is made; placements can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.resources import Resources
+
+Scores = npt.NDArray[np.float64]
+Nodes = npt.NDArray[np.intp]
+
+
+class Ledger:
+    """Accounts per node, indexed by position in `nodes` (sorted by name, so ties fall to the first name).
+
+    What alive services reserve is taken off at the start. A node may be overdrawn when foreign work grew; then
+    nothing fits there until it is level again.
+    """
+
+    def __init__(self, nodes: Iterable[Node], active: Iterable[Execution]) -> None:
+        self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
+        self.index = {node.name: i for i, node in enumerate(self.nodes)}
+        self.total_memory = np.array([n.total.memory_bytes for n in self.nodes], dtype=np.float64)
+        self.free_cores = [n.usable.cores_milli for n in self.nodes]
+        self.free_memory = [n.usable.memory_bytes for n in self.nodes]
+        self.free_devices = [dict(n.usable.devices) for n in self.nodes]
+        self.services = [0] * len(self.nodes)
+        for execution in active:
+            for service in execution.services:
+                if service.node in self.index and service.alive:
+                    self.take(self.index[service.node], execution.component_of(service).reservation)
+
+    def take(self, node: int, amount: Resources) -> None:
+        """Reserve an amount for one service."""
+        self._change(node, amount, -1)
+
+    def give_back(self, node: int, amount: Resources) -> None:
+        """Undo one `take`."""
+        self._change(node, amount, 1)
+
+    def free(self, node: int) -> Resources:
+        """What is left on a node now."""
+        return Resources(self.free_cores[node], self.free_memory[node], self.free_devices[node])
+
+    def _change(self, node: int, amount: Resources, sign: int) -> None:
+        self.free_cores[node] += sign * amount.cores_milli
+        self.free_memory[node] += sign * amount.memory_bytes
+        self.services[node] -= sign
+        for kind, pieces in amount.devices.items():
+            devices = self.free_devices[node]
+            devices[kind] = devices.get(kind, 0) + sign * pieces

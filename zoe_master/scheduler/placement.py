@@ -1,0 +1,80 @@
+"""Filter and sort: where a group of identical services goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
+from zoe_master.scheduler.ledger import Ledger, Scores
+from zoe_master.scheduler.request import Filter, Request
+from zoe_master.scheduler.weighers import WEIGHERS
+
+
+class Placer:
+    """Places groups on one ledger under one policy, for one pass.
+
+    Answers of filters that look at nothing but node and labels are kept for the pass.
+    """
+
+    def __init__(self, ledger: Ledger, policy: Policy) -> None:
+        self.ledger = ledger
+        self._static = [FILTERS[name] for name in policy.filters if name in STATIC_FILTERS]
+        self._dynamic = [FILTERS[name] for name in policy.filters if name not in STATIC_FILTERS]
+        self._named = [(name, FILTERS[name]) for name in policy.filters]
+        self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
+        self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
+
+    def place(self, request: Request) -> list[int]:
+        """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        candidates = [i for i in self._eligible_nodes(request) if self._passes(request, i, self._dynamic)]
+        if not candidates:
+            return []
+        scores = self._scores(request, candidates)
+        placed: list[int] = []
+        while len(placed) < request.count:
+            best = int(np.argmax(scores))
+            if scores[best] == -np.inf:
+                break
+            node = candidates[best]
+            self.ledger.take(node, request.component.reservation)
+            placed.append(node)
+            fits = self._passes(request, node, self._dynamic)
+            scores[best] = self._scores(request, [node])[0] if fits else -np.inf
+        return placed
+
+    def undo(self, request: Request, placed: Sequence[int]) -> None:
+        """Give all the room of a `place` back."""
+        for node in placed:
+            self.ledger.give_back(node, request.component.reservation)
+
+    def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
+        """For every node that cannot take one more: the filter that refused and its reason."""
+        result: dict[str, tuple[str, str]] = {}
+        for node in self.ledger.nodes:
+            for name, check in self._named:
+                text = check(request, node, self.ledger)
+                if text is not None:
+                    result[node.name] = (name, text)
+                    break
+        return result
+
+    def _eligible_nodes(self, request: Request) -> list[int]:
+        key = request.component.labels
+        if key not in self._eligible:
+            every = range(len(self.ledger.nodes))
+            self._eligible[key] = [i for i in every if self._passes(request, i, self._static)]
+        return self._eligible[key]
+
+    def _passes(self, request: Request, node: int, filters: Sequence[Filter]) -> bool:
+        value = self.ledger.nodes[node]
+        return all(check(request, value, self.ledger) is None for check in filters)
+
+    def _scores(self, request: Request, nodes: Sequence[int]) -> Scores:
+        indexes = np.array(nodes, dtype=np.intp)
+        total: Scores = np.zeros(len(nodes))
+        for weigh, weight in self._weighers:
+            total += weight * weigh(request, indexes, self.ledger)
+        return total

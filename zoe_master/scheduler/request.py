@@ -1,0 +1,27 @@
+"""What filters and weighers are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.storage import StorageDemand
+from zoe_master.scheduler.ledger import Ledger, Nodes, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A group of `count` identical services to be placed at once."""
+
+    component: Component
+    count: int
+    tenant: str
+    storage: StorageDemand | None = None
+
+
+# None passes; a text is the reason why the node cannot take one more of these services.
+Filter = Callable[[Request, Node, Ledger], str | None]
+# Scores in [0, 1] of the nodes with these indexes, higher is better.
+Weigher = Callable[[Request, Nodes, Ledger], Scores]

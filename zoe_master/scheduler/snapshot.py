@@ -1,0 +1,42 @@
+"""What the scheduler is shown and what it answers: frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The cluster and all executions that are not terminal, at one instant.
+
+    `queued` holds what waits; `active` what starts, runs or stops and so holds reservations.
+    """
+
+    now_s: float
+    nodes: tuple[Node, ...] = ()
+    queued: tuple[Execution, ...] = ()
+    active: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do: executions to start (every core service placed), elastic services to add, services to take back.
+
+    `reasons` has an entry for every queued execution that is not started.
+    """
+
+    starts: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
+    elastic: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
+    preempt: Mapping[ExecutionId, tuple[ServiceId, ...]] = field(default_factory=dict)
+    reasons: Mapping[ExecutionId, Reason] = field(default_factory=dict)
+
+    @property
+    def placements(self) -> int:
+        """How many services are placed."""
+        return sum(map(len, self.starts.values())) + sum(map(len, self.elastic.values()))

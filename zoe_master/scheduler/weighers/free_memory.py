@@ -1,0 +1,14 @@
+"""Prefer the node with the most free memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoe_master.scheduler.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.request import Request
+
+
+def free_memory(_request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
+    """Free bytes as a share of the largest node's memory."""
+    largest = float(ledger.total_memory.max(initial=1.0))
+    return np.array([ledger.free_memory[i] for i in nodes], dtype=np.float64) / max(largest, 1.0)
