@@ -1,0 +1,112 @@
+"""Carries a plan out: journal first, then idempotent calls, so that every step can be done again after a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.consequences import may_start
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.reasons import Reason
+from zoe_master.backends.base import Backend, Observation, ObservedState, Peer, Start
+from zoe_master.picture import Picture
+from zoe_master.scheduler.snapshot import Plan
+from zoe_master.steps import Reach, Step
+
+_ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
+
+
+class Executor:
+    """Turns decisions into events and hands work to the back-end."""
+
+    def __init__(self, picture: Picture, backend: Backend, reach: Reach) -> None:
+        self._picture = picture
+        self._backend = backend
+        self._reach = reach
+
+    def carry_out(self, plan: Plan, now_s: float, plan_id: str) -> None:
+        """Journal the plan: starts, elastic placements, services taken back, and reasons that changed."""
+        self._reach(Step.PLANNED)
+        for execution_id, placements in plan.starts.items():
+            self._append(execution_id, ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements))
+            self._reach(Step.START_PLANNED)
+        for execution_id, placements in plan.elastic.items():
+            self._append(execution_id, ev.ElasticPlaced(at_s=now_s, cause_id=plan_id, placements=placements))
+        for execution_id, services in plan.preempt.items():
+            for service_id in services:
+                event = ev.ServiceStopping(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=Cause.PREEMPTED)
+                self._append(execution_id, event)
+        for execution_id, reason in plan.reasons.items():
+            self._give_reason(execution_id, reason, now_s, plan_id)
+
+    def drive(self, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str) -> None:
+        """Start what has its turn, finish starts that were left half done, stop what must go."""
+        for execution in self._picture.executions():
+            if execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
+                self._start_services(execution, observations, now_s, cause_id)
+            if execution.state is ExecutionState.STOPPING:
+                self._stop_services(execution, now_s, cause_id)
+        self._repeat_stops(observations)
+
+    def _append(self, execution_id: str, event: ev.Event) -> Execution | None:
+        execution = self._picture.get(execution_id)
+        return self._picture.append(execution, [event]) if execution is not None else None
+
+    def _give_reason(self, execution_id: str, reason: Reason, now_s: float, plan_id: str) -> None:
+        execution = self._picture.get(execution_id)
+        if execution is None or execution.reason == reason or execution.state is not ExecutionState.QUEUED:
+            return
+        self._picture.append(execution, [ev.ReasonChanged(at_s=now_s, cause_id=plan_id, reason=reason)])
+
+    def _start_services(
+        self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
+    ) -> None:
+        due = list(may_start(execution, now_s))
+        half_done = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
+        if due:
+            events = [ev.ServiceStarting(at_s=now_s, cause_id=cause_id, service_id=s.id) for s in due]
+            kept = self._picture.append(execution, events)
+            if kept is None:
+                return
+            execution = kept
+            self._reach(Step.SERVICE_STARTING)
+        for service in [*half_done, *due]:
+            self._backend.start(start_of(execution, service, cause_id))
+        if half_done or due:
+            self._reach(Step.SERVICE_HANDED_OVER)
+
+    def _stop_services(self, execution: Execution, now_s: float, cause_id: str) -> None:
+        running = [s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY)]
+        why = Cause.CANCELLED if execution.cause is Cause.CANCELLED else Cause.STOPPED
+        events = [ev.ServiceStopping(at_s=now_s, cause_id=cause_id, service_id=s.id, cause=why) for s in running]
+        if running and self._picture.append(execution, events) is not None:
+            self._reach(Step.SERVICE_STOPPING)
+
+    def _repeat_stops(self, observations: Mapping[ServiceId, Observation]) -> None:
+        """Ask for every stop until the back-end reports it: a crash between journal and call leaves nothing running."""
+        wanted = [
+            s.id
+            for e in self._picture.executions()
+            for s in e.services
+            if s.state is ServiceState.STOPPING
+            and (s.id not in observations or observations[s.id].state not in _ENDING)
+        ]
+        if wanted:
+            self._backend.stop(wanted)
+            self._reach(Step.STOP_HANDED_OVER)
+
+
+def start_of(execution: Execution, service: Service, cause_id: str) -> Start:
+    """Everything the back-end needs for one service."""
+    assert service.node is not None
+    return Start(
+        service_id=service.id,
+        execution_id=execution.id,
+        tenant=execution.tenant,
+        user=execution.user,
+        component=execution.component_of(service),
+        index=service.index,
+        node=service.node,
+        peers=tuple(Peer(s.id, s.component, s.index, s.node) for s in execution.current()),
+        cause_id=cause_id,
+    )

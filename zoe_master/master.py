@@ -1,0 +1,91 @@
+"""One tick: observe, snapshot, decide, act."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+import structlog
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.consequences import due_at_s
+from zoe_lib.store.base import Store
+from zoe_master.backends.base import Backend
+from zoe_master.executor import Executor
+from zoe_master.observer import Observer
+from zoe_master.picture import Picture
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.steps import Reach, pass_by
+
+log = structlog.get_logger(__name__)
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What a tick saw and decided, and how long the plan took."""
+
+    snapshot: Snapshot
+    plan: Plan
+    plan_id: str
+    plan_s: float
+
+
+class Master:
+    """Drives all executions while it is the leader. Not thread-safe: one loop ticks; `latest` may be read by others."""
+
+    def __init__(
+        self, store: Store, backend: Backend, leader_epoch: int, clock: Clock = time.time, reach: Reach = pass_by
+    ) -> None:
+        self._store = store
+        self._backend = backend
+        self._epoch = leader_epoch
+        self._clock = clock
+        self._picture = Picture(store, leader_epoch)
+        self._observer = Observer(self._picture, backend, reach)
+        self._executor = Executor(self._picture, backend, reach)
+        self._platform: Sequence[Node] = ()
+        self.latest: Tick | None = None
+
+    def tick(self) -> Tick:
+        """Bring the journal, the back-end and the policy one step closer to each other."""
+        now_s = self._clock()
+        plan_id = f"plan-{uuid4().hex[:12]}"
+        # 1. Observe: what users and other processes wrote, what the back-end reports.
+        self._picture.catch_up()
+        observations = self._observer.absorb(now_s, plan_id)
+        # 2. Snapshot.
+        nodes = tuple(self._backend.nodes())
+        self._publish(nodes, now_s)
+        snapshot = self._picture.snapshot(now_s, nodes)
+        # 3. Decide.
+        began_s = time.perf_counter()
+        plan = schedule(snapshot, self._picture.policy)
+        plan_s = time.perf_counter() - began_s
+        # 4. Act.
+        self._executor.carry_out(plan, now_s, plan_id)
+        self._executor.drive(observations, now_s, plan_id)
+        self.latest = Tick(snapshot, plan, plan_id, plan_s)
+        if plan.placements:
+            log.info(
+                "plan", plan=plan_id, starts=list(plan.starts), placements=plan.placements, waiting=len(plan.reasons)
+            )
+        return self.latest
+
+    def next_due_s(self) -> float | None:
+        """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
+        return min((at for e in self._picture.executions() if (at := due_at_s(e)) is not None), default=None)
+
+    def policy_in_force(self) -> object:
+        """The policy that the last tick decided by."""
+        return self._picture.policy
+
+    def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
+        """Keep the platform table equal to what was seen, writing only changes."""
+        if nodes != self._platform:
+            self._store.set_platform(nodes, now_s, self._epoch)
+            self._platform = nodes

@@ -1,0 +1,90 @@
+"""The executions that are not terminal, kept in memory and advanced by the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
+from zoe_master.scheduler.snapshot import Snapshot
+
+_ENTRIES_PER_READ = 1000
+
+
+class Picture:
+    """What the master knows of executions. Every change goes to the store first and is then kept here."""
+
+    def __init__(self, store: Store, leader_epoch: int) -> None:
+        self._store = store
+        self._epoch = leader_epoch
+        self._journal_id = store.last_journal_id()
+        self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
+        self.policy: Policy = store.policy()
+
+    def catch_up(self) -> None:
+        """Read what others wrote to the journal since the last time: submissions, cancellations, policies."""
+        while entries := self._store.journal(self._journal_id, _ENTRIES_PER_READ):
+            self._journal_id = entries[-1].id
+            for execution_id in self._changed_elsewhere(entries):
+                self._reload(execution_id)
+            if any(entry.execution_id is None for entry in entries):
+                self.policy = self._store.policy()
+
+    def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
+        """Write events and keep the result; None when somebody else changed the execution meanwhile.
+
+        Then the newer state is here instead, and the next tick decides again.
+        """
+        if not events:
+            return execution
+        try:
+            changed = self._store.append(execution.id, events, execution.version, self._epoch)
+        except ConcurrentUpdate:
+            self._reload(execution.id)
+            return None
+        self._keep(changed)
+        return changed
+
+    def snapshot(self, now_s: float, nodes: Sequence[Node]) -> Snapshot:
+        """The frozen picture that the scheduler decides on."""
+        executions = self._executions.values()
+        return Snapshot(
+            now_s=now_s,
+            nodes=tuple(nodes),
+            queued=tuple(e for e in executions if e.state in WAITING_STATES),
+            active=tuple(e for e in executions if e.state in ACTIVE_STATES),
+        )
+
+    def executions(self) -> list[Execution]:
+        """Every execution that is not terminal, oldest first."""
+        return list(self._executions.values())
+
+    def get(self, execution_id: ExecutionId) -> Execution | None:
+        """The execution, unless it is terminal or unknown."""
+        return self._executions.get(execution_id)
+
+    def alive_services(self) -> set[ServiceId]:
+        """Ids of all services that may still be somewhere."""
+        return {s.id for e in self._executions.values() for s in e.services if s.alive}
+
+    def _changed_elsewhere(self, entries: Iterable[JournalEntry]) -> Iterator[ExecutionId]:
+        newest = {e.execution_id: e.version or 0 for e in entries if e.execution_id is not None}
+        for execution_id, version in newest.items():
+            known = self._executions.get(execution_id)
+            if known is None or known.version < version:
+                yield execution_id
+
+    def _reload(self, execution_id: ExecutionId) -> None:
+        try:
+            self._keep(self._store.execution(execution_id))
+        except NotFound:
+            self._executions.pop(execution_id, None)
+
+    def _keep(self, execution: Execution) -> None:
+        if execution.terminal:
+            self._executions.pop(execution.id, None)
+        else:
+            self._executions[execution.id] = execution
