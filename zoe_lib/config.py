@@ -1,0 +1,100 @@
+"""Settings of all processes: environment variables with the prefix ZOE_, or the TOML file that ZOE_CONFIG names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+
+class NodeSettings(BaseModel):
+    """A virtual node of the local back-end."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    cores: float = Field(gt=0, le=4096)
+    memory_bytes: int = Field(gt=0)
+    labels: dict[str, str] = {}
+    devices: dict[str, int] = {}
+
+
+class ImageSettings(BaseModel):
+    """What stands for an image on the local back-end: directories for PATH, and variables."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: list[str]
+    environment: dict[str, str] = {}
+
+
+class Settings(BaseSettings):
+    """Every setting has a default that is right for one machine; docs/reference/settings.md is made from this."""
+
+    model_config = SettingsConfigDict(env_prefix="ZOE_", env_nested_delimiter="__", extra="forbid")
+
+    database_url: SecretStr = Field(
+        default=SecretStr("postgresql+psycopg2:///zoe"), description="Where PostgreSQL is; may hold a password."
+    )
+    keys_dir: Path = Field(default=Path("/etc/zoe/keys"), description="CURVE keys of the master and the API.")
+
+    api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
+    api_port: int = Field(default=5100, ge=0, le=65535, description="Port the API listens on; 0 asks the kernel.")
+    api_body_bytes_max: int = Field(default=1 << 20, gt=0, description="Larger request bodies are refused unread.")
+    api_page_max: int = Field(default=500, gt=0, description="Most entries of one page of a list.")
+    api_sse_poll_s: float = Field(default=1.0, gt=0, description="Slowest look at the journal for a stream of events.")
+
+    master_endpoint: str = Field(
+        default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."
+    )
+    master_timeout_s: float = Field(default=2.0, gt=0, description="How long the API waits for one answer.")
+    master_attempts_max: int = Field(default=3, gt=0, description="How often the API asks, with a fresh socket each.")
+    master_metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of the master's metrics; 0: none.")
+    master_timer_s: float = Field(
+        default=5.0, gt=0, description="Longest pause between ticks: how fast foreign use of nodes is seen."
+    )
+    master_name: str = Field(default_factory=lambda: f"{os.uname().nodename}:{os.getpid()}")
+    usage_interval_s: float = Field(default=5.0, gt=0, description="Pause between samples of usage.")
+    retention_s: float = Field(default=90 * 86400.0, gt=0, description="How long ended executions are kept.")
+
+    backend: Literal["local"] = Field(default="local", description="What runs services.")
+    insecure: bool = Field(
+        default=False, description="Let the local back-end run for more than one trusted person on loopback."
+    )
+    local_state_dir: Path = Path("/var/lib/zoe/state/local")
+    local_scratch_dir: Path = Path("/var/lib/zoe/scratch")
+    local_workspaces_dir: Path = Path("/var/lib/zoe/workspaces")
+    local_volumes_dir: Path = Path("/var/lib/zoe/volumes")
+    local_log_bytes_max: int = Field(default=16 << 20, gt=0, description="Most bytes kept of one service's output.")
+    local_user: str | None = Field(default="nobody", description="Who runs components when Zoe is root.")
+    local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
+    local_nodes: list[NodeSettings] = Field(default=[], description="Virtual nodes; none: one of the machine's size.")
+    local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
+
+    log_format: Literal["json", "console"] = "json"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    crash_at: str | None = Field(default=None, description="For tests: the step at which the master ends itself.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Given values first, then the environment, then the file."""
+        file = os.environ.get("ZOE_CONFIG")
+        if file is None:
+            return init_settings, env_settings
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(file))
