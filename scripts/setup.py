@@ -1,4 +1,7 @@
-"""Make the isolated environment .venv from the lock files. Runs on a bare Python; nothing outside this folder changes."""
+"""Make the isolated environment .venv from the lock files.
+
+Runs on a bare Python; nothing outside this folder changes.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,94 @@
+"""The API's side: questions with time-outs, each attempt on a fresh socket, and hints that may be lost."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import zmq
+
+from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Request, read_reply, write
+from zoe_lib.messaging.keys import API, MASTER, load_keys, load_public
+
+_HINTS_WAITING_MAX = 16
+
+
+class MasterUnreachable(Exception):  # noqa: N818 - the name is the fact
+    """No answer came in time."""
+
+
+class MasterRefused(Exception):  # noqa: N818
+    """The master answered with a problem: a stable code and a sentence."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class MasterClient:
+    """Asks the master. Thread-safe."""
+
+    def __init__(self, endpoint: str, keys_dir: Path, timeout_s: float, attempts_max: int) -> None:
+        self._endpoint = endpoint
+        self._timeout_s = timeout_s
+        self._attempts_max = attempts_max
+        self._keys = load_keys(keys_dir, API)
+        self._master_public = load_public(keys_dir, MASTER)
+        self._context = zmq.Context()
+        self._hints_lock = threading.Lock()
+        self._hints = self._connect()
+
+    def ask(self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None) -> dict[str, Any]:
+        """The answer's body; MasterUnreachable after all attempts, MasterRefused when it says no."""
+        request = Request(id=request_id or uuid4().hex, kind=kind, body=body or {})
+        for _ in range(self._attempts_max):
+            answer = self._try(request)
+            if answer is not None:
+                return answer
+        raise MasterUnreachable(f"no answer from the master after {self._attempts_max} attempts")
+
+    def hint(self) -> None:
+        """Tell the master that there is something to do. Never waits; a lost hint costs one timer interval."""
+        payload = write(Request(id=uuid4().hex, kind="hint"))
+        with self._hints_lock:
+            try:
+                self._hints.send(payload, zmq.NOBLOCK)
+                while self._hints.poll(0):
+                    self._hints.recv(zmq.NOBLOCK)
+            except zmq.ZMQError:
+                return
+
+    def close(self) -> None:
+        """Let go of the sockets."""
+        with self._hints_lock:
+            self._hints.close()
+        self._context.destroy(linger=0)
+
+    def _try(self, request: Request) -> dict[str, Any] | None:
+        socket = self._connect()
+        try:
+            socket.send(write(request))
+            if not socket.poll(round(self._timeout_s * 1000)):
+                return None
+            reply = read_reply(socket.recv())
+        except (zmq.ZMQError, BadEnvelope):
+            return None
+        finally:
+            socket.close()
+        if reply.id != request.id:
+            return None
+        if reply.problem is not None:
+            raise MasterRefused(reply.problem.code, reply.problem.message)
+        return reply.body or {}
+
+    def _connect(self) -> zmq.Socket[bytes]:
+        socket = self._context.socket(zmq.DEALER)
+        socket.curve_serverkey = self._master_public
+        socket.curve_publickey, socket.curve_secretkey = self._keys.public, self._keys.secret
+        socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
+        socket.setsockopt(zmq.LINGER, 0)
+        socket.setsockopt(zmq.SNDHWM, _HINTS_WAITING_MAX)
+        socket.connect(self._endpoint)
+        return socket

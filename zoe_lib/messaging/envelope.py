@@ -1,0 +1,66 @@
+"""The versioned envelope of messages between API and master. A message is one JSON object in one ZeroMQ frame."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+VERSION: Literal[1] = 1
+MESSAGE_BYTES_MAX = 4 << 20  # a chunk of a log, base64, with room to spare
+
+
+class BadEnvelope(Exception):  # noqa: N818 - the name is the fact
+    """The bytes are no message of ours."""
+
+
+class Request(BaseModel):
+    """A question, or a hint that something is there to do. Asking twice does no harm."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    v: Literal[1] = VERSION
+    id: str = Field(max_length=64)
+    kind: str = Field(max_length=64)
+    body: dict[str, Any] = {}
+
+
+class Problem(BaseModel):
+    """Why there is no answer: a stable code and a sentence."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: str
+    message: str
+
+
+class Reply(BaseModel):
+    """The answer to the request of the same id."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    v: Literal[1] = VERSION
+    id: str
+    body: dict[str, Any] | None = None
+    problem: Problem | None = None
+
+
+def read_request(data: bytes) -> Request:
+    """The request in these bytes; BadEnvelope."""
+    try:
+        return Request.model_validate_json(data)
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise BadEnvelope(str(error)[:500]) from None
+
+
+def read_reply(data: bytes) -> Reply:
+    """The reply in these bytes; BadEnvelope."""
+    try:
+        return Reply.model_validate_json(data)
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise BadEnvelope(str(error)[:500]) from None
+
+
+def write(message: Request | Reply) -> bytes:
+    """The bytes of a message."""
+    return message.model_dump_json().encode()

@@ -1,0 +1,47 @@
+"""CURVE keys: who may speak to the master, and that it is the master who answers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import zmq
+import zmq.auth
+
+MASTER = "master"
+API = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """A CURVE key pair, as Z85 text."""
+
+    public: bytes
+    secret: bytes
+
+
+def ensure_keys(directory: Path) -> None:
+    """Make the key pairs of master and API where they are missing; secret halves are readable by the owner only."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in (MASTER, API):
+        if not (directory / f"{name}.key_secret").exists():
+            previous = os.umask(0o077)
+            try:
+                zmq.auth.create_certificates(directory, name)
+            finally:
+                os.umask(previous)
+
+
+def load_keys(directory: Path, name: str) -> KeyPair:
+    """The key pair of that name; FileNotFoundError when it was never made."""
+    public, secret = zmq.auth.load_certificate(directory / f"{name}.key_secret")
+    if secret is None:
+        raise ValueError(f"{directory / name}.key_secret holds no secret key")
+    return KeyPair(public, secret)
+
+
+def load_public(directory: Path, name: str) -> bytes:
+    """The public half alone."""
+    public, _ = zmq.auth.load_certificate(directory / f"{name}.key")
+    return public
