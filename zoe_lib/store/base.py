@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from zoe_lib.domain.cluster import Node
@@ -33,7 +33,22 @@ class IdempotencyConflict(StoreError):  # noqa: N818
 
 
 class StoreUnavailable(StoreError):  # noqa: N818
-    """The database cannot be reached now; the same call may pass later."""
+    """The database cannot be reached now; the same call may pass later.
+
+    A write that ends so may have been done: the connection can break between the commit and its answer. Doing it again
+    is safe, because of the expected version, and because of the execution's id or the idempotency key in `submit`.
+    """
+
+
+class InvalidCursor(StoreError, ValueError):  # noqa: N818
+    """The cursor of a page was not made here."""
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(f"not a cursor of this list: {cursor[:80]!r}")
+
+
+class Unstorable(StoreError, ValueError):  # noqa: N818
+    """A value that PostgreSQL cannot hold, such as a NUL character in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,10 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionQuery:
-    """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page."""
+    """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
+
+    `name_contains` takes upper and lower case for the same. The filters of a continued page must not change.
+    """
 
     tenant: str | None = None
     user: str | None = None
@@ -113,12 +131,16 @@ class UsageSample:
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """Bounds of the tables that would grow for ever."""
+    """Bounds of the tables that would grow for ever.
+
+    usage_samples_per_service_max: an hour at one sample in five seconds.
+    retention_s: how long an execution is kept after its end.
+    idempotency_keys_kept_s: longer than any client goes on repeating a submission.
+    """
 
     usage_samples_per_service_max: int = 720
     retention_s: float = 90 * 86400.0
     idempotency_keys_kept_s: float = 86400.0
-    extra: Mapping[str, float] = field(default_factory=dict)
 
 
 class Subscription(Protocol):
@@ -130,7 +152,7 @@ class Subscription(Protocol):
 
 
 class Store(Protocol):
-    """All state of Zoe. Thread-safe; a call that raised changed nothing.
+    """All state of Zoe. Thread-safe; a call that raised anything but StoreUnavailable changed nothing.
 
     Every method may raise StoreUnavailable. `leader_epoch` is None only for what users do (submit, cancel).
     """
@@ -142,16 +164,17 @@ class Store(Protocol):
         """Keep a new execution with its services and the `submitted` event, in one transaction.
 
         `execution` is fresh (version 0, no services); the one returned is as stored. The same key of the same tenant
-        with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict.
+        with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict. The same
+        id by the same user again returns what is stored, too; of anybody else it is a ConcurrentUpdate.
         """
         ...
 
     def append(
         self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
     ) -> Execution:
-        """Apply events in order and write them with their projection, in one transaction.
+        """Apply events in order and write them with their projection, in one transaction; the execution after them.
 
-        Raises NotFound, ConcurrentUpdate, NotLeader, or the lifecycle's IllegalTransition.
+        Raises NotLeader, NotFound, ConcurrentUpdate, or the lifecycle's IllegalTransition, looked for in this order.
         """
         ...
 
@@ -160,7 +183,7 @@ class Store(Protocol):
         ...
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
-        """Executions newest first, by (submitted_at_s, id)."""
+        """Executions newest first, by (submitted_at_s, id); InvalidCursor."""
         ...
 
     def active(self) -> Sequence[Execution]:
@@ -183,11 +206,14 @@ class Store(Protocol):
         ...
 
     def last_journal_id(self) -> int:
-        """The newest id; 0 for an empty journal."""
+        """The newest id that is kept; 0 for an empty journal."""
         ...
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:
-        """Call `notify` (from another thread) soon after something was committed. A hint: it may be missed."""
+        """Call `notify` soon after something was committed, from any thread. A hint: it may come late, twice or never.
+
+        `notify` must return at once and must not raise.
+        """
         ...
 
     # -- installation ----------------------------------------------------------------------------------------------
@@ -209,7 +235,10 @@ class Store(Protocol):
 
     # -- leadership ------------------------------------------------------------------------------------------------
     def try_lead(self, holder: str) -> int | None:
-        """Take the leader lock and a new, higher epoch; None while another master holds it."""
+        """Take the leader lock and a new, higher epoch; None while another holds it.
+
+        Asked again while this store holds it, the answer is the epoch it has.
+        """
         ...
 
     def still_leading(self, epoch: int) -> bool:
@@ -230,7 +259,7 @@ class Store(Protocol):
         ...
 
     def add_token(self, token: Token) -> None:
-        """Keep a token."""
+        """Keep a token; NotFound when its user is no member of its tenant, ConcurrentUpdate when the id is taken."""
         ...
 
     def revoke_token(self, token_id: str) -> None:
@@ -242,7 +271,7 @@ class Store(Protocol):
         ...
 
     def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-        """Who holds that token, and the hash to compare its secret with; None when unknown or expired."""
+        """Who holds that token, and the hash to compare its secret with; None when unknown or expired at `now_s`."""
         ...
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
@@ -255,7 +284,7 @@ class Store(Protocol):
         ...
 
     def prune(self, now_s: float) -> int:
-        """Remove terminal executions older than the retention, with what hangs on them; how many went."""
+        """Remove executions that ended before the retention began, with all that hangs on them; how many went."""
         ...
 
     def ping(self) -> None:

@@ -1,0 +1,205 @@
+"""Executions, services, nodes and tokens to rows of the tables and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.base import JournalEntry, Token, UsageSample
+from zoe_lib.store.codec import decode, encode
+
+Values = dict[str, Any]
+Row = Any  # a row of SQLAlchemy, whose columns are attributes
+
+
+def fixed_values(execution: Execution, application_hash: str) -> Values:
+    """What of an execution never changes, but for the document itself."""
+    return {
+        "id": execution.id,
+        "name": execution.name,
+        "tenant": execution.tenant,
+        "user_name": execution.user,
+        "application_hash": application_hash,
+        "priority": execution.priority,
+        "deadline_s": execution.deadline_s,
+        "notes": list(execution.notes),
+    }
+
+
+def changing_values(execution: Execution) -> Values:
+    """What of an execution events change."""
+    return {
+        "submitted_at_s": execution.submitted_at_s,
+        "state": execution.state.value,
+        "version": execution.version,
+        "attempt": execution.attempt,
+        "failed_attempts": execution.failed_attempts,
+        "not_before_s": execution.not_before_s,
+        "marks": encode(execution.marks),
+        "started_at_s": execution.marks.get(Mark.STARTED),
+        "ended_at_s": execution.marks.get(Mark.ENDED),
+        "outcome": encode(execution.outcome),
+        "exit_code": execution.exit_code,
+        "cause": encode(execution.cause),
+        "message": execution.message,
+        "reason": encode(execution.reason),
+    }
+
+
+def to_execution(row: Row, application: Application, services: Sequence[Service]) -> Execution:
+    """The execution of a row."""
+    return Execution(
+        id=row.id,
+        name=row.name,
+        tenant=row.tenant,
+        user=row.user_name,
+        application=application,
+        submitted_at_s=row.submitted_at_s,
+        state=ExecutionState(row.state),
+        version=row.version,
+        attempt=row.attempt,
+        failed_attempts=row.failed_attempts,
+        priority=row.priority,
+        deadline_s=row.deadline_s,
+        not_before_s=row.not_before_s,
+        services=tuple(services),
+        marks={Mark(name): float(at_s) for name, at_s in row.marks.items()},
+        outcome=None if row.outcome is None else Outcome(row.outcome),
+        exit_code=row.exit_code,
+        cause=None if row.cause is None else Cause(row.cause),
+        message=row.message,
+        reason=None if row.reason is None else decode(Reason, row.reason),
+        notes=tuple(row.notes),
+    )
+
+
+def changed_services(before: Sequence[Service], after: Execution) -> Iterator[Values]:
+    """The rows of those services that are new or not what they were."""
+    for position, service in enumerate(after.services):
+        if position >= len(before) or before[position] is not service:
+            yield _service_values(after, position, service)
+
+
+def _service_values(execution: Execution, position: int, service: Service) -> Values:
+    reservation = execution.component_of(service).reservation
+    return {
+        "id": service.id,
+        "execution_id": execution.id,
+        "position": position,
+        "component": service.component,
+        "instance": service.index,
+        "core": service.core,
+        "attempt": service.attempt,
+        "cores_milli": reservation.cores_milli,
+        "memory_bytes": reservation.memory_bytes,
+        "state": service.state.value,
+        "node": service.node,
+        "backend_id": service.backend_id,
+        "not_before_s": service.not_before_s,
+        "started_at_s": service.started_at_s,
+        "ready_at_s": service.ready_at_s,
+        "ended_at_s": service.ended_at_s,
+        "exit_code": service.exit_code,
+        "cause": encode(service.cause),
+        "message": service.message,
+    }
+
+
+def to_service(row: Row) -> Service:
+    """The service of a row."""
+    return Service(
+        id=row.id,
+        component=row.component,
+        index=row.instance,
+        core=row.core,
+        attempt=row.attempt,
+        state=ServiceState(row.state),
+        node=row.node,
+        backend_id=row.backend_id,
+        not_before_s=row.not_before_s,
+        started_at_s=row.started_at_s,
+        ready_at_s=row.ready_at_s,
+        ended_at_s=row.ended_at_s,
+        exit_code=row.exit_code,
+        cause=None if row.cause is None else Cause(row.cause),
+        message=row.message,
+    )
+
+
+def node_values(node: Node, reserved: Resources, at_s: float) -> Values:
+    """A node's row; `reserved` is what our services hold of it."""
+    free = node.usable - reserved
+    return {
+        "name": node.name,
+        "ready": node.ready,
+        "cores_total_milli": node.total.cores_milli,
+        "cores_foreign_milli": node.foreign.cores_milli,
+        "cores_free_milli": free.cores_milli,
+        "memory_total_bytes": node.total.memory_bytes,
+        "memory_foreign_bytes": node.foreign.memory_bytes,
+        "memory_free_bytes": free.memory_bytes,
+        "devices_total": encode(node.total.devices),
+        "devices_foreign": encode(node.foreign.devices),
+        "containers": node.containers,
+        "labels": encode(node.labels),
+        "message": node.message,
+        "seen_at_s": at_s,
+    }
+
+
+def to_node(row: Row) -> Node:
+    """The node of a row."""
+    return Node(
+        name=row.name,
+        total=Resources(row.cores_total_milli, row.memory_total_bytes, row.devices_total),
+        foreign=Resources(row.cores_foreign_milli, row.memory_foreign_bytes, row.devices_foreign),
+        labels=row.labels,
+        ready=row.ready,
+        containers=row.containers,
+        message=row.message,
+    )
+
+
+def to_entry(row: Row) -> JournalEntry:
+    """The journal entry of a row."""
+    return JournalEntry(
+        id=row.id,
+        kind=row.kind,
+        at_s=row.at_s,
+        cause_id=row.cause_id,
+        data=row.data,
+        execution_id=row.execution_id,
+        tenant=row.tenant,
+        version=row.version,
+    )
+
+
+def token_values(token: Token) -> Values:
+    """A token's row."""
+    values: Values = encode(token)
+    values["user_name"] = values.pop("user")
+    return values
+
+
+def to_token(row: Row) -> Token:
+    """The token of a row."""
+    return Token(
+        id=row.id,
+        user=row.user_name,
+        tenant=row.tenant,
+        secret_hash=row.secret_hash,
+        scopes=frozenset(row.scopes),
+        created_at_s=row.created_at_s,
+        expires_at_s=row.expires_at_s,
+        note=row.note,
+    )
+
+
+def to_sample(row: Row) -> UsageSample:
+    """The usage sample of a row."""
+    return UsageSample(row.execution_id, row.service_id, row.node, row.at_s, row.cpu_s, row.memory_bytes)

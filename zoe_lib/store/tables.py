@@ -1,0 +1,197 @@
+"""The tables. Migrations must lead to exactly these (a test compares them)."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+executions = Table(
+    "executions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("application_hash", Text, nullable=False),
+    Column("application", JSONB, nullable=False),  # canonical version-4 JSON
+    Column("submitted_at_s", Double, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("failed_attempts", Integer, nullable=False),
+    Column("priority", BigInteger, nullable=False),
+    Column("deadline_s", Double),
+    Column("not_before_s", Double, nullable=False),
+    Column("marks", JSONB, nullable=False),
+    Column("started_at_s", Double),  # of the marks, for SQL and for retention
+    Column("ended_at_s", Double),
+    Column("outcome", Text),
+    Column("exit_code", BigInteger),
+    Column("cause", Text),
+    Column("message", Text, nullable=False),
+    Column("reason", JSONB(none_as_null=True)),
+    Column("notes", JSONB, nullable=False),
+)
+NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
+NOT_TERMINAL = "state NOT IN ('succeeded', 'failed', 'cancelled')"
+Index("ix_executions_newest", *NEWEST_FIRST)
+Index("ix_executions_tenant_newest", executions.c.tenant, *NEWEST_FIRST)
+Index("ix_executions_user_newest", executions.c.user_name, *NEWEST_FIRST)
+Index("ix_executions_state_newest", executions.c.state, *NEWEST_FIRST)
+Index("ix_executions_active", *NEWEST_FIRST, postgresql_where=text(NOT_TERMINAL))
+Index("ix_executions_ended", executions.c.ended_at_s, postgresql_where=text("ended_at_s IS NOT NULL"))
+
+services = Table(
+    "services",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),  # its place among the execution's services
+    Column("component", Text, nullable=False),
+    Column("instance", Integer, nullable=False),
+    Column("core", Boolean, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("cores_milli", BigInteger, nullable=False),
+    Column("memory_bytes", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("node", Text),
+    Column("backend_id", Text),
+    Column("not_before_s", Double, nullable=False),
+    Column("started_at_s", Double),
+    Column("ready_at_s", Double),
+    Column("ended_at_s", Double),
+    Column("exit_code", BigInteger),
+    Column("cause", Text),
+    Column("message", Text, nullable=False),
+    Index("ix_services_execution_position", "execution_id", "position", unique=True),
+)
+HOLDS_RESERVATION = "node IS NOT NULL AND state NOT IN ('ended', 'lost')"
+Index("ix_services_on_nodes", services.c.node, postgresql_where=text(HOLDS_RESERVATION))
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("execution_id", Text),
+    Column("tenant", Text),
+    Column("version", Integer),
+    Column("kind", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Column("cause_id", Text, nullable=False),
+    Column("data", JSONB, nullable=False),
+    Index("ix_journal_execution", "execution_id", "id"),
+    Index("ix_journal_tenant", "tenant", "id"),
+)
+
+platform = Table(
+    "platform",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("ready", Boolean, nullable=False),
+    Column("cores_total_milli", BigInteger, nullable=False),
+    Column("cores_foreign_milli", BigInteger, nullable=False),
+    Column("cores_free_milli", BigInteger, nullable=False),  # neither foreign nor reserved when it was seen
+    Column("memory_total_bytes", BigInteger, nullable=False),
+    Column("memory_foreign_bytes", BigInteger, nullable=False),
+    Column("memory_free_bytes", BigInteger, nullable=False),
+    Column("devices_total", JSONB, nullable=False),
+    Column("devices_foreign", JSONB, nullable=False),
+    Column("containers", Integer, nullable=False),
+    Column("labels", JSONB, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("seen_at_s", Double, nullable=False),
+)
+
+policy = Table(
+    "policy",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("version", Integer, nullable=False),
+    Column("data", JSONB, nullable=False),
+    Column("set_at_s", Double, nullable=False),
+)
+
+leader = Table(
+    "leader",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("epoch", BigInteger, nullable=False),
+    Column("holder", Text, nullable=False),
+)
+
+users = Table("users", metadata, Column("name", Text, primary_key=True))
+
+tenants = Table("tenants", metadata, Column("name", Text, primary_key=True))
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("user_name", Text, ForeignKey("users.name"), primary_key=True),
+    Column("tenant", Text, ForeignKey("tenants.name"), primary_key=True),
+    Column("role", Text, nullable=False),
+    Index("ix_memberships_tenant", "tenant"),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("secret_hash", Text, nullable=False),
+    Column("scopes", JSONB, nullable=False),
+    Column("created_at_s", Double, nullable=False),
+    Column("expires_at_s", Double),
+    Column("note", Text, nullable=False),
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    Index("ix_tokens_user", "user_name", "created_at_s", "id"),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("execution_id", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Index("ix_idempotency_keys_at", "at_s"),
+    Index("ix_idempotency_keys_execution", "execution_id"),
+)
+
+usage_samples = Table(
+    "usage_samples",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("execution_id", Text, nullable=False),
+    Column("service_id", Text, nullable=False),
+    Column("node", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Column("cpu_s", Double, nullable=False),
+    Column("memory_bytes", BigInteger, nullable=False),
+    Index("ix_usage_samples_execution", "execution_id", "at_s", "id"),
+    Index("ix_usage_samples_service", "service_id", "at_s", "id"),
+)

@@ -1,0 +1,44 @@
+"""What text the database can hold. Containers print anything, and their last words end up in events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import Execution
+from zoe_lib.store.base import Unstorable
+from zoe_lib.store.codec import field_names
+
+
+def storable(*texts: str | None) -> bool:
+    """Whether PostgreSQL can hold these texts: no NUL character and no half of a surrogate pair."""
+    return all(text is None or _is_storable(text) for text in texts)
+
+
+def cleaned(event: Event) -> Event:
+    """The event with what cannot be held replaced, so that an odd log line never keeps an end from being written."""
+    broken: dict[str, Any] = {
+        name: value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+        for name in field_names(type(event))
+        if type(value := getattr(event, name)) is str and not _is_storable(value)
+    }
+    return replace(event, **broken) if broken else event
+
+
+def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:
+    """Refuse what is not fresh (ValueError) or cannot be kept (Unstorable)."""
+    if execution.version != 0 or execution.services:
+        raise ValueError(f"execution {execution.id!r} is not fresh: version {execution.version}")
+    texts = (execution.id, execution.name, execution.tenant, execution.user, *execution.notes)
+    if not storable(*texts, cause_id, idempotency_key, fingerprint):
+        raise Unstorable("a text of this execution holds characters that cannot be kept")
+
+
+def _is_storable(text: str) -> bool:
+    if text.isascii():
+        return "\x00" not in text
+    try:
+        return "\x00" not in text and bool(text.encode())
+    except UnicodeEncodeError:
+        return False
