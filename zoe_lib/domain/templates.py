@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 SELF = "self"
@@ -77,6 +77,15 @@ def references(text: str) -> list[Template]:
 def fill(text: str, resolve: Callable[[Template], str]) -> str:
     """The text with each template replaced by `resolve(template)`; what that returns is not looked at again."""
     return "".join(resolve(piece) if isinstance(piece, Template) else piece for piece in _pieces(text))
+
+
+def rename(text: str, new_name: Callable[[str], str]) -> str:
+    """The text with the component of each template renamed; all else stays, literal braces too."""
+
+    def renamed(piece: Template) -> str:
+        return str(piece if piece.component is None else replace(piece, component=new_name(piece.component)))
+
+    return "".join(renamed(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
 
 
 def escape(text: str) -> str:

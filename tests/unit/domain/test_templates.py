@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, escape, fill, references
+from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, escape, fill, references, rename
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,10 @@ def test_the_error_says_where() -> None:
     with pytest.raises(TemplateError, match=r"'\{nope\}'") as caught:
         references("ab{nope}")
     assert caught.value.offset == 2
+
+
+def test_rename_changes_components_only() -> None:
+    text = "{{x}} {host:master} {port:master.rpc} {port:rpc} {host:self} {scratch}"
+    assert rename(text, "spark-{}".format) == (
+        "{{x}} {host:spark-master} {port:spark-master.rpc} {port:rpc} {host:self} {scratch}"
+    )

@@ -1,0 +1,48 @@
+"""Bounds of a description: generous for people, tight enough that no document costs much. See Linux where named."""
+
+KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
+
+DOCUMENT_BYTES_MAX = MIB
+"""The largest description of the original Zoe is 8 KiB; frameworks keep ours shorter."""
+DEPTH_MAX = 24
+"""A pushdown is at depth 5; the rest is room for mistakes that are told better than "too deep"."""
+NODES_MAX = 50_000
+"""Values in one document; bounds the work of every check."""
+INTEGER_MAX = 2**63 - 1
+"""What PostgreSQL and JSON readers elsewhere hold."""
+
+NAME_LENGTH_MAX = 63
+"""A DNS label: component names become host names."""
+TITLE_LENGTH_MAX = 128
+DESCRIPTION_LENGTH_MAX = 4096
+IMAGE_LENGTH_MAX = 255
+PATH_LENGTH_MAX = 4095
+"""Linux PATH_MAX without its NUL."""
+TEXT_LENGTH_MAX = 131_071
+"""One argument or variable: Linux MAX_ARG_STRLEN without its NUL."""
+WHERE_LENGTH_MAX = 4096
+
+COMPONENTS_MAX = 100
+SERVICES_MAX = 10_000
+"""Services of one application: as many as are placed in one pass."""
+FRAMEWORKS_MAX = 20
+ARGUMENTS_MAX = 512
+VARIABLES_MAX = 512
+VOLUMES_MAX = 64
+PORTS_MAX = 64
+LABELS_MAX = 32
+DEVICE_KINDS_MAX = 8
+DEVICES_MAX = 1024
+STORAGE_OBJECTS_MAX = 64
+COLUMNS_MAX = 1024
+
+MEMORY_BYTES_MIN = MIB
+MEMORY_BYTES_MAX = 64 * TIB
+CORES_MAX = 4096
+BANDWIDTH_BYTES_PER_S_MAX = 10**12
+SECONDS_MAX = 10 * 365 * 86_400
+PROBE_SECONDS_MAX = 86_400
+GRACE_SECONDS_MAX = 3600
+RETRIES_MAX = 100
+PRIORITY_MAX = 1000
+STARTUP_ORDER_MAX = 1000

@@ -1,0 +1,74 @@
+"""What is wrong with a description: every finding at once, each with a place, a stable code and a hint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+DIAGNOSTICS_MAX = 100
+"""More findings than anyone reads; bounds the answer to a hostile document."""
+
+
+class Code(StrEnum):
+    """Stable codes of findings; they are never renamed."""
+
+    NOT_JSON = "not_json"
+    TOO_BIG = "too_big"
+    UNSUPPORTED_VERSION = "unsupported_version"
+    UNKNOWN_KEY = "unknown_key"
+    MISSING = "missing"
+    WRONG_TYPE = "wrong_type"
+    OUT_OF_RANGE = "out_of_range"
+    BAD_FORMAT = "bad_format"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+    UNKNOWN_REFERENCE = "unknown_reference"
+    BAD_TEMPLATE = "bad_template"
+    BAD_SETTING = "bad_setting"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: `pointer` is a JSON pointer (RFC 6901) into the user's document, empty for the whole of it."""
+
+    pointer: str
+    code: Code
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{self.pointer or '(document)'}: {self.message}{hint}"
+
+
+class DescriptionError(ValueError):
+    """A description that cannot be used; carries all findings, in the order of the document."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)[:DIAGNOSTICS_MAX]
+        super().__init__("\n".join(map(str, self.diagnostics)))
+
+
+def pointer(*parts: str | int) -> str:
+    """The JSON pointer of a path of keys and indexes."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def did_you_mean(wrong: str, known: Sequence[str]) -> str:
+    """A hint with the closest known word, or with the known words when none is close."""
+    close = get_close_matches(wrong[:64], known, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "known are " + ", ".join(sorted(known)[:20]) if known else "there is none"
+
+
+def duplicates(named: Iterable[tuple[str, str | int | None]], noun: str) -> Iterator[Diagnostic]:
+    """A finding for every value that was there before."""
+    seen: set[str | int] = set()
+    for place, value in named:
+        if value is not None and value in seen:
+            yield Diagnostic(place, Code.DUPLICATE, f"another {noun} has {str(value)[:64]!r} already")
+        if value is not None:
+            seen.add(value)

@@ -1,0 +1,74 @@
+"""JSON text to a document, more careful than the standard parser: duplicate keys, NaN, depth and size are refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+from zoe_lib.descriptions.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
+from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|\b(?:NaN|Infinity)\b', re.DOTALL)
+_COLON = re.compile(r"\s*+:")
+
+
+def load_json(text: str | bytes) -> object:
+    """The document in a JSON text; DescriptionError names line and column of what is wrong."""
+    decoded = _decode(text)
+    _scan(decoded)
+    try:
+        document: object = json.loads(decoded)
+    except json.JSONDecodeError as error:
+        _refuse(decoded, error.pos, Code.NOT_JSON, f"not JSON: {error.msg}")
+    except (ValueError, RecursionError) as error:  # an integer of thousands of digits
+        _refuse(decoded, 0, Code.NOT_JSON, f"not JSON that can be read: {str(error)[:100]}")
+    return document
+
+
+def _decode(text: str | bytes) -> str:
+    if len(text) > DOCUMENT_BYTES_MAX:
+        _refuse("", 0, Code.TOO_BIG, f"the document is larger than {DOCUMENT_BYTES_MAX} bytes")
+    if isinstance(text, str):
+        return text.removeprefix("\ufeff")
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        _refuse("", 0, Code.NOT_JSON, f"not UTF-8 at byte {error.start}")
+
+
+def _scan(text: str) -> None:
+    """Refuse depth, duplicate keys and NaN with their place; other mistakes are the parser's to tell."""
+    keys: list[set[str]] = []
+    for token in _TOKEN.finditer(text):
+        match token.group()[0]:
+            case "{" | "[":
+                keys.append(set())
+                if len(keys) > DEPTH_MAX:
+                    _refuse(text, token.start(), Code.TOO_BIG, f"nested deeper than {DEPTH_MAX}")
+            case "}" | "]":
+                if keys:
+                    keys.pop()
+            case "N" | "I":
+                _refuse(text, token.start(), Code.OUT_OF_RANGE, f"{token.group()} is no JSON number")
+            case _ if keys and _COLON.match(text, token.end()):
+                _check_key(text, token, keys[-1])
+
+
+def _check_key(text: str, token: re.Match[str], seen: set[str]) -> None:
+    try:
+        key = json.loads(token.group(), strict=False)
+    except ValueError:
+        return
+    if key in seen:
+        _refuse(text, token.start(), Code.DUPLICATE, f"key {key[:64]!r} stands twice in one object")
+    seen.add(key)
+
+
+def _refuse(text: str, offset: int, code: Code, message: str) -> NoReturn:
+    place = ""
+    if text:
+        line = text.count("\n", 0, offset) + 1
+        column = offset - text.rfind("\n", 0, offset)
+        place = f"line {line} column {column}: "
+    raise DescriptionError([Diagnostic(pointer(), code, place + message)])

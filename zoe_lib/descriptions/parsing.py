@@ -1,0 +1,82 @@
+"""The way of a document: shape, version, frameworks, structure and rules together, domain value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zoe_lib.descriptions import model
+from zoe_lib.descriptions.catalogue_files import frameworks as catalogue_frameworks
+from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, DescriptionError, Diagnostic, did_you_mean
+from zoe_lib.descriptions.expansion import Expansion, expand_frameworks
+from zoe_lib.descriptions.frameworks import Framework
+from zoe_lib.descriptions.rules import check_rules
+from zoe_lib.descriptions.shape import check_shape
+from zoe_lib.descriptions.structure import read_model
+from zoe_lib.descriptions.to_domain import application_of
+from zoe_lib.domain.application import Application
+
+VERSION = 4
+_OLD_KEYS = ("services", "processes")
+
+
+def parse(document: object, frameworks: Mapping[str, Framework] | None = None) -> Application:
+    """The Application that a version-4 document describes; DescriptionError carries all findings at once.
+
+    Frameworks come from the catalogue unless given.
+    """
+    return application_of(_checked(document, frameworks)[1])
+
+
+def expand(document: object, frameworks: Mapping[str, Framework] | None = None) -> dict[str, Any]:
+    """The valid document with its framework references replaced by their components; else as `parse`."""
+    return _checked(document, frameworks)[0]
+
+
+def _checked(document: object, frameworks: Mapping[str, Framework] | None) -> tuple[dict[str, Any], model.Document]:
+    usable = _usable(document)
+    expansion = expand_frameworks(usable, catalogue_frameworks() if frameworks is None else frameworks)
+    read, structural = read_model(model.Document, expansion.document)
+    semantic = check_rules(expansion.document, complete=not expansion.diagnostics)
+    found = [*expansion.diagnostics, *(expansion.located(one) for one in [*structural, *semantic])]
+    if found or read is None:
+        raise DescriptionError(_ordered(found, expansion))
+    return expansion.document, read
+
+
+def _usable(document: object) -> dict[str, Any]:
+    """The document, when it is an object of version 4 that is safe to look at."""
+    wrong = check_shape(document)
+    if not wrong and not isinstance(document, dict):
+        wrong = [Diagnostic("", Code.WRONG_TYPE, "a description is a JSON object")]
+    if isinstance(document, dict) and not wrong:
+        wrong = _check_version(document)
+    if wrong or not isinstance(document, dict):
+        raise DescriptionError(wrong)
+    return document
+
+
+def _check_version(document: dict[str, Any]) -> list[Diagnostic]:
+    version = document.get("version")
+    if version == VERSION and not isinstance(version, bool):
+        return []
+    if "version" not in document and not any(key in document for key in _OLD_KEYS):
+        hint = did_you_mean("version", list(document)) if document else ""
+        hint = f'write "version": {VERSION}' + (f"; {hint}" if hint.startswith("did") else "")
+        return [Diagnostic("/version", Code.MISSING, "'version' is missing", hint)]
+    message = f"version {str(version)[:32]!r} is not {VERSION}"
+    hint = "descriptions of the original Zoe (versions 0 to 3) are made into version 4 by `zoe convert FILE`"
+    return [Diagnostic("/version", Code.UNSUPPORTED_VERSION, message, hint)]
+
+
+def _ordered(found: list[Diagnostic], expansion: Expansion) -> list[Diagnostic]:
+    """One finding per place and message, in the order of the document."""
+    unique = list(dict.fromkeys(found))[: 2 * DIAGNOSTICS_MAX]
+    keys = list(expansion.document)
+
+    def place(one: Diagnostic) -> tuple[int, list[tuple[int, str]]]:
+        parts = one.pointer.split("/")[1:]
+        first = keys.index(parts[0]) if parts and parts[0] in keys else -1
+        return first, [(int(part), "") if part.isdigit() and len(part) < 9 else (-1, part) for part in parts[1:]]
+
+    return sorted(unique, key=place)

@@ -1,0 +1,42 @@
+"""Amounts as people write them ("2GiB", "40MB/s") and as Zoe counts them (whole bytes)."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+_UNITS |= {f"{unit}i": 2 ** (10 * power) for power, unit in enumerate("kmgtp", start=1)}
+SIZE_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,9})? ?([kKMGTP]i?)?B?$"
+RATE_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,9})? ?([kKMGTP]i?)?B/s$"
+_NUMBER = re.compile(r"([0-9.]+) ?([a-zA-Z]*?)B?", re.ASCII)
+
+
+def bytes_of(text: str) -> int:
+    """Bytes of a size such as "512MiB" or "2GB" (powers of 1024 and of 1000); ValueError when it is none."""
+    return _amount(text, SIZE_PATTERN, "write bytes as a number, or a text such as '2GiB' or '500MB'")
+
+
+def bytes_per_s_of(text: str) -> int:
+    """Bytes per second of a rate such as "40MB/s"; ValueError when it is none."""
+    return _amount(text, RATE_PATTERN, "write bytes per second as a number, or a text such as '40MB/s'")
+
+
+def size_text(amount: int) -> str:
+    """A size as people write it: the largest binary unit that divides it, else plain bytes."""
+    for power, unit in reversed(list(enumerate(("KiB", "MiB", "GiB", "TiB"), start=1))):
+        if amount and amount % 2 ** (10 * power) == 0:
+            return f"{amount // 2 ** (10 * power)}{unit}"
+    return f"{amount}B"
+
+
+def _amount(text: str, pattern: str, hint: str) -> int:
+    if not re.fullmatch(pattern.strip("^$"), text):
+        raise ValueError(hint)
+    number = _NUMBER.fullmatch(text.removesuffix("/s"))
+    if number is None:
+        raise ValueError(hint)
+    amount = Decimal(number[1]) * _UNITS[number[2].lower()]
+    if amount != int(amount):
+        raise ValueError("not a whole number of bytes")
+    return int(amount)

@@ -1,0 +1,68 @@
+"""Rules beyond structure: duplicates, contradictions and references between parts of an expanded document.
+
+They read the plain document and step over what has the wrong type, so that their findings come together with the
+structural ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from zoe_lib.descriptions import bounds
+from zoe_lib.descriptions.diagnostics import Code, Diagnostic, duplicates, pointer
+from zoe_lib.descriptions.reading import number, objects, text
+from zoe_lib.descriptions.rules_component import check_component
+from zoe_lib.descriptions.rules_storage import check_storage
+from zoe_lib.descriptions.rules_templates import check_templates
+from zoe_lib.domain.templates import SELF
+
+_PLACE = pointer("components")
+
+
+def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic]:
+    """All findings; not `complete` (a framework is missing) leaves out what only follows from that."""
+    components = objects(document, "components")
+    yield from duplicates(((pointer("components", i, "name"), text(c, "name")) for i, c in components), "component")
+    yield from _check_reserved_names(components)
+    yield from _check_end(components)
+    for index, component in components:
+        yield from check_component(pointer("components", index), component)
+    yield from check_storage(document.get("storage"))
+    if complete:
+        yield from _check_counts(components)
+        yield from check_templates(components)
+
+
+def _check_reserved_names(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    for index, component in components:
+        if component.get("name") == SELF:
+            place = pointer("components", index, "name")
+            yield Diagnostic(place, Code.CONFLICT, f"{SELF!r} means the service itself in templates", "take another")
+
+
+def _check_end(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    ending = [(i, c) for i, c in components if c.get("ends_application") is True]
+    for index, _ in ending[1:]:
+        place = pointer("components", index, "ends_application")
+        yield Diagnostic(place, Code.CONFLICT, "another component ends the application already")
+    for index, component in ending:
+        for key in ("essential_count", "total_count"):
+            if (number(component, key) if key in component else 1) != 1:
+                message = "the component that ends the application has exactly one instance, and it is core"
+                yield Diagnostic(pointer("components", index, key), Code.CONFLICT, message, "write 1")
+
+
+def _check_counts(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    if not components:
+        hint = "write a component, or use a framework"
+        yield Diagnostic(_PLACE, Code.MISSING, "the application has no component", hint)
+        return
+    if len(components) > bounds.COMPONENTS_MAX:
+        yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"more than {bounds.COMPONENTS_MAX} components with frameworks")
+    if all(c.get("essential_count", 1) == 0 for _, c in components):
+        hint = "set essential_count to 1 or more where there is no useful work without it"
+        yield Diagnostic(_PLACE, Code.CONFLICT, "no component has a core instance", hint)
+    total = sum(max(0, number(c, "total_count") or 0) if "total_count" in c else 1 for _, c in components)
+    if total > bounds.SERVICES_MAX:
+        yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"{total} services in all, at most {bounds.SERVICES_MAX}")

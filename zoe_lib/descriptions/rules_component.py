@@ -1,0 +1,85 @@
+"""Rules within one component."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
+from zoe_lib.descriptions.quantities import bytes_of
+from zoe_lib.descriptions.reading import mapping, number, objects, text
+
+
+def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Findings of one component, whose own place in the document is `place`."""
+    yield from _check_counts(place, component)
+    yield from _check_ports(place, component)
+    yield from _check_readiness(place, component)
+    yield from _check_volumes(place, component)
+    yield from _check_limits(place + "/resources", mapping(component, "resources"))
+
+
+def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    essential = number(component, "essential_count") if "essential_count" in component else 1
+    total = number(component, "total_count") if "total_count" in component else 1
+    if essential is not None and total is not None and essential > max(total, 0):
+        message = f"essential_count {essential} is greater than total_count {total}"
+        yield Diagnostic(place + "/essential_count", Code.CONFLICT, message, "total_count counts the core ones too")
+
+
+def _check_ports(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    ports = objects(component, "ports")
+    yield from duplicates(((place + pointer("ports", i, "name"), text(p, "name")) for i, p in ports), "port")
+    yield from duplicates(((place + pointer("ports", i, "number"), number(p, "number")) for i, p in ports), "port")
+    for index, port in ports:
+        if port.get("proxied") is True and port.get("protocol", "tcp") == "tcp":
+            where = place + pointer("ports", index, "proxied")
+            yield Diagnostic(where, Code.CONFLICT, "only http ports can be proxied", "add 'protocol': 'http'")
+
+
+def _check_readiness(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    if not isinstance(component.get("readiness"), dict):
+        return
+    readiness = component["readiness"]
+    kinds = [kind for kind in ("tcp", "http") if readiness.get(kind) is not None]
+    if len(kinds) != 1:
+        yield Diagnostic(place + "/readiness", Code.CONFLICT, "readiness needs exactly one of 'tcp' and 'http'")
+    if "path" in readiness and "http" not in kinds:
+        yield Diagnostic(place + "/readiness/path", Code.CONFLICT, "'path' goes with 'http' only")
+    names = [name for _, port in objects(component, "ports") if (name := text(port, "name"))]
+    for kind in kinds:
+        name = text(readiness, kind)
+        if name is not None and name not in names:
+            message = f"this component has no port {name[:64]!r}"
+            yield Diagnostic(
+                place + pointer("readiness", kind), Code.UNKNOWN_REFERENCE, message, did_you_mean(name, names)
+            )
+
+
+def _check_volumes(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    targets: set[str] = set()
+    for index, volume in objects(component, "volumes"):
+        where = place + pointer("volumes", index)
+        if (volume.get("name") is None) == (volume.get("host_path") is None):
+            yield Diagnostic(where, Code.CONFLICT, "a volume needs exactly one of 'name' and 'host_path'")
+        target = (text(volume, "target") or "").rstrip("/")
+        if target and target in targets:
+            yield Diagnostic(where + "/target", Code.DUPLICATE, "another volume is mounted there already")
+        targets.add(target)
+
+
+def _check_limits(place: str, resources: dict[str, Any]) -> Iterator[Diagnostic]:
+    limits = mapping(resources, "limits")
+    for key, default in (("memory", None), ("cores", 1)):
+        reserved, limit = _amount(resources.get(key, default)), _amount(limits.get(key))
+        if reserved is not None and limit is not None and limit < reserved:
+            yield Diagnostic(f"{place}/limits/{key}", Code.CONFLICT, f"the {key} limit is below the reservation")
+
+
+def _amount(value: object) -> float | None:
+    if isinstance(value, str):
+        try:
+            return bytes_of(value[:64])
+        except ValueError:
+            return None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

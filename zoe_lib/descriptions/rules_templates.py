@@ -1,0 +1,76 @@
+"""Rules of address templates: each is known, and names a component and a port that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, pointer
+from zoe_lib.descriptions.reading import mapping, objects, text
+from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, references
+
+_SYNTAX_HINT = (
+    "known are {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, {port:COMPONENT.NAME}, {scratch}, "
+    "{workspace}, {index}, {execution}, {user}; write '{{' and '}}' for literal braces"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Peer:
+    """What templates may ask of a component."""
+
+    ports: tuple[str, ...]
+    has_core: bool
+
+
+def check_templates(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    """Findings of all templates in commands, environments and work directories."""
+    peers = {name: _peer(c) for _, c in components if (name := text(c, "name"))}
+    for index, component in components:
+        own = _peer(component)
+        for path, value in _texts(component):
+            place = pointer("components", index, *path)
+            yield from _check_text(place, value, own, peers)
+
+
+def _peer(component: dict[str, Any]) -> _Peer:
+    ports = tuple(name for _, port in objects(component, "ports") if (name := text(port, "name")))
+    return _Peer(ports, component.get("essential_count", 1) != 0)
+
+
+def _texts(component: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    command = component.get("command")
+    for index, argument in enumerate(command if isinstance(command, list) else []):
+        if isinstance(argument, str):
+            yield ("command", index), argument
+    for name, value in mapping(component, "environment").items():
+        if isinstance(value, str):
+            yield ("environment", name), value
+    if (work_dir := text(component, "work_dir")) is not None:
+        yield ("work_dir",), work_dir
+
+
+def _check_text(place: str, value: str, own: _Peer, peers: Mapping[str, _Peer]) -> Iterator[Diagnostic]:
+    try:
+        found = dict.fromkeys(references(value))
+    except TemplateError as error:
+        message = f"{str(error)[:120]} at character {error.offset + 1}"
+        yield Diagnostic(place, Code.BAD_TEMPLATE, message, _SYNTAX_HINT)
+        return
+    for template in found:
+        yield from _check_template(place, template, own, peers)
+
+
+def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[str, _Peer]) -> Iterator[Diagnostic]:
+    peer = own if template.component is None else peers.get(template.component)
+    if peer is None:
+        message = f"{template} names a component that is not there"
+        yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.component or "", list(peers)))
+        return
+    if template.port is not None and template.port not in peer.ports:
+        message = f"{template} names a port that is not there"
+        yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.port, peer.ports))
+    if template.component is not None and not peer.has_core and template.kind is not TemplateKind.HOSTS:
+        message = f"{template} names a component without a core instance, so it may have no address"
+        yield Diagnostic(place, Code.CONFLICT, message, "give it an essential_count of 1")

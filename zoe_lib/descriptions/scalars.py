@@ -1,0 +1,120 @@
+"""The small typed texts and numbers of a description, each with its bounds, its message and its JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from zoe_lib.descriptions import bounds
+from zoe_lib.descriptions.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
+
+
+def _check(pattern: str, message: str) -> AfterValidator:
+    """A validator that tells what is wanted instead of a regular expression."""
+    compiled = re.compile(pattern.removeprefix("^").removesuffix("$"))
+
+    def check(text: str) -> str:
+        if compiled.fullmatch(text) is None:
+            raise PydanticCustomError("bad_format", "{message}", {"message": message})
+        return text
+
+    return AfterValidator(check)
+
+
+def _text(pattern: str, length_max: int) -> Any:
+    return Field(min_length=1, max_length=length_max, json_schema_extra={"pattern": pattern})
+
+
+def _amount(pattern: str, low: int, high: int) -> WithJsonSchema:
+    number = {"type": "integer", "minimum": low, "maximum": high}
+    return WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]})
+
+
+def _reader(read: Callable[[str], int]) -> BeforeValidator:
+    def convert(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return read(value[:64])
+        except ValueError as error:
+            raise PydanticCustomError("bad_format", "{message}", {"message": str(error)}) from None
+
+    return BeforeValidator(convert)
+
+
+_LABEL = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+_TITLE = r"^[A-Za-z0-9]([A-Za-z0-9 ._@+-]*[A-Za-z0-9])?$"
+_IMAGE = r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$"
+_VARIABLE = r"^[A-Za-z_][A-Za-z0-9_.-]*$"
+_KEY = r"^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$"
+_DEVICE = r"^[a-z][a-z0-9_.-]*$"
+_URL_PATH = r"^/[!-~]*$"
+_STEP = r"(?!\.{1,2}(/|$))[^/\x00-\x1f\x7f]+"
+_ABSOLUTE = rf"^(?!/+(proc|sys|dev)(/|$))(/+{_STEP})+/?$"
+_WORK_DIR = rf"^(\{{(scratch|workspace)\}}(/+{_STEP})*|(/+{_STEP})+)/?$"
+_BUCKET_PATH = (
+    r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}(\.[A-Za-z0-9][A-Za-z0-9_-]{0,254}){0,8}(/(?!\.{1,2}(/|$))[A-Za-z0-9._=+-]+)*/?"
+)
+_URI = rf"^((swift2d|s3a)://{_BUCKET_PATH}|file://(\{{workspace\}}(/+{_STEP})*|(/+{_STEP})+)/?)$"
+_LINE = r"^[^\x00-\x1f\x7f]*$"
+
+Label = Annotated[
+    str, _text(_LABEL, bounds.NAME_LENGTH_MAX), _check(_LABEL, "only a-z, 0-9 and '-' inside: it becomes a host name")
+]
+Title = Annotated[
+    str,
+    _text(_TITLE, bounds.TITLE_LENGTH_MAX),
+    _check(_TITLE, "only letters, digits, spaces and . _ @ + - inside; use `description` for free text"),
+]
+Description = Annotated[str, Field(max_length=bounds.DESCRIPTION_LENGTH_MAX)]
+Image = Annotated[
+    str, _text(_IMAGE, bounds.IMAGE_LENGTH_MAX), _check(_IMAGE, "not an image name such as 'zoe/spark' or 'host/a:1'")
+]
+Argument = Annotated[str, Field(max_length=bounds.TEXT_LENGTH_MAX)]
+VariableName = Annotated[
+    str, _text(_VARIABLE, bounds.PATH_LENGTH_MAX), _check(_VARIABLE, "not a name for an environment variable")
+]
+LabelKey = Annotated[str, _text(_KEY, bounds.NAME_LENGTH_MAX), _check(_KEY, "only letters, digits and . _ / - inside")]
+LabelValue = Annotated[str, Field(max_length=bounds.NAME_LENGTH_MAX), _check(_LINE, "no control characters")]
+DeviceKind = Annotated[str, _text(_DEVICE, bounds.NAME_LENGTH_MAX), _check(_DEVICE, "a lower-case word such as 'gpu'")]
+UrlPath = Annotated[
+    str, _text(_URL_PATH, 512), _check(_URL_PATH, "starts with '/' and holds neither spaces nor control characters")
+]
+AbsolutePath = Annotated[
+    str,
+    _text(_ABSOLUTE, bounds.PATH_LENGTH_MAX),
+    _check(_ABSOLUTE, "an absolute path without '..' or control characters, and not /, /proc, /sys or /dev"),
+]
+WorkDir = Annotated[
+    str,
+    _text(_WORK_DIR, bounds.PATH_LENGTH_MAX),
+    _check(_WORK_DIR, "an absolute path, or one below {scratch} or {workspace}; no '..', no control characters"),
+]
+Uri = Annotated[
+    str,
+    _text(_URI, bounds.PATH_LENGTH_MAX),
+    _check(_URI, "write swift2d://container.service/prefix, s3a://bucket/prefix or file://{workspace}/path"),
+]
+Column = Annotated[str, Field(min_length=1, max_length=128), _check(_LINE, "no control characters")]
+Where = Annotated[str, Field(min_length=1, max_length=bounds.WHERE_LENGTH_MAX), _check(_LINE, "no control characters")]
+
+Memory = Annotated[
+    int,
+    Field(ge=bounds.MEMORY_BYTES_MIN, le=bounds.MEMORY_BYTES_MAX),
+    _reader(bytes_of),
+    _amount(SIZE_PATTERN, bounds.MEMORY_BYTES_MIN, bounds.MEMORY_BYTES_MAX),
+]
+Rate = Annotated[
+    int,
+    Field(ge=1, le=bounds.BANDWIDTH_BYTES_PER_S_MAX),
+    _reader(bytes_per_s_of),
+    _amount(RATE_PATTERN, 1, bounds.BANDWIDTH_BYTES_PER_S_MAX),
+]
+Cores = Annotated[float, Field(ge=0, le=bounds.CORES_MAX, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, le=bounds.SECONDS_MAX, allow_inf_nan=False)]
+ProbeSeconds = Annotated[float, Field(ge=0.1, le=bounds.PROBE_SECONDS_MAX, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=bounds.SERVICES_MAX)]

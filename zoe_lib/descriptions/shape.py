@@ -1,0 +1,62 @@
+"""First look at a document from anywhere: is it JSON at all, of bearable size, without texts that no store keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from zoe_lib.descriptions.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX, INTEGER_MAX, NODES_MAX
+from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, Diagnostic, pointer
+
+_Path = tuple[str | int, ...]
+
+
+def check_shape(document: object) -> list[Diagnostic]:
+    """Findings that make looking further unsafe; linear in the document, never recursive."""
+    found: list[Diagnostic] = []
+    todo: list[tuple[_Path, object]] = [((), document)]
+    nodes, characters = 0, 0
+    while todo and len(found) < DIAGNOSTICS_MAX:
+        path, value = todo.pop()
+        nodes += 1
+        characters += len(value) if isinstance(value, str) else 0
+        if nodes > NODES_MAX or characters > DOCUMENT_BYTES_MAX or len(path) > DEPTH_MAX:
+            return [*found, _too_big(path)]
+        found.extend(_check_value(path, value))
+        todo.extend(_children(path, value))
+    return found
+
+
+def _children(path: _Path, value: object) -> Iterator[tuple[_Path, object]]:
+    if isinstance(value, dict):
+        # Keys are looked at as texts of their own, so that they count and are checked alike.
+        yield from (((*path, key), item) for key, item in value.items() if isinstance(key, str))
+        yield from ((path, key) for key in value if isinstance(key, str))
+    elif isinstance(value, list):
+        yield from (((*path, index), item) for index, item in enumerate(value))
+
+
+def _check_value(path: _Path, value: object) -> Iterator[Diagnostic]:
+    if isinstance(value, str):
+        if "\x00" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
+            yield Diagnostic(pointer(*path), Code.BAD_FORMAT, "a text holds a NUL or half a surrogate pair")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            yield Diagnostic(pointer(*path), Code.OUT_OF_RANGE, "not a finite number")
+    elif isinstance(value, int):
+        if abs(value) > INTEGER_MAX:
+            yield Diagnostic(pointer(*path), Code.OUT_OF_RANGE, "a number beyond 64 bits")
+    elif isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            yield Diagnostic(pointer(*path), Code.NOT_JSON, "a key is not a text")
+    elif value is not None and not isinstance(value, list):
+        yield Diagnostic(pointer(*path), Code.NOT_JSON, f"{type(value).__name__} is not a JSON value")
+
+
+def _too_big(path: _Path) -> Diagnostic:
+    return Diagnostic(
+        pointer(*path[:DEPTH_MAX]),
+        Code.TOO_BIG,
+        f"the document is too large: at most {DOCUMENT_BYTES_MAX} characters, {NODES_MAX} values, depth {DEPTH_MAX}",
+        "put data into the workspace or the object store, not into the description",
+    )

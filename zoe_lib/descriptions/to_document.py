@@ -1,0 +1,116 @@
+"""From the domain's Application to its canonical document: what the store keeps, and what `parse` reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zoe_lib.domain.application import Application, Component, Port, Probe, ProbeKind, Volume
+from zoe_lib.domain.storage import StorageDemand, StorageObject
+
+_Json = dict[str, Any]
+
+
+def to_document(application: Application) -> _Json:
+    """The canonical version-4 document, without frameworks and defaults; `parse` gives the Application back equal."""
+    document: _Json = {
+        "version": 4,
+        "name": application.name,
+        "kind": str(application.kind),
+        "description": application.description,
+        "size": None if application.expected_run_s is None else {"run_time_s": application.expected_run_s},
+        "time_limit_s": application.time_limit_s,
+        "retries": application.retries,
+        "priority": application.default_priority,
+        "deadline_s": application.default_deadline_s,
+        "components": [_component(component) for component in application.components],
+        "storage": _storage(application.storage) if application.storage else None,
+    }
+    return _without(document, {"description": "", "retries": 0, "priority": 0})
+
+
+def _component(component: Component) -> _Json:
+    document: _Json = {
+        "name": component.name,
+        "image": component.image,
+        "command": list(component.command),
+        "work_dir": component.work_dir,
+        "environment": dict(component.environment),
+        "volumes": [_volume(volume) for volume in component.volumes],
+        "resources": _resources(component),
+        "essential_count": component.essential_count,
+        "total_count": component.total_count,
+        "startup_order": component.startup_order,
+        "labels": dict(component.labels),
+        "ports": [_port(port) for port in component.ports],
+        "readiness": _readiness(component.readiness) if component.readiness else None,
+        "ends_application": component.ends_application,
+        "read_only_root": component.read_only_root,
+        "stop_grace_s": component.stop_grace_s,
+    }
+    absent = {"startup_order": 0, "ends_application": False, "read_only_root": False, "stop_grace_s": 10.0}
+    return _without(document, absent)
+
+
+def _resources(component: Component) -> _Json:
+    limits = {"memory": component.memory_limit_bytes, "cores": _cores(component.cores_limit_milli)}
+    return _without(
+        {
+            "memory": component.reservation.memory_bytes,
+            "cores": _cores(component.reservation.cores_milli),
+            "limits": _without(limits, {}),
+            "shm": component.shm_bytes,
+            "devices": dict(component.reservation.devices),
+        },
+        {},
+    )
+
+
+def _cores(milli: int | None) -> float | int | None:
+    if milli is None:
+        return None
+    return milli / 1000 if milli % 1000 else milli // 1000
+
+
+def _volume(volume: Volume) -> _Json:
+    document = {"name": volume.name, "host_path": volume.host_path, "target": volume.target}
+    return _without({**document, "read_only": volume.read_only}, {"read_only": False})
+
+
+def _port(port: Port) -> _Json:
+    document = {"name": port.name, "number": port.number, "protocol": str(port.protocol)}
+    return _without({**document, "path": port.path, "proxied": port.proxied}, {"path": "/", "proxied": False})
+
+
+def _readiness(probe: Probe) -> _Json:
+    document: _Json = {str(probe.kind): probe.port, "interval_s": probe.interval_s, "timeout_s": probe.timeout_s}
+    if probe.kind is ProbeKind.HTTP:
+        document["path"] = probe.path
+    return document
+
+
+def _storage(storage: StorageDemand) -> _Json:
+    document: _Json = {
+        "inputs": [_storage_object(item) for item in storage.inputs],
+        "outputs": [_storage_object(item) for item in storage.outputs],
+    }
+    if storage.bandwidth:
+        wanted = storage.bandwidth
+        rates = {"read": wanted.read_bytes_per_s, "write": wanted.write_bytes_per_s}
+        document["bandwidth"] = _without({**rates, "guarantee": str(wanted.guarantee)}, {})
+    return document
+
+
+def _storage_object(item: StorageObject) -> _Json:
+    document: _Json = {"name": item.name, "uri": item.uri}
+    if item.pushdown:
+        document["pushdown"] = _without({"columns": list(item.pushdown.columns), "where": item.pushdown.where}, {})
+    return document
+
+
+def _without(document: _Json, defaults: Mapping[str, object]) -> _Json:
+    """The document without nulls, empty values and defaults; an empty section of its own meaning is never passed."""
+    return {k: v for k, v in document.items() if v is not None and v not in ([], {}) and defaults.get(k, _NO) != v}
+
+
+_NO = object()

@@ -1,0 +1,83 @@
+"""From the model of a document to the domain's Application."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.descriptions import model
+from zoe_lib.domain.application import Application, Component, Kind, Port, PortProtocol, Probe, ProbeKind, Volume
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
+
+
+def application_of(document: model.Document) -> Application:
+    """The Application of a checked, expanded document; environments and labels sorted, their order means nothing."""
+    return Application(
+        name=document.name,
+        components=tuple(_component(component) for component in document.components),
+        kind=Kind(document.kind),
+        description=document.description,
+        expected_run_s=document.size.run_time_s if document.size else None,
+        time_limit_s=document.time_limit_s,
+        retries=document.retries,
+        default_priority=document.priority,
+        default_deadline_s=document.deadline_s,
+        storage=_storage(document.storage) if document.storage and document.storage != model.Storage() else None,
+    )
+
+
+def _component(component: model.Component) -> Component:
+    resources = component.resources
+    return Component(
+        name=component.name,
+        image=component.image,
+        reservation=_reservation(resources),
+        command=tuple(component.command),
+        work_dir=component.work_dir,
+        environment=_pairs(component.environment),
+        volumes=tuple(Volume(v.target, v.name, v.host_path, v.read_only) for v in component.volumes),
+        cores_limit_milli=None if resources.limits.cores is None else _milli(resources.limits.cores),
+        memory_limit_bytes=resources.limits.memory,
+        shm_bytes=resources.shm,
+        essential_count=component.essential_count,
+        total_count=component.total_count,
+        startup_order=component.startup_order,
+        labels=_pairs(component.labels),
+        ports=tuple(Port(p.name, p.number, PortProtocol(p.protocol), p.path, p.proxied) for p in component.ports),
+        readiness=_probe(component.readiness) if component.readiness else None,
+        ends_application=component.ends_application,
+        read_only_root=component.read_only_root,
+        stop_grace_s=component.stop_grace_s,
+    )
+
+
+def _reservation(resources: model.Resources) -> Resources:
+    if not resources.devices:
+        return Resources(_milli(resources.cores), resources.memory)
+    return Resources(_milli(resources.cores), resources.memory, dict(sorted(resources.devices.items())))
+
+
+def _milli(cores: float) -> int:
+    return round(cores * 1000)
+
+
+def _pairs(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(mapping.items()))
+
+
+def _probe(readiness: model.Readiness) -> Probe:
+    kind, port = (ProbeKind.TCP, readiness.tcp) if readiness.tcp else (ProbeKind.HTTP, readiness.http)
+    return Probe(kind, port or "", readiness.path, readiness.interval_s, readiness.timeout_s)
+
+
+def _storage(storage: model.Storage) -> StorageDemand:
+    wanted = storage.bandwidth
+    return StorageDemand(
+        inputs=tuple(StorageObject(i.name, i.uri, _pushdown(i.pushdown)) for i in storage.inputs),
+        outputs=tuple(StorageObject(o.name, o.uri) for o in storage.outputs),
+        bandwidth=Bandwidth(wanted.read, wanted.write, Guarantee(wanted.guarantee)) if wanted else None,
+    )
+
+
+def _pushdown(pushdown: model.Pushdown | None) -> Pushdown | None:
+    return Pushdown(tuple(pushdown.columns), pushdown.where) if pushdown else None
