@@ -34,8 +34,9 @@ def substitute(value: object, values: Mapping[str, object]) -> object:
     """
     if isinstance(value, dict):
         computed = {key: substitute(item, values) for key, item in value.items()}
-        if isinstance(computed.get("environment"), dict):
-            computed["environment"] = {key: _as_text(item) for key, item in computed["environment"].items()}
+        environment = computed.get("environment")
+        if isinstance(environment, dict):
+            computed["environment"] = {key: _as_text(item) for key, item in environment.items()}
         return computed
     if isinstance(value, list):
         return [part for item in value for part in _spliced(item, values)]
