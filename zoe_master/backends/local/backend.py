@@ -1,0 +1,223 @@
+"""The back-end that runs services as processes of this machine."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.base import (
+    Address,
+    BackendError,
+    ImageStatus,
+    LogChunk,
+    Observation,
+    Start,
+    Usage,
+)
+from zoe_master.backends.local import directories
+from zoe_master.backends.local.hints import Hints
+from zoe_master.backends.local.images import image_status
+from zoe_master.backends.local.layout import Layout
+from zoe_master.backends.local.machine import default_node, nodes_now, read_machine_memory
+from zoe_master.backends.local.outputs import prune, read_output
+from zoe_master.backends.local.records import Record, Stage, new_record
+from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.specification import HOST
+from zoe_master.backends.local.worker import Worker
+from zoe_master.waker import Waker
+
+
+class LocalBackend:
+    """Hands work to a bounded pool, reads what supervisors write, and wakes the master when something changed.
+
+    Supervisors (see `shim`) outlive it: a new one on the same directories adopts everything, restarts what was handed
+    over but not begun, and ends what lost its supervisor. One back-end at a time may work on a state directory; the
+    leader lock of the master sees to that. Components run as `settings.run_as_user` when Zoe is root. Otherwise they
+    run as the same user as Zoe and can read what Zoe can read, keys included.
+    """
+
+    def __init__(self, settings: LocalSettings, waker: Waker) -> None:
+        if not settings.nodes:
+            settings = replace(settings, nodes=(default_node(),))
+        self._settings = settings
+        self._waker = waker
+        self._lock = threading.RLock()
+        self._layout = Layout(settings)
+        self._hints = Hints(self._layout.hint)
+        self._worker = Worker(self._layout)
+        self._records: dict[ServiceId, Record] = {}
+        self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
+        self._closing = threading.Event()
+        self._adopt()
+        self._monitor = threading.Thread(target=self._watch, name="zoe-local-monitor", daemon=True)
+        self._monitor.start()
+
+    # What the master asks
+
+    def nodes(self) -> Sequence[Node]:
+        """The virtual nodes, with the machine's memory that is used by others taken off."""
+        with self._lock:
+            services = Counter(record.node for record in self._records.values() if not record.final)
+            ours_bytes = sum(usage.memory_bytes for usage in self.usage())
+        return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services)
+
+    def start(self, start: Start) -> None:
+        """Hand over; a service that is known, or was and is forgotten, is not started again."""
+        if not directories.is_safe_name(start.service_id) or not directories.is_safe_name(start.execution_id):
+            raise BackendError(f"{start.service_id!r} cannot be the id of a service here")
+        with self._lock:
+            if start.service_id in self._records or self._layout.kept(start.service_id).exists():
+                return
+            record = new_record(start, self._layout.service(start.service_id))
+            self._records[start.service_id] = record
+        self._pool.submit(self._do_start, record, start)
+
+    def stop(self, services: Sequence[ServiceId]) -> None:
+        """Ask supervisors to end their services."""
+        with self._lock:
+            known = (self._records.get(service) for service in services)
+            asked = [record for record in known if record and not record.final and not record.stop_asked]
+            for record in asked:
+                record.stop_asked = True
+        for record in asked:
+            self._pool.submit(self._worker.stop, record)
+
+    def observe(self) -> Sequence[Observation]:
+        """What was read last of every service, at most `look_interval_s` ago."""
+        with self._lock:
+            return [record.observation for record in self._records.values() if not record.forgotten]
+
+    def forget(self, services: Sequence[ServiceId]) -> None:
+        """Stop reporting ended services; their output is kept as long as `prune_logs` lets it."""
+        with self._lock:
+            for service in services:
+                record = self._records.get(service)
+                if record is not None and record.final:
+                    record.forgotten = True
+        self._hints.wake()
+
+    def address(self, service: ServiceId, port: str) -> Address:
+        """The loopback address of a named port."""
+        with self._lock:
+            record = self._records.get(service)
+        if record is None:
+            raise BackendError(f"service {service} is not known here")
+        number = self._layout.ports.known(record.execution_id, service).get(port)
+        if number is None:
+            raise BackendError(f"service {service} has no port {port}, or not yet")
+        return Address(HOST, number)
+
+    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+        """Output of a known service, or of a forgotten one that is still kept."""
+        directory = self._layout.find(service)
+        if directory is not None:
+            return read_output(directory, offset, limit)
+        with self._lock:
+            record = self._records.get(service)
+        if record is None:
+            raise BackendError(f"service {service} is not known here")
+        return LogChunk(b"", offset, offset, complete=record.final)
+
+    def usage(self) -> Sequence[Usage]:
+        """What supervisors measured last."""
+        with self._lock:
+            return [record.usage for record in self._records.values() if record.usage is not None and not record.final]
+
+    def prepare(self, image: str) -> ImageStatus:
+        """Present when a runtime is set for the image; nothing is ever pulled."""
+        return image_status(image, self._settings.images)
+
+    def close(self) -> None:
+        """Finish what was handed over and let go; services go on."""
+        self._closing.set()
+        self._hints.wake()
+        self._monitor.join()
+        self._pool.shutdown()
+        self._hints.close()
+        self._layout.close()
+
+    def prune_logs(self) -> int:
+        """Remove output of forgotten services beyond the bounds set; how many went. Done each minute by itself."""
+        return prune(self._layout.kept_dir, self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)
+
+    # Inside
+
+    def _adopt(self) -> None:
+        for record in self._layout.found():
+            self._records[record.service_id] = record
+            if record.status is None and not record.final:
+                record.stage = Stage.HANDED_OVER
+                self._pool.submit(self._do_launch, record)
+            elif record.final:
+                record.stage = Stage.FINISHED
+        self._layout.sweep(self._records.values())
+
+    def _do_start(self, record: Record, start: Start) -> None:
+        self._worker.start(record, start)
+        self._changed()
+
+    def _do_launch(self, record: Record) -> None:
+        self._worker.launch(record)
+        self._changed()
+
+    def _do_rescue(self, record: Record, lock: int) -> None:
+        self._worker.rescue(record, lock)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._waker.wake()
+
+    def _watch(self) -> None:
+        """The monitor's thread: news at once where hints come, everything each interval."""
+        next_look_s = 0.0
+        next_prune_s = 0.0
+        while not self._closing.is_set():
+            now_s = time.monotonic()
+            if now_s >= next_look_s:
+                next_look_s = now_s + self._settings.look_interval_s
+                self._look_at_all()
+            if now_s >= next_prune_s:
+                next_prune_s = now_s + PRUNE_INTERVAL_S
+                self.prune_logs()
+            hinted = self._hints.wait(max(0.0, next_look_s - time.monotonic()))
+            self._look_at(hinted)
+            self._archive()
+
+    def _look_at(self, services: set[ServiceId]) -> None:
+        with self._lock:
+            records = [self._records[service] for service in services & self._records.keys()]
+            changed = [record.look() for record in records]
+        if any(changed):
+            self._changed()
+
+    def _look_at_all(self) -> None:
+        with self._lock:
+            changed = False
+            for record in self._records.values():
+                if record.stage is not Stage.SUPERVISED:
+                    continue
+                changed |= record.look()
+                record.look_at_usage()
+                lock = self._worker.lock_of_dead(record)
+                if lock is not None:
+                    record.stage = Stage.RESCUED
+                    self._pool.submit(self._do_rescue, record, lock)
+        if changed:
+            self._changed()
+
+    def _archive(self) -> None:
+        with self._lock:
+            done = [record for record in self._records.values() if record.forgotten and self._worker.archive(record)]
+            for record in done:
+                del self._records[record.service_id]
+                peers = any(other.execution_id == record.execution_id for other in self._records.values())
+                self._layout.ports.release(record.execution_id, record.service_id if peers else None)
+
+
+PRUNE_INTERVAL_S = 60.0

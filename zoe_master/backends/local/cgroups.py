@@ -1,0 +1,143 @@
+"""Where control groups for services can be made, if anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoe_master.backends.local.shim.spec import CgroupSpec
+
+_CONTROLLERS_V2 = ("memory", "pids")
+
+
+@dataclass(frozen=True, slots=True)
+class CgroupParent:
+    """The directories that hold one group per service; in version 2 `memory` and `pids` are the same."""
+
+    version: int
+    memory: Path
+    pids: Path | None
+
+    def spec(self, name: str) -> CgroupSpec:
+        """The group of one service."""
+        return {
+            "version": self.version,
+            "memory": str(self.memory / name),
+            "pids": str(self.pids / name) if self.pids else None,
+        }
+
+    def remove(self) -> None:
+        """Take the parents away if no service is left in them."""
+        for directory in {self.memory, self.pids or self.memory}:
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A mounted hierarchy: its type, where, which of its directories is mounted, and with which controllers."""
+
+    kind: str
+    point: Path
+    root: str
+    controllers: frozenset[str]
+
+
+def find_parent(name: str, proc: Path = Path("/proc/self")) -> CgroupParent | None:
+    """A parent of that name that we may use, made if needed; None where the kernel does not let us."""
+    mounts = list(_mounts(proc))
+    own = _own_groups(proc)
+    return _find_v1(name, mounts, own) or _find_v2(name, mounts, own)
+
+
+def _find_v1(name: str, mounts: list[_Mount], own: dict[str, str]) -> CgroupParent | None:
+    found = {controller: _make_v1(name, controller, mounts, own) for controller in ("memory", "pids")}
+    memory = found["memory"]
+    return CgroupParent(1, memory, found["pids"]) if memory is not None else None
+
+
+def _make_v1(name: str, controller: str, mounts: list[_Mount], own: dict[str, str]) -> Path | None:
+    for mount in mounts:
+        if mount.kind == "cgroup" and controller in mount.controllers:
+            parent = _inside(mount, own.get(controller, "/")) / name
+            with contextlib.suppress(OSError):
+                parent.mkdir(exist_ok=True)
+                limit = "memory.limit_in_bytes" if controller == "memory" else "cgroup.procs"
+                if (parent / limit).exists():
+                    return parent
+    return None
+
+
+def _find_v2(name: str, mounts: list[_Mount], own: dict[str, str]) -> CgroupParent | None:
+    """Beside our own group or above it: a group with processes in it cannot hand controllers on."""
+    for mount in mounts:
+        if mount.kind != "cgroup2":
+            continue
+        start = _inside(mount, own.get("", "/"))
+        for ancestor in (start, *start.parents):
+            if not ancestor.is_relative_to(mount.point):
+                break
+            parent = _make_v2(ancestor, name)
+            if parent is not None:
+                return parent
+    return None
+
+
+def _make_v2(ancestor: Path, name: str) -> CgroupParent | None:
+    parent = ancestor / name
+    existed = parent.is_dir()
+    try:
+        parent.mkdir(exist_ok=True)
+        _hand_on(ancestor)
+        if (parent / "memory.max").exists():
+            _hand_on(parent)
+            return CgroupParent(2, parent, parent)
+    except OSError:
+        pass
+    if not existed:
+        with contextlib.suppress(OSError):
+            parent.rmdir()
+    return None
+
+
+def _hand_on(group: Path) -> None:
+    """Let children of the group have the controllers; OSError when it may not."""
+    switch = group / "cgroup.subtree_control"
+    missing = [c for c in _CONTROLLERS_V2 if c not in switch.read_text().split()]
+    if missing:
+        switch.write_text(" ".join(f"+{controller}" for controller in missing))
+
+
+def _inside(mount: _Mount, group: str) -> Path:
+    """The group's directory below the mount; a container may see only a part of the hierarchy."""
+    relative = group.removeprefix(mount.root) if mount.root != "/" else group
+    directory = mount.point / relative.lstrip("/")
+    return directory if directory.is_dir() else mount.point
+
+
+def _mounts(proc: Path) -> Iterator[_Mount]:
+    try:
+        lines = (proc / "mountinfo").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split(" ", 2)
+        if kind in ("cgroup", "cgroup2"):
+            fields = left.split(" ")
+            yield _Mount(kind, Path(fields[4]), fields[3], frozenset(options.split(",")))
+
+
+def _own_groups(proc: Path) -> dict[str, str]:
+    """Our own group by controller; that of version 2 by an empty name."""
+    try:
+        lines = (proc / "cgroup").read_text().splitlines()
+    except OSError:
+        return {}
+    groups: dict[str, str] = {}
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        groups.update(dict.fromkeys(controllers.split(","), group))
+    return groups

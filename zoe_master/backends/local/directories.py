@@ -1,0 +1,74 @@
+"""Making directories that components own, below directories that components may write to."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoe_master.backends.local.failures import CannotStart
+
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,199}")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The user that components run as, when it is not ours."""
+
+    uid: int
+    gid: int
+
+
+def is_safe_name(name: str) -> bool:
+    """True for names that are one plain file name, whatever they came from."""
+    return _SAFE_NAME.fullmatch(name) is not None
+
+
+def make_base(path: Path, owner: Owner | None, mode: int) -> None:
+    """A directory of the back-end's own; one that exists keeps its mode and owner."""
+    if path.is_dir():
+        return
+    path.mkdir(mode=mode, parents=True)
+    path.chmod(mode)
+    if owner is not None:
+        os.chown(path, owner.uid, owner.gid)
+
+
+def make_owned(base: Path, names: tuple[str, ...], owner: Owner | None) -> Path:
+    """The directory base/name/name..., each part made for the owner (mode 0700) unless it is there.
+
+    No part may be a symbolic link: components own the parents, and as root we would make directories wherever such a
+    link leads.
+    """
+    directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in names:
+            directory = _enter(directory, name, owner, base)
+    finally:
+        os.close(directory)
+    return base.joinpath(*names)
+
+
+def remove(path: Path) -> None:
+    """Take a directory away with everything in it, never following links; what will not go is left."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _enter(parent: int, name: str, owner: Owner | None, base: Path) -> int:
+    if not is_safe_name(name):
+        raise CannotStart(f"{name!r} cannot be the name of a directory below {base}")
+    made = True
+    try:
+        os.mkdir(name, 0o700, dir_fd=parent)
+    except FileExistsError:
+        made = False
+    try:
+        child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    except OSError as error:
+        raise CannotStart(f"{name} below {base} is no directory: {error.strerror}") from error
+    if made and owner is not None:
+        os.fchown(child, owner.uid, owner.gid)
+    os.close(parent)
+    return child

@@ -1,0 +1,90 @@
+"""The directories of the back-end and what all its services share."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.local import cgroups, directories
+from zoe_master.backends.local.directories import Owner
+from zoe_master.backends.local.hints import hint_name
+from zoe_master.backends.local.ports import PortBook, below_ephemeral
+from zoe_master.backends.local.records import Record, found_record
+from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.specification import Surroundings
+
+
+class Layout:
+    """Below state_dir: `services/ID` while known, `kept/ID` once forgotten, `ports/EXECUTION.json`."""
+
+    def __init__(self, settings: LocalSettings) -> None:
+        self.settings = settings
+        owner = _owner(settings.run_as_user)
+        state_dir = settings.state_dir.absolute()
+        self.services_dir = state_dir / "services"
+        self.kept_dir = state_dir / "kept"
+        directories.make_base(state_dir, None, 0o700)
+        for directory in (self.services_dir, self.kept_dir, state_dir / "ports"):
+            directories.make_base(directory, None, 0o700)
+        for directory in (settings.scratch_dir, settings.workspaces_dir, settings.volumes_dir):
+            directories.make_base(directory, owner, 0o711)
+        self.hint = hint_name(state_dir)
+        first, last = below_ephemeral(settings.port_first, settings.port_last)
+        self.ports = PortBook(state_dir / "ports", first, last)
+        # One parent for each state directory, so that two installations do not meet.
+        self._cgroups = cgroups.find_parent(self.hint) if settings.cgroups else None
+        self.around = Surroundings(settings, self.ports, owner, self._cgroups, self.hint)
+
+    def service(self, service: ServiceId) -> Path:
+        """The directory of a known service."""
+        return self.services_dir / service
+
+    def kept(self, service: ServiceId) -> Path:
+        """The directory of a forgotten one."""
+        return self.kept_dir / service
+
+    def scratch(self, service: ServiceId) -> Path:
+        """Its private directory."""
+        return self.settings.scratch_dir / service
+
+    def find(self, service: ServiceId) -> Path | None:
+        """Wherever it is now."""
+        if not directories.is_safe_name(service):
+            return None
+        return next((path for path in (self.service(service), self.kept(service)) if path.is_dir()), None)
+
+    def found(self) -> Iterator[Record]:
+        """What earlier back-ends began; what had not got as far as its start.json is removed, as never handed over."""
+        for directory in sorted(self.services_dir.iterdir()):
+            record = found_record(directory)
+            if record is not None:
+                yield record
+            else:
+                directories.remove(directory)
+
+    def sweep(self, records: Collection[Record]) -> None:
+        """Remove scratch directories and ports that belong to nothing known."""
+        living = {record.service_id for record in records if not record.final}
+        for path in self.settings.scratch_dir.iterdir():
+            if path.name not in living:
+                directories.remove(path)
+        executions = {record.execution_id for record in records}
+        for execution in self.ports.executions():
+            if execution not in executions:
+                self.ports.release(execution)
+
+    def close(self) -> None:
+        """Leave no empty control group."""
+        if self._cgroups is not None:
+            self._cgroups.remove()
+
+
+def _owner(user: str) -> Owner | None:
+    """The user for components, or None when we may not change to one."""
+    if os.geteuid() != 0:
+        return None
+    entry = pwd.getpwnam(user)
+    return Owner(entry.pw_uid, entry.pw_gid)

@@ -1,0 +1,66 @@
+"""This machine as nodes: the virtual ones that are set, less what foreign work takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import psutil
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.local.settings import LocalNode
+
+# Memory of others is told in steps, so that its flicker is not news.
+FOREIGN_STEP_BYTES = 16 * 2**20
+DEFAULT_NODE_NAME = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineMemory:
+    """Bytes of the machine, and of those what can be had without swapping."""
+
+    total_bytes: int
+    available_bytes: int
+
+
+def read_machine_memory() -> MachineMemory:
+    """The figures of now."""
+    memory = psutil.virtual_memory()
+    return MachineMemory(memory.total, memory.available)
+
+
+def default_node() -> LocalNode:
+    """One node of the machine's own size."""
+    return LocalNode(DEFAULT_NODE_NAME, (psutil.cpu_count() or 1) * 1000, psutil.virtual_memory().total)
+
+
+def nodes_now(
+    nodes: Sequence[LocalNode], memory: MachineMemory, ours_bytes: int, services: Mapping[str, int]
+) -> list[Node]:
+    """The nodes with foreign memory and the number of our services on each.
+
+    What others use fills the memory that no node was given first; only the rest is taken off the nodes, in proportion
+    to their sizes. Cores of others are not counted: what they use now says little about the next second.
+    """
+    given_bytes = sum(node.memory_bytes for node in nodes)
+    foreign_bytes = memory.total_bytes - memory.available_bytes - ours_bytes
+    taken_bytes = max(0, foreign_bytes - max(0, memory.total_bytes - given_bytes))
+    return [
+        Node(
+            name=node.name,
+            total=Resources(node.cores_milli, node.memory_bytes, dict(node.devices)),
+            foreign=Resources(memory_bytes=_share(node, taken_bytes, given_bytes)),
+            labels=dict(node.labels),
+            containers=services.get(node.name, 0),
+        )
+        for node in nodes
+    ]
+
+
+def _share(node: LocalNode, taken_bytes: int, given_bytes: int) -> int:
+    if taken_bytes == 0 or given_bytes == 0:
+        return 0
+    share = taken_bytes * node.memory_bytes // given_bytes
+    stepped = -(-share // FOREIGN_STEP_BYTES) * FOREIGN_STEP_BYTES
+    return min(stepped, node.memory_bytes)

@@ -1,0 +1,84 @@
+"""Reading what a service printed, and keeping what is left of forgotten ones within bounds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from zoe_master.backends.base import LogChunk
+from zoe_master.backends.local import directories
+from zoe_master.backends.local.shim import files
+
+_TRIES = 3
+
+
+def read_output(directory: Path, offset: int, limit: int) -> LogChunk:
+    """At most `limit` bytes from `offset`, or from the next byte that is still there; `directory` is the service's."""
+    status = files.read_json(str(directory / files.STATUS)) or {}
+    ended = status.get("state") == "ended"
+    offset = max(offset, 0)
+    for _ in range(_TRIES):  # a piece may be taken away between listing and reading
+        pieces = _pieces(directory / files.OUTPUT)
+        try:
+            first, data = _read(pieces, offset, max(limit, 0))
+            break
+        except FileNotFoundError:
+            continue
+    else:
+        first, data = offset, b""
+    end = max([status.get("output_bytes", 0), *(begin + size for begin, size, _ in pieces)])
+    if not data and ended:
+        first = max(first, end)
+    return LogChunk(
+        data=data,
+        offset=first,
+        next_offset=first + len(data),
+        complete=ended and first + len(data) >= end,
+        dropped_bytes=first - offset,
+    )
+
+
+def prune(directory: Path, count_max: int, age_max_s: float) -> int:
+    """Remove the oldest kept outputs beyond the count or the age; how many went."""
+    entries = []
+    for path in directory.iterdir():
+        try:
+            entries.append((path.stat().st_mtime, path))
+        except FileNotFoundError:
+            continue
+    entries.sort(reverse=True)
+    oldest_s = time.time() - age_max_s
+    gone = [path for number, (kept_at_s, path) in enumerate(entries) if number >= count_max or kept_at_s < oldest_s]
+    for path in gone:
+        directories.remove(path)
+    return len(gone)
+
+
+def _pieces(directory: Path) -> list[tuple[int, int, Path]]:
+    """First offset, size and file of each piece, in order."""
+    found = []
+    try:
+        for path in directory.iterdir():
+            found.append((int(path.name), path.stat().st_size, path))
+    except (FileNotFoundError, ValueError):
+        pass
+    return sorted(found)
+
+
+def _read(pieces: list[tuple[int, int, Path]], offset: int, limit: int) -> tuple[int, bytes]:
+    """The first offset read and the bytes from there, as far as pieces follow without a gap."""
+    data = bytearray()
+    first = offset
+    for begin, size, path in pieces:
+        if begin + size <= offset:
+            continue
+        if not data:
+            first = max(first, begin)
+        elif begin != first + len(data):
+            break
+        with path.open("rb") as file:
+            file.seek(first + len(data) - begin)
+            data += file.read(limit - len(data))
+        if len(data) >= limit:
+            break
+    return first, bytes(data)

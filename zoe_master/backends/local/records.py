@@ -1,0 +1,142 @@
+"""What the back-end holds in memory of one service: the content of its directory, read again when it changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+
+from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_master.backends.base import Observation, ObservedState, Start, Usage
+from zoe_master.backends.local.shim import files, processes
+
+FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
+
+
+class Stage(Enum):
+    """Who is at work on a service."""
+
+    HANDED_OVER = auto()  # a worker: it is being started
+    SUPERVISED = auto()  # its supervisor
+    RESCUED = auto()  # a worker: its supervisor died, what is left is ended
+    FINISHED = auto()  # nobody
+
+
+@dataclass(slots=True)
+class Record:
+    """One service. `child` is its supervisor's pid while that is a child of this process."""
+
+    service_id: ServiceId
+    execution_id: ExecutionId
+    node: str
+    directory: Path
+    observation: Observation
+    stage: Stage = Stage.HANDED_OVER
+    child: int | None = None
+    stop_asked: bool = False
+    forgotten: bool = False
+    usage: Usage | None = None
+    status: files.Document | None = None
+    signature: tuple[int, int] | None = None
+
+    @property
+    def final(self) -> bool:
+        """True when it has ended or is lost."""
+        return self.observation.state in FINAL_STATES
+
+    def look(self) -> bool:
+        """Read the status if it changed; True when there is something new to observe."""
+        path = self.directory / files.STATUS
+        try:
+            found = path.stat()
+        except OSError:
+            return False
+        signature = (found.st_mtime_ns, found.st_ino)
+        if signature == self.signature or self.observation.state is ObservedState.LOST:
+            return False
+        status = files.read_json(str(path))
+        if status is None:
+            return False
+        self.signature, self.status = signature, status
+        before, self.observation = self.observation, observation_of(status)
+        return self.observation != before
+
+    def look_at_usage(self) -> None:
+        """Read what the supervisor measured last."""
+        value = None if self.final else files.read_json(str(self.directory / files.USAGE))
+        self.usage = None if value is None else Usage(self.service_id, self.execution_id, self.node, **value)
+
+    def lose(self, message: str) -> None:
+        """Nobody can say what became of it."""
+        self.stage = Stage.FINISHED
+        self.observation = Observation(
+            self.service_id, self.execution_id, ObservedState.LOST, time.time(), self.node, message=message
+        )
+
+
+def new_record(start: Start, directory: Path) -> Record:
+    """A service that was handed over just now."""
+    observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
+    return Record(start.service_id, start.execution_id, start.node, directory, observation)
+
+
+def found_record(directory: Path) -> Record | None:
+    """A service that an earlier back-end began; None when it had not got as far as its `start.json`."""
+    spec = files.read_json(str(directory / files.START))
+    if spec is None:
+        return None
+    observation = Observation(
+        spec["service_id"], spec["execution_id"], ObservedState.STARTING, spec["created_at_s"], spec["node"]
+    )
+    record = Record(spec["service_id"], spec["execution_id"], spec["node"], directory, observation)
+    record.look()
+    if spec["boot_id"] != files.boot_id():
+        if not record.final:
+            record.lose("the machine was started anew")
+        return record
+    record.stage = Stage.SUPERVISED
+    record.stop_asked = (directory / files.STOP).exists()
+    record.child = _own_child(record.status)
+    return record
+
+
+def _own_child(status: files.Document | None) -> int | None:
+    """The supervisor's pid when an earlier back-end of this very process started it."""
+    supervisor = processes.read_process(status["shim_pid"]) if status and "shim_pid" in status else None
+    if status is None or supervisor is None or supervisor.parent != os.getpid():
+        return None
+    return supervisor.pid if supervisor.start_ticks == status["shim_start_ticks"] else None
+
+
+def observation_of(status: files.Document) -> Observation:
+    """What a status file says, in the words of the Protocol."""
+    return Observation(
+        service_id=status["service_id"],
+        execution_id=status["execution_id"],
+        state=ObservedState(status["state"]),
+        at_s=status["at_s"],
+        node=status["node"],
+        backend_id=f"pid:{status['pid']}" if status.get("pid") else "",
+        exit_code=status.get("exit_code"),
+        cause=Cause(status["cause"]) if status.get("cause") else None,
+        message=status.get("message", ""),
+        started_at_s=status.get("started_at_s"),
+    )
+
+
+def ended_status(record: Record, cause: Cause, message: str, exit_code: int | None) -> files.Document:
+    """The status of a service whose end the back-end itself reports."""
+    return {
+        "service_id": record.service_id,
+        "execution_id": record.execution_id,
+        "node": record.node,
+        "boot_id": files.boot_id(),
+        **(record.status or {}),
+        "state": str(ObservedState.ENDED),
+        "at_s": time.time(),
+        "cause": str(cause),
+        "message": message,
+        "exit_code": exit_code,
+    }

@@ -1,0 +1,36 @@
+"""When the local back-end must not be used."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+
+
+def refuse_reason(api_host: str, tenants: Collection[str], insecure: bool) -> str | None:
+    """Why the local back-end will not start; None when it may.
+
+    It is for one trusted person: components share one user, one loopback and one machine, so strangers at the API, or a
+    second tenant, could read each other's data.
+    """
+    if insecure:
+        return None
+    if not _is_loopback(api_host):
+        return (
+            f"the local back-end is for one trusted person, but the API listens on {api_host or 'every address'}: "
+            "listen on 127.0.0.1, use another back-end, or say --insecure"
+        )
+    if len(set(tenants)) > 1:
+        return (
+            f"the local back-end is for one trusted person, but there are {len(set(tenants))} tenants "
+            f"({', '.join(sorted(set(tenants)))}): keep one, use another back-end, or say --insecure"
+        )
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

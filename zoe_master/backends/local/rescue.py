@@ -1,0 +1,74 @@
+"""Ending what a dead supervisor has left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.local.shim import files, processes
+from zoe_master.backends.local.shim.cgroup import Cgroup
+from zoe_master.backends.local.specification import SERVICE_VARIABLE
+
+
+def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.0) -> bool:
+    """Kill every process of the service and take its control group away; False if some would not go.
+
+    Its processes are those of its control group, of the session that its component began, and those that carry its
+    name in their environment. Without control groups, one that left the session and cleared its environment gets away.
+    """
+    spec = files.read_json(str(directory / files.START)) or {}
+    status = files.read_json(str(directory / files.STATUS)) or {}
+    cgroup = Cgroup.of(status.get("cgroup") or spec.get("cgroup"))
+    if cgroup is not None:
+        cgroup.forbid_forks()
+    gone = _kill_all(service_id, status, cgroup, timeout_s)
+    if cgroup is not None:
+        cgroup.remove()
+    return gone
+
+
+def _kill_all(service_id: ServiceId, status: files.Document, cgroup: Cgroup | None, timeout_s: float) -> bool:
+    deadline_s = time.monotonic() + timeout_s
+    while left := leftovers(service_id, status, cgroup):
+        if time.monotonic() >= deadline_s:
+            return False
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    return True
+
+
+def leftovers(service_id: ServiceId, status: files.Document, cgroup: Cgroup | None) -> set[int]:
+    """The pids of all living processes of the service."""
+    found = set(cgroup.pids()) if cgroup is not None else set()
+    alive = {pid: process for pid, process in processes.all_processes().items() if process.state != "Z"}
+    session = _session(status)
+    found |= {pid for pid, process in alive.items() if process.session == session}
+    found |= {pid for pid in alive if _is_marked(pid, service_id)}
+    return found & alive.keys() - {os.getpid()}
+
+
+def _session(status: files.Document) -> int | None:
+    """The component's session, unless its number belongs to somebody else by now.
+
+    The kernel does not give the number away while the session has members; so either its leader is gone and the members
+    are ours, or there is a leader and its start tells.
+    """
+    pid: int | None = status.get("pid")
+    if pid is None:
+        return None
+    began = processes.start_ticks(pid)
+    return pid if began is None or began == status.get("pid_start_ticks") else None
+
+
+def _is_marked(pid: int, service_id: ServiceId) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return f"{SERVICE_VARIABLE}={service_id}".encode() in environment.split(b"\0")

@@ -1,0 +1,66 @@
+"""What an admin sets for the local back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What stands for an image: directories for PATH, environment, and the command when a component names none."""
+
+    path: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNode:
+    """A virtual node: a share of this machine. Devices are counted, nothing is done with them."""
+
+    name: str
+    cores_milli: int
+    memory_bytes: int
+    labels: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSettings:
+    """Settings of the local back-end.
+
+    state_dir: for Zoe alone (mode 0700). scratch_dir, workspaces_dir, volumes_dir: components write below them, so
+    `run_as_user` must be able to enter them.
+    images: image name to runtime; a name without a tag stands for all its tags.
+    nodes: none is one node of the machine's own size.
+    host_paths_allowed: the admin's list for volumes with a host path; what lies below is allowed too.
+    run_as_user: whom components run as when Zoe is root; otherwise they run as the user that Zoe runs as, and can read
+    whatever that user can.
+    cgroups: False samples memory even where control groups are permitted.
+    output_bytes_max: kept of what one service prints. kept_logs_max, kept_logs_age_max_s: bounds for those of
+    forgotten services.
+    port_first, port_last: ports for components, below the range that the kernel gives to clients.
+    workers: services started or stopped at the same time; more gains nothing, a start is 25 ms of one core.
+    look_interval_s: how often everything is looked at; news come faster by themselves.
+    insecure: see `refuse_reason`.
+    """
+
+    state_dir: Path
+    scratch_dir: Path
+    workspaces_dir: Path
+    volumes_dir: Path
+    images: Mapping[str, Runtime] = field(default_factory=dict)
+    nodes: tuple[LocalNode, ...] = ()
+    host_paths_allowed: tuple[Path, ...] = ()
+    run_as_user: str = "nobody"
+    cgroups: bool = True
+    output_bytes_max: int = 16 * 2**20
+    kept_logs_max: int = 1000
+    kept_logs_age_max_s: float = 7 * 86400.0
+    port_first: int = 20000
+    port_last: int = 32767
+    workers: int = 4
+    look_interval_s: float = 1.0
+    insecure: bool = False

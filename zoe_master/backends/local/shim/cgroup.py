@@ -1,0 +1,130 @@
+"""The control group of one service, in version 1 or 2, as far as the kernel lets us."""
+
+# pathlib would double the time to start:
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from .files import Document
+
+# Enough for a large JVM application, few enough that a fork bomb leaves the machine usable.
+PIDS_MAX = 8192
+
+
+class Cgroup:
+    """Directories of the service's group; in version 2 `memory` and `pids` are the same one."""
+
+    def __init__(self, version: int, memory: str, pids: str | None) -> None:
+        self.version = version
+        self.memory = memory
+        self.pids_directory = pids
+
+    @classmethod
+    def of(cls, document: Document | None) -> Cgroup | None:
+        """The group that a start or status file names."""
+        return cls(document["version"], document["memory"], document.get("pids")) if document else None
+
+    def document(self) -> Document:
+        """What `of` reads."""
+        return {"version": self.version, "memory": self.memory, "pids": self.pids_directory}
+
+    def create(self, memory_limit_bytes: int | None) -> None:
+        """Make the group and set its limits; OSError when it may not."""
+        for directory in self._directories():
+            os.makedirs(directory, exist_ok=True)
+        if memory_limit_bytes:
+            _write(f"{self.memory}/{self._file('memory.limit_in_bytes', 'memory.max')}", str(memory_limit_bytes))
+            with contextlib.suppress(OSError):  # swap may not be accounted for
+                swap, amount = ("memory.swap.max", 0) if self.version == 2 else (_MEMSW, memory_limit_bytes)
+                _write(f"{self.memory}/{swap}", str(amount))
+        if self.pids_directory:
+            with contextlib.suppress(OSError):
+                _write(f"{self.pids_directory}/pids.max", str(PIDS_MAX))
+
+    def join(self) -> None:
+        """Move the calling process into the group."""
+        for directory in self._directories():
+            _write(f"{directory}/cgroup.procs", "0")
+
+    def pids(self) -> list[int]:
+        """Every process of the group, whatever its session or parent."""
+        try:
+            return [int(pid) for pid in _read(f"{self.memory}/cgroup.procs").split()]
+        except OSError:
+            return []
+
+    def memory_bytes(self) -> int:
+        """Memory in use without file pages that can be dropped at once."""
+        try:
+            used = int(_read(f"{self.memory}/{self._file('memory.usage_in_bytes', 'memory.current')}"))
+            droppable = self._figure("memory.stat", self._file("total_inactive_file", "inactive_file"))
+        except OSError:
+            return 0
+        return max(0, used - droppable)
+
+    def out_of_memory_kills(self) -> int:
+        """How many of its processes the kernel has killed for reaching the limit."""
+        try:
+            return self._figure(self._file("memory.oom_control", "memory.events"), "oom_kill")
+        except OSError:
+            return 0
+
+    def forbid_forks(self) -> None:
+        """Let nothing new begin, so that killing everything comes to an end."""
+        if self.pids_directory:
+            with contextlib.suppress(OSError):
+                _write(f"{self.pids_directory}/pids.max", "0")
+
+    def remove(self, timeout_s: float = 2.0) -> bool:
+        """Take the empty group away; it stays busy until its last process is reaped. False when it would not go."""
+        deadline_s = time.monotonic() + timeout_s
+        gone = True
+        for directory in self._directories():
+            while not _removed(directory):
+                if time.monotonic() >= deadline_s:
+                    gone = False
+                    break
+                time.sleep(0.01)
+        return gone
+
+    def _directories(self) -> list[str]:
+        return list(dict.fromkeys(d for d in (self.memory, self.pids_directory) if d))
+
+    def _file(self, version_1: str, version_2: str) -> str:
+        return version_1 if self.version == 1 else version_2
+
+    def _figure(self, file: str, name: str) -> int:
+        for line in _read(f"{self.memory}/{file}").splitlines():
+            key, _, value = line.partition(" ")
+            if key == name:
+                return int(value)
+        return 0
+
+
+_MEMSW = "memory.memsw.limit_in_bytes"
+
+
+def _read(path: str) -> str:
+    with open(path) as file:
+        return file.read()
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def _removed(directory: str) -> bool:
+    try:
+        os.rmdir(directory)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,136 @@
+"""Becoming the component: everything between fork and exec."""
+
+# pathlib would double the time to start:
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import resource
+import signal
+import socket
+from typing import TYPE_CHECKING, NoReturn
+
+from . import kernel
+
+if TYPE_CHECKING:
+    from .cgroup import Cgroup
+    from .spec import StartSpec
+
+# A JVM reserves far more address space than it uses; four times the memory asked for was measured to be enough.
+DATA_LIMIT_FACTOR = 4
+DATA_LIMIT_BYTES_MIN = 1 << 30
+FILES_MAX = 65536
+UMASK = 0o022
+
+
+class StartFailed(Exception):  # noqa: N818 - the name is the fact
+    """The component's process could not be made; `cause` is the name of a domain Cause."""
+
+    def __init__(self, cause: str, message: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.message = message
+
+
+def check_ports(ports: dict[str, int]) -> None:
+    """StartFailed when somebody listens on a port meant for the component."""
+    for name, number in ports.items():
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            # What waits in TIME_WAIT does not hinder servers, a listener on any address does.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("0.0.0.0", number))  # noqa: S104 - never listened on
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise StartFailed("start_failed", f"port {number} ({name}): {error.strerror}") from error
+                raise StartFailed("port_taken", f"port {number} ({name}) is taken by another process") from error
+
+
+def start(spec: StartSpec, output: int, cgroup: Cgroup | None) -> int:
+    """The pid of the component's process, which runs its program already; StartFailed when it could not."""
+    check_ports(spec["ports"])
+    error_read, error_write = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _become(spec, parent, output, error_write, cgroup)
+    os.close(error_write)
+    with open(error_read, "rb") as file:
+        report = file.read()  # ends with the exec, which closes the other end
+    if report:
+        os.waitpid(pid, 0)
+        raise StartFailed("start_failed", json.loads(report))
+    return pid
+
+
+def _become(spec: StartSpec, parent: int, output: int, error_write: int, cgroup: Cgroup | None) -> NoReturn:
+    doing = "cannot prepare the process"
+    try:
+        _reset_signals()
+        os.setsid()
+        if cgroup is not None:
+            cgroup.join()
+        _set_limits(spec, bounded=cgroup is not None)
+        _redirect(output)
+        _drop_privileges(spec, parent)
+        doing = f"cannot enter working directory {spec['work_dir']}"
+        if spec["make_work_dir"]:
+            os.makedirs(spec["work_dir"], exist_ok=True)
+        os.chdir(spec["work_dir"])
+        doing = f"cannot run {spec['argv'][0]!r} (PATH={spec['environment'].get('PATH', '')})"
+        os.execvpe(spec["argv"][0], spec["argv"], spec["environment"])
+    except BaseException as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
+        os.write(error_write, json.dumps(f"{doing}: {reason}").encode())
+    finally:
+        os._exit(127)
+
+
+def _reset_signals() -> None:
+    """What Python ignores or handles, and what the master had blocked, is no business of the component."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.set_wakeup_fd(-1)
+
+
+def _set_limits(spec: StartSpec, *, bounded: bool) -> None:
+    os.umask(UMASK)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_NOFILE, FILES_MAX)
+    memory = spec["memory_limit_bytes"]
+    if memory and not bounded:
+        amount = max(DATA_LIMIT_FACTOR * memory, DATA_LIMIT_BYTES_MIN)
+        resource.setrlimit(resource.RLIMIT_DATA, (amount, amount))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("300")  # a machine short of memory shall lose a component, not Zoe
+
+
+def _lower(kind: int, amount: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        amount = min(amount, hard)
+    resource.setrlimit(kind, (amount, amount))
+
+
+def _redirect(output: int) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+
+
+def _drop_privileges(spec: StartSpec, parent: int) -> None:
+    user = spec["user"]
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user["gid"], user["gid"], user["gid"])
+        os.setresuid(user["uid"], user["uid"], user["uid"])
+    kernel.renounce_privileges()
+    kernel.die_with_parent()
+    if os.getppid() != parent:
+        os._exit(127)

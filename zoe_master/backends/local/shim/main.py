@@ -1,0 +1,47 @@
+"""The program: `main()` with the service's directory as its one argument."""
+
+# pathlib would double the time to start:
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, cast
+
+from . import files
+from .supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from .spec import StartSpec
+
+LOCK_WAIT_S = 0.5
+
+
+def main() -> None:
+    """Supervise the service of that directory, unless another process does already or it has ended."""
+    directory = sys.argv[1]
+    _detach()
+    lock = files.take_lock(f"{directory}/{files.LOCK}", LOCK_WAIT_S)
+    spec = files.read_json(f"{directory}/{files.START}")
+    if lock is None or spec is None or os.path.exists(f"{directory}/{files.STATUS}"):
+        return
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-500")
+    supervisor = Supervisor(directory, cast("StartSpec", spec))
+    try:
+        supervisor.run()
+    except Exception as error:
+        traceback.print_exc()
+        supervisor.abandon(f"its supervisor failed: {error!r}")
+
+
+def _detach() -> None:
+    """Keep nothing of the master: neither its directory nor descriptors that somebody forgot to mark."""
+    os.chdir("/")
+    os.umask(0o077)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):
+                os.close(int(name))

@@ -1,0 +1,126 @@
+"""Asking the component whether it is ready, without ever waiting for it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import select
+import socket
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .spec import ProbeSpec
+
+# The first questions come fast, since most components are ready long before the first interval is over.
+INTERVAL_S_MIN = 0.05
+ANSWER_S_MAX = 5.0
+HTTP_FAILURE = 500
+HEAD_BYTES_MAX = 64
+
+
+class Readiness:
+    """One connection at a time: `descriptor` and `events` are for poll, `due_at_s` is when `advance` wants a call."""
+
+    def __init__(self, probe: ProbeSpec, now_s: float) -> None:
+        self._probe = probe
+        self._began_at_s = now_s
+        self._socket: socket.socket | None = None
+        self._head = b""
+        self.events = 0
+        self.due_at_s = now_s
+        self.ready = False
+        self.problem = "nothing listens"
+
+    @property
+    def descriptor(self) -> int | None:
+        """The connection to watch, if one is open."""
+        return self._socket.fileno() if self._socket is not None else None
+
+    def late(self, now_s: float) -> bool:
+        """True when the time allowed is over."""
+        return not self.ready and now_s >= self._began_at_s + self._probe["timeout_s"]
+
+    def advance(self, now_s: float) -> None:
+        """Go on as far as possible now."""
+        if self.ready:
+            return
+        try:
+            if self._socket is None:
+                if now_s >= self.due_at_s:
+                    self._connect(now_s)
+            elif self.events == select.POLLOUT:
+                self._connected()
+            else:
+                self._read()
+        except OSError as error:
+            self._failed(now_s, error.strerror or str(error))
+        if self._socket is not None and now_s >= self.due_at_s:
+            self._failed(now_s, "no answer")
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _connect(self, now_s: float) -> None:
+        self.due_at_s = now_s + ANSWER_S_MAX
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket.setblocking(False)
+        self._head = b""
+        self.events = select.POLLOUT
+        code = self._socket.connect_ex(("127.0.0.1", self._probe["port"]))
+        if code == 0:
+            self._connected()
+        elif code != errno.EINPROGRESS:
+            raise OSError(code, errno.errorcode[code])
+
+    def _connected(self) -> None:
+        assert self._socket is not None
+        code = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, errno.errorcode[code])
+        if not self._established():
+            return
+        if self._probe["kind"] == "tcp":
+            self._succeeded()
+            return
+        request = f"GET {self._probe['path']} HTTP/1.0\r\nHost: 127.0.0.1:{self._probe['port']}\r\n\r\n"
+        self._socket.send(request.encode("latin-1", "replace"))
+        self.events = select.POLLIN
+
+    def _established(self) -> bool:
+        assert self._socket is not None
+        try:
+            self._socket.getpeername()
+        except OSError:
+            return False
+        return True
+
+    def _read(self) -> None:
+        assert self._socket is not None
+        with contextlib.suppress(BlockingIOError):
+            data = self._socket.recv(HEAD_BYTES_MAX)
+            self._head += data
+            if len(self._head.split(b" ", 2)) < 3 and data and len(self._head) < HEAD_BYTES_MAX:
+                return
+            self._judge()
+
+    def _judge(self) -> None:
+        words = self._head.split(b" ", 2)
+        if not words[0].startswith(b"HTTP/") or len(words) < 2 or not words[1][:3].isdigit():
+            raise OSError("the answer is not HTTP")
+        status = int(words[1][:3])
+        if status >= HTTP_FAILURE:
+            raise OSError(f"HTTP status {status}")
+        self._succeeded()
+
+    def _succeeded(self) -> None:
+        self.ready = True
+        self.close()
+
+    def _failed(self, now_s: float, problem: str) -> None:
+        self.problem = problem
+        self.close()
+        pause_s = max(INTERVAL_S_MIN, (now_s - self._began_at_s) / 4)
+        self.due_at_s = now_s + min(pause_s, self._probe["interval_s"])

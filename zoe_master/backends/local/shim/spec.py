@@ -1,0 +1,54 @@
+"""The shape of `start.json`; imported by type checkers and the back-end only, the supervisor reads the plain dict."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class ProbeSpec(TypedDict):
+    """The readiness probe with its port's number."""
+
+    kind: str
+    port: int
+    path: str
+    interval_s: float
+    timeout_s: float
+
+
+class CgroupSpec(TypedDict):
+    """Where the service's control group is to be."""
+
+    version: int
+    memory: str
+    pids: str | None
+
+
+class UserSpec(TypedDict):
+    """Whom to run the component as."""
+
+    uid: int
+    gid: int
+
+
+class StartSpec(TypedDict):
+    """Everything the supervisor needs; all templates are filled, all paths are of this machine."""
+
+    service_id: str
+    execution_id: str
+    node: str
+    boot_id: str
+    created_at_s: float
+    cause_id: str
+    argv: list[str]
+    environment: dict[str, str]
+    work_dir: str
+    make_work_dir: bool
+    scratch: str
+    user: UserSpec | None
+    memory_limit_bytes: int | None
+    cgroup: CgroupSpec | None
+    ports: dict[str, int]
+    probe: ProbeSpec | None
+    stop_grace_s: float
+    output_bytes_max: int
+    hint: str

@@ -1,0 +1,90 @@
+"""Telling the back-end: files that it reads, and a datagram that says "look"."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from . import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .spec import StartSpec
+
+UNWRITTEN_S_MAX = 600.0
+
+
+class Status:
+    """The content of `status.json`; a write that fails is repeated with the next tick."""
+
+    def __init__(self, directory: str, spec: StartSpec, free_space: Callable[[], bool]) -> None:
+        self._directory = directory
+        self._hint = spec["hint"]
+        self._free_space = free_space
+        self._service_id = spec["service_id"]
+        pid = os.getpid()
+        self._content: files.Document = {
+            "service_id": spec["service_id"],
+            "execution_id": spec["execution_id"],
+            "node": spec["node"],
+            "boot_id": spec["boot_id"],
+            "shim_pid": pid,
+            "shim_start_ticks": _start_ticks(pid),
+            "state": "starting",
+            "at_s": time.time(),
+        }
+        self.unwritten = True
+
+    def __getitem__(self, key: str) -> object:
+        return self._content.get(key)
+
+    def note(self, **facts: object) -> None:
+        """Add facts to be written with the next change."""
+        self._content.update(facts)
+
+    def change(self, state: str, **facts: object) -> None:
+        """A new state begins now."""
+        self._content.update(facts, state=state, at_s=time.time())
+        self.unwritten = True
+        self.write()
+
+    def write(self) -> None:
+        """Write what is not written yet, and hint; without space, output makes room for it."""
+        while self.unwritten:
+            try:
+                files.write_json(f"{self._directory}/{files.STATUS}", self._content)
+                self.unwritten = False
+            except OSError:
+                if not self._free_space():
+                    return
+        self.hint()
+
+    def write_for_certain(self) -> None:
+        """Go on until it is written: nobody else knows the exit code."""
+        deadline_s = time.monotonic() + UNWRITTEN_S_MAX
+        while self.unwritten and time.monotonic() < deadline_s:
+            self.write()
+            if self.unwritten:
+                time.sleep(1.0)
+
+    def write_usage(self, cpu_s: float, memory_bytes: int) -> None:
+        """Replace `usage.json`; what cannot be written is of no use a second later."""
+        value = {"cpu_s": round(cpu_s, 3), "memory_bytes": memory_bytes, "at_s": time.time()}
+        with contextlib.suppress(OSError):
+            files.write_json(f"{self._directory}/{files.USAGE}", value)
+
+    def hint(self) -> None:
+        """Wake the back-end if there is one; a lost hint costs it one look a second later."""
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
+            sender.sendto(self._service_id.encode(), f"\0{self._hint}")
+
+
+def _start_ticks(pid: int) -> int | None:
+    from .processes import start_ticks
+
+    return start_ticks(pid)

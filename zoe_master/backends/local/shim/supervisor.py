@@ -1,0 +1,277 @@
+"""The life of one service, from its process to its last trace."""
+
+# pathlib would double the time to start:
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from . import component, files, kernel, processes
+from .cgroup import Cgroup
+from .group import Group
+from .output import BoundedOutput
+from .readiness import Readiness
+from .status import Status
+
+if TYPE_CHECKING:
+    from .spec import StartSpec
+
+TICK_S = 1.0
+READ_BYTES = 65536
+KILLED_EXIT_CODE = 128 + signal.SIGKILL
+
+
+class Supervisor:
+    """Runs the component of one service directory and is done when nothing of it is left."""
+
+    def __init__(self, directory: str, spec: StartSpec) -> None:
+        self._directory = directory
+        self._spec = spec
+        os.makedirs(f"{directory}/{files.OUTPUT}", mode=0o700, exist_ok=True)
+        self._output = BoundedOutput(f"{directory}/{files.OUTPUT}", spec["output_bytes_max"])
+        self._status = Status(directory, spec, self._output.free_space)
+        self._cgroup = self._make_cgroup()
+        self._group = Group(self._cgroup)
+        self._readiness: Readiness | None = None
+        self._pid = 0
+        self._wait_status: int | None = None
+        self._memory_bytes_max = 0
+        # Why we ended it, once we do; None while it is free to end by itself.
+        self._cause: str | None = None
+        self._message = ""
+        self._kill_at_s = float("inf")
+        self._asked: str | None = None
+        self._output_read, self._output_write = os.pipe()
+        self._wakeup_read, self._wakeup_write = os.pipe()
+
+    def run(self) -> None:
+        """Everything; returns when the end is written and all is cleaned."""
+        self._listen_to_signals()
+        kernel.adopt_orphans()
+        self._status.write()
+        if self._stop_asked():
+            self._report_end(None, "stopped", "")
+        elif self._start():
+            self._watch()
+            self._finish()
+        self._clean()
+
+    def abandon(self, message: str) -> None:
+        """The supervisor itself failed: nothing may go on unsupervised."""
+        self._group.end()
+        self._report_end(KILLED_EXIT_CODE if self._pid else None, "killed", message)
+        self._clean()
+
+    # Start
+
+    def _make_cgroup(self) -> Cgroup | None:
+        cgroup = Cgroup.of(dict(self._spec["cgroup"]) if self._spec["cgroup"] else None)
+        if cgroup is None:
+            return None
+        try:
+            cgroup.create(self._spec["memory_limit_bytes"])
+        except OSError as error:
+            print(f"no control group, memory is sampled: {error}", file=sys.stderr)
+            cgroup.remove(timeout_s=0.0)
+            return None
+        return cgroup
+
+    def _listen_to_signals(self) -> None:
+        os.set_blocking(self._wakeup_read, False)
+        os.set_blocking(self._wakeup_write, False)
+        os.set_blocking(self._output_read, False)
+        signal.set_wakeup_fd(self._wakeup_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGUSR1, lambda *_: self._ask("stopped"))
+        signal.signal(signal.SIGTERM, lambda *_: self._ask("killed"))
+        for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(ignored, signal.SIG_IGN)
+        # The back-end starts us with these blocked, so that none comes before there is a handler.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+    def _start(self) -> bool:
+        try:
+            self._pid = component.start(self._spec, self._output_write, self._cgroup)
+        except component.StartFailed as failed:
+            self._report_end(None, failed.cause, failed.message)
+            return False
+        finally:
+            os.close(self._output_write)
+        now_s = time.time()
+        self._status.note(
+            pid=self._pid,
+            pid_start_ticks=processes.start_ticks(self._pid),
+            cgroup=self._cgroup.document() if self._cgroup else None,
+            started_at_s=now_s,
+        )
+        probe = self._spec["probe"]
+        if probe is not None:
+            self._readiness = Readiness(probe, time.monotonic())
+        self._status.change("started" if probe is not None else "ready")
+        return True
+
+    # While it runs
+
+    def _watch(self) -> None:
+        tick_at_s = time.monotonic()
+        while self._wait_status is None:
+            now_s = time.monotonic()
+            if now_s >= tick_at_s:
+                self._tick()
+                tick_at_s = now_s + TICK_S
+            self._poll(min(tick_at_s, self._kill_at_s, self._probe_at_s()))
+            self._look_at_requests()
+            self._look_at_readiness()
+            if time.monotonic() >= self._kill_at_s:
+                self._kill_at_s = float("inf")
+                self._message = self._message or f"did not end within {self._spec['stop_grace_s']:g} s, killed"
+                self._group.kill()
+
+    def _poll(self, until_s: float) -> None:
+        poll = select.poll()
+        poll.register(self._wakeup_read, select.POLLIN)
+        if self._output_read >= 0:
+            poll.register(self._output_read, select.POLLIN)
+        probe = self._readiness.descriptor if self._readiness else None
+        if probe is not None and self._readiness is not None:
+            poll.register(probe, self._readiness.events)
+        for descriptor, _ in poll.poll(max(0.0, until_s - time.monotonic()) * 1000):
+            if descriptor == self._wakeup_read:
+                self._reap()
+            elif descriptor == self._output_read:
+                self._read_output()
+
+    def _reap(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wakeup_read, READ_BYTES)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, wait_status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self._pid:
+                    self._wait_status = wait_status
+
+    def _read_output(self) -> bool:
+        """One read; False when there is nothing now or will be nothing any more."""
+        try:
+            data = os.read(self._output_read, READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            os.close(self._output_read)
+            self._output_read = -1
+            return False
+        self._output.write(data)
+        return True
+
+    def _tick(self) -> None:
+        memory_bytes = self._group.memory_bytes()
+        self._memory_bytes_max = max(self._memory_bytes_max, memory_bytes)
+        self._status.write_usage(self._group.cpu_s(), memory_bytes)
+        if self._status.unwritten:
+            self._status.write()
+        if self._cause is None and self._group.over(self._spec["memory_limit_bytes"]):
+            self._terminate("out_of_memory", self._memory_message(), grace_s=0.0)
+        if self._stop_asked():
+            self._ask("stopped")
+
+    def _stop_asked(self) -> bool:
+        return os.path.exists(f"{self._directory}/{files.STOP}")
+
+    def _ask(self, cause: str) -> None:
+        self._asked = self._asked or cause
+
+    def _look_at_requests(self) -> None:
+        if self._asked is not None and self._cause is None:
+            message = "" if self._asked == "stopped" else "its supervisor was asked to end by another program"
+            self._terminate(self._asked, message, self._spec["stop_grace_s"])
+
+    def _probe_at_s(self) -> float:
+        return self._readiness.due_at_s if self._readiness is not None else float("inf")
+
+    def _look_at_readiness(self) -> None:
+        if self._readiness is None:
+            return
+        now_s = time.monotonic()
+        self._readiness.advance(now_s)
+        if self._readiness.ready:
+            self._readiness = None
+            self._status.change("ready", ready_at_s=time.time())
+        elif self._readiness.late(now_s):
+            probe = self._spec["probe"]
+            assert probe is not None
+            problem = self._readiness.problem
+            message = f"port {probe['port']} did not answer within {probe['timeout_s']:g} s: {problem}"
+            self._terminate("never_ready", message, self._spec["stop_grace_s"])
+
+    def _terminate(self, cause: str, message: str, grace_s: float) -> None:
+        """Ask the process group to end, and kill what is left of it after the grace."""
+        self._cause, self._message = cause, message
+        if self._readiness is not None:
+            self._readiness.close()
+            self._readiness = None
+        self._kill_at_s = time.monotonic() + grace_s
+        self._status.change("stopping")
+        if grace_s > 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._pid, signal.SIGTERM)
+
+    def _memory_message(self) -> str:
+        limit = (self._spec["memory_limit_bytes"] or 0) / 2**20
+        return f"used more memory than its limit of {limit:.4g} MiB"
+
+    # End
+
+    def _finish(self) -> None:
+        assert self._wait_status is not None
+        left = self._group.end()
+        while self._output_read >= 0 and self._read_output():
+            pass
+        exit_code = os.waitstatus_to_exitcode(self._wait_status)
+        if exit_code < 0:
+            exit_code = 128 - exit_code
+        cause, message = self._why(exit_code)
+        if left:
+            message = f"{message}; processes {left} would not end".lstrip("; ")
+        self._report_end(exit_code, cause, message)
+
+    def _why(self, exit_code: int) -> tuple[str, str]:
+        if self._cause is not None:
+            return self._cause, self._message
+        if exit_code == KILLED_EXIT_CODE and self._cgroup is not None and self._cgroup.out_of_memory_kills():
+            return "out_of_memory", self._memory_message()
+        if exit_code == KILLED_EXIT_CODE:
+            return "killed", "killed by a signal from outside"
+        if exit_code > 128:
+            with contextlib.suppress(ValueError):
+                return "exited", f"ended by {signal.Signals(exit_code - 128).name}"
+        return "exited", ""
+
+    def _report_end(self, exit_code: int | None, cause: str, message: str) -> None:
+        self._output.close()
+        self._status.note(
+            exit_code=exit_code,
+            cause=cause,
+            message=message,
+            output_bytes=self._output.offset,
+            output_dropped_bytes=self._output.dropped_bytes,
+            cpu_s=round(self._group.cpu_s(), 3),
+            memory_bytes_max=self._memory_bytes_max,
+        )
+        self._status.change("ended")
+        self._status.write_for_certain()
+
+    def _clean(self) -> None:
+        if self._cgroup is not None and not self._cgroup.remove():
+            print("the control group would not go", file=sys.stderr)
+        import shutil
+
+        shutil.rmtree(self._spec["scratch"], ignore_errors=True)
+        self._status.hint()

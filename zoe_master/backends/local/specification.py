@@ -1,0 +1,186 @@
+"""From a Start to what the supervisor runs: every template filled, every path one of this machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoe_lib.domain.application import Component, Volume
+from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
+from zoe_master.backends.base import Peer, Start
+from zoe_master.backends.local.cgroups import CgroupParent
+from zoe_master.backends.local.directories import Owner, make_owned
+from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.local.images import runtime_of
+from zoe_master.backends.local.ports import PortBook
+from zoe_master.backends.local.settings import LocalSettings, Runtime
+from zoe_master.backends.local.shim import files
+from zoe_master.backends.local.shim.spec import ProbeSpec, StartSpec
+from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
+
+HOST = "127.0.0.1"
+SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+# Set for every component; by it the processes of a service are found again, so it comes last.
+SERVICE_VARIABLE = "ZOE_SERVICE_ID"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all services of this back-end share."""
+
+    settings: LocalSettings
+    ports: PortBook
+    owner: Owner | None
+    cgroups: CgroupParent | None
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The directories of one service."""
+
+    scratch: Path
+    workspace: Path
+    volumes: Mapping[Volume, Path]
+
+
+def specify(start: Start, around: Surroundings) -> StartSpec:
+    """Everything the supervisor needs; makes directories and allocates ports. CannotStart says why it cannot."""
+    component = start.component
+    if start.node not in {node.name for node in around.settings.nodes}:
+        raise CannotStart(f"there is no node {start.node}")
+    runtime = runtime_of(component.image, around.settings.images)
+    ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
+    places = _make_places(start, around)
+    filled = _Filler(start, around.ports, places)
+    try:
+        argv = [filled(word) for word in component.command or runtime.command]
+        environment = _environment(start, runtime, places, filled)
+        work_dir, make = working_directory(
+            filled(component.work_dir) if component.work_dir is not None else None,
+            places.scratch,
+            places.workspace,
+            places.volumes,
+        )
+    except TemplateError as error:
+        raise CannotStart(f"component {component.name}: {error}") from error
+    if not argv:
+        raise CannotStart(f"component {component.name} has no command, nor has the runtime of {component.image}")
+    return {
+        "service_id": start.service_id,
+        "execution_id": start.execution_id,
+        "node": start.node,
+        "boot_id": files.boot_id(),
+        "created_at_s": time.time(),
+        "cause_id": start.cause_id,
+        "argv": argv,
+        "environment": environment,
+        "work_dir": str(work_dir),
+        "make_work_dir": make,
+        "scratch": str(places.scratch),
+        "user": {"uid": around.owner.uid, "gid": around.owner.gid} if around.owner else None,
+        "memory_limit_bytes": _memory_limit(component),
+        "cgroup": around.cgroups.spec(start.service_id) if around.cgroups else None,
+        "ports": ports,
+        "probe": _probe(component, ports),
+        "stop_grace_s": component.stop_grace_s,
+        "output_bytes_max": around.settings.output_bytes_max,
+        "hint": around.hint,
+    }
+
+
+class _Filler:
+    """Fills the templates of one service's texts."""
+
+    def __init__(self, start: Start, ports: PortBook, places: _Places) -> None:
+        self._start = start
+        self._ports = ports
+        self._places = places
+
+    def __call__(self, text: str) -> str:
+        return fill(text, self._resolve)
+
+    def _resolve(self, template: Template) -> str:
+        match template.kind:
+            case TemplateKind.HOST:
+                self._peer(template)
+                text = HOST
+            case TemplateKind.HOSTS:
+                text = ",".join(HOST for peer in self._instances(template) if peer.node is not None)
+            case TemplateKind.PORT:
+                text = str(self._port(template))
+            case TemplateKind.SCRATCH:
+                text = str(self._places.scratch)
+            case TemplateKind.WORKSPACE:
+                text = str(self._places.workspace)
+            case TemplateKind.INDEX:
+                text = str(self._start.index)
+            case TemplateKind.EXECUTION:
+                text = self._start.execution_id
+            case TemplateKind.USER:
+                text = self._start.user
+        return text
+
+    def _port(self, template: Template) -> int:
+        assert template.port is not None
+        service = self._peer(template).service_id if template.component else self._start.service_id
+        return self._ports.allocate(self._start.execution_id, service, (template.port,))[template.port]
+
+    def _peer(self, template: Template) -> Peer:
+        """The first instance of the component that is meant; the service itself when none is named."""
+        if template.component is None:
+            return Peer(self._start.service_id, self._start.component.name, self._start.index, self._start.node)
+        return min(self._instances(template), key=lambda peer: peer.index)
+
+    def _instances(self, template: Template) -> list[Peer]:
+        name = template.component or self._start.component.name
+        found = sorted((p for p in self._start.peers if p.component == name), key=lambda peer: peer.index)
+        if not found:
+            raise CannotStart(f"{template}: the application has no component {name}")
+        return found
+
+
+def _make_places(start: Start, around: Surroundings) -> _Places:
+    settings, owner = around.settings, around.owner
+    return _Places(
+        scratch=make_owned(settings.scratch_dir, (start.service_id,), owner),
+        workspace=make_owned(settings.workspaces_dir, (start.tenant,), owner),
+        volumes=volume_directories(start.component.volumes, start.tenant, settings, owner),
+    )
+
+
+def _environment(start: Start, runtime: Runtime, places: _Places, filled: _Filler) -> dict[str, str]:
+    """Nothing of the master's; the component's own wins over the runtime's."""
+    return {
+        "PATH": os.pathsep.join((*runtime.path, *SYSTEM_PATH)),
+        "LANG": "C.UTF-8",
+        "HOME": str(places.scratch),
+        "TMPDIR": str(places.scratch),
+        **runtime.environment,
+        **{variable_of(volume): str(directory) for volume, directory in places.volumes.items()},
+        **{name: filled(text) for name, text in start.component.environment},
+        "ZOE_EXECUTION_ID": start.execution_id,
+        SERVICE_VARIABLE: start.service_id,
+    }
+
+
+def _memory_limit(component: Component) -> int | None:
+    return component.memory_limit_bytes or component.reservation.memory_bytes or None
+
+
+def _probe(component: Component, ports: Mapping[str, int]) -> ProbeSpec | None:
+    probe = component.readiness
+    if probe is None:
+        return None
+    if probe.port not in ports:
+        raise CannotStart(f"the readiness probe of component {component.name} asks port {probe.port}, which it has not")
+    return {
+        "kind": str(probe.kind),
+        "port": ports[probe.port],
+        "path": probe.path,
+        "interval_s": probe.interval_s,
+        "timeout_s": probe.timeout_s,
+    }

@@ -1,0 +1,81 @@
+"""Volumes and working directories without mounts: as directories of this machine and variables that name them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from zoe_lib.domain.application import Volume
+from zoe_master.backends.local.directories import Owner, make_owned
+from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.local.settings import LocalSettings
+
+
+def variable_of(volume: Volume) -> str:
+    """The variable that holds a volume's directory: ZOE_VOLUME_ and its name, or its target when it has none."""
+    text = volume.name or volume.target.strip("/") or "root"
+    return "ZOE_VOLUME_" + re.sub(r"[^A-Za-z0-9]", "_", text).upper()
+
+
+def volume_directories(
+    volumes: Iterable[Volume], tenant: str, settings: LocalSettings, owner: Owner | None
+) -> dict[Volume, Path]:
+    """The directory of each volume, made when it is a named one; CannotStart when a host path is not allowed.
+
+    Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files.
+    """
+    return {volume: _directory_of(volume, tenant, settings, owner) for volume in volumes}
+
+
+def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: Owner | None) -> Path:
+    if volume.name is not None:
+        return make_owned(settings.volumes_dir, (tenant, volume.name), owner)
+    if volume.host_path is None:
+        raise CannotStart(f"the volume at {volume.target} has neither a name nor a host path")
+    return allowed_host_path(volume.host_path, settings.host_paths_allowed)
+
+
+def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
+    """The real path, links resolved, when it lies at or below one of the allowed ones; else CannotStart."""
+    real = Path(os.path.realpath(host_path))
+    if not Path(host_path).is_absolute() or not any(real.is_relative_to(os.path.realpath(base)) for base in allowed):
+        raise CannotStart(f"host path {host_path} is not on the admin's list of allowed host paths")
+    if not real.exists():
+        raise CannotStart(f"host path {host_path} does not exist on this machine")
+    return real
+
+
+def working_directory(
+    wanted: str | None, scratch: Path, workspace: Path, volumes: Mapping[Volume, Path]
+) -> tuple[Path, bool]:
+    """Where the component starts, and whether it may be made there (by the component's own user).
+
+    None is the scratch directory; a relative one is below the workspace; one at or below a volume's target is that
+    place in the volume; any other must be below scratch or workspace, or exist on this machine.
+    """
+    if wanted is None:
+        return scratch, False
+    if not wanted.startswith("/"):
+        return _below(workspace, wanted, wanted), True
+    for volume, directory in volumes.items():
+        if PurePosixPath(wanted).is_relative_to(volume.target):
+            inner = str(PurePosixPath(wanted).relative_to(volume.target))
+            return _below(directory, inner, wanted), True
+    normal = Path(os.path.normpath(wanted))
+    if any(normal.is_relative_to(base) for base in (scratch, workspace, *volumes.values())):
+        return normal, True
+    if normal.is_dir():
+        return normal, False
+    raise CannotStart(
+        f"working directory {wanted} does not exist on this machine; "
+        "use {workspace}, {scratch}, a path relative to the workspace, or a volume's target"
+    )
+
+
+def _below(base: Path, relative: str, wanted: str) -> Path:
+    path = Path(os.path.normpath(base / relative))
+    if not path.is_relative_to(base):
+        raise CannotStart(f"working directory {wanted} leads out of {base}")
+    return path

@@ -1,0 +1,144 @@
+"""What is done for one service outside the master's thread."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from pathlib import Path
+
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import Start
+from zoe_master.backends.local import directories, launch
+from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.local.layout import Layout
+from zoe_master.backends.local.records import FINAL_STATES, Record, Stage, ended_status, observation_of
+from zoe_master.backends.local.rescue import end_leftovers
+from zoe_master.backends.local.shim import files
+from zoe_master.backends.local.specification import specify
+
+KILLED_EXIT_CODE = 137
+ERRORS_BYTES_MAX = 500
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Each method leaves the record true to the service's directory, and raises nothing."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def start(self, record: Record, start: Start) -> None:
+        """Write down what to run, then start its supervisor."""
+        try:
+            record.directory.mkdir(mode=0o700, exist_ok=True)
+            spec = specify(start, self._layout.around)
+            files.write_json(str(record.directory / files.START), dict(spec))
+        except CannotStart as error:
+            self._end(record, error.cause, str(error))
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            self._end(record, Cause.DISK_FULL if full else Cause.START_FAILED, str(error))
+        except Exception as error:
+            _log.exception("service %s cannot be specified", record.service_id)
+            self._end(record, Cause.START_FAILED, repr(error))
+        else:
+            self.launch(record)
+
+    def launch(self, record: Record) -> None:
+        """Start the supervisor of a service that is written down."""
+        if record.stop_asked:
+            self._end(record, Cause.STOPPED, "")
+            return
+        try:
+            record.child = launch.launch(record.directory)
+        except OSError as error:
+            self._end(record, Cause.START_FAILED, f"its supervisor cannot be started: {error}")
+            return
+        record.stage = Stage.SUPERVISED
+
+    def stop(self, record: Record) -> None:
+        """Ask the supervisor to end the service."""
+        status = record.status or {}
+        asked = launch.ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
+        if not asked and record.stage is Stage.SUPERVISED:
+            record.stop_asked = False  # the master asks again
+
+    def lock_of_dead(self, record: Record) -> int | None:
+        """The supervisor's lock when it died before its service ended; None when all is well."""
+        if record.child is not None:
+            if not launch.reap(record.child):
+                return None
+            record.child = None
+        if record.final:
+            record.stage = Stage.FINISHED
+            return None
+        lock = files.take_lock(str(record.directory / files.LOCK))
+        if lock is None:
+            return None
+        record.look()
+        if record.observation.state not in FINAL_STATES:
+            return lock
+        os.close(lock)
+        return None
+
+    def rescue(self, record: Record, lock: int) -> None:
+        """End what lost its supervisor, and say so."""
+        try:
+            gone = end_leftovers(record.service_id, record.directory)
+            message = "its supervisor was killed" + ("" if gone else "; some of its processes would not end")
+            began = bool((record.status or {}).get("pid"))
+            if not began:
+                message = f"its supervisor ended before the component ran: {_errors(record.directory)}".rstrip(": ")
+            self._end(
+                record, Cause.KILLED if began else Cause.START_FAILED, message, KILLED_EXIT_CODE if began else None
+            )
+        except Exception:
+            _log.exception("what service %s left behind cannot be ended", record.service_id)
+            record.stage = Stage.SUPERVISED  # tried again with the next look
+        finally:
+            os.close(lock)
+
+    def archive(self, record: Record) -> bool:
+        """Keep only output and status of a forgotten service; False while its supervisor still tidies up."""
+        if record.child is not None:
+            if not launch.reap(record.child):
+                return False
+            record.child = None
+        if record.directory.is_dir():
+            lock = files.take_lock(str(record.directory / files.LOCK))
+            if lock is None:
+                return False
+            self._keep(record)
+            os.close(lock)
+        directories.remove(self._layout.scratch(record.service_id))
+        return True
+
+    def _keep(self, record: Record) -> None:
+        for name in (files.START, files.USAGE, files.STOP, files.ERRORS, files.LOCK):
+            (record.directory / name).unlink(missing_ok=True)
+        os.utime(record.directory)
+        record.directory.rename(self._layout.kept(record.service_id))
+
+    def _end(self, record: Record, cause: Cause, message: str, exit_code: int | None = None) -> None:
+        """Report an end that no supervisor reports; if it cannot be written, memory has to do."""
+        status = ended_status(record, cause, message, exit_code)
+        directories.remove(self._layout.scratch(record.service_id))
+        try:
+            start = record.directory / files.START
+            if not start.exists():
+                files.write_json(str(start), {**status, "created_at_s": status["at_s"]})
+            files.write_json(str(record.directory / files.STATUS), status)
+        except OSError as error:
+            _log.warning("the end of service %s cannot be written: %s", record.service_id, error)
+        record.status, record.observation = status, observation_of(status)
+        record.stage = Stage.FINISHED
+
+
+def _errors(directory: Path) -> str:
+    """The last words of a supervisor."""
+    try:
+        data = (directory / files.ERRORS).read_bytes()
+    except OSError:
+        return ""
+    return data[-ERRORS_BYTES_MAX:].decode(errors="replace").strip()
