@@ -58,7 +58,7 @@ class Programs:
         """Run one to its end. Its errors go through a file, because a server started by it would keep a pipe open."""
         account = self._home.server_account
         with tempfile.TemporaryFile("w+") as errors:
-            done = subprocess.run(  # noqa: S603 - no shell, and every word is our own
+            done = subprocess.run(
                 [str(provide(self._home) / program), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 T = TypeVar("T")
 Json = Any  # None, bool, int, float, str, list of Json, dict of str to Json
 _PLAIN = frozenset({type(None), bool, int, float, str})
+_FIELD_NAMES: dict[Any, tuple[str, ...]] = {}
 
 
 def encode(value: object) -> Json:
@@ -38,10 +39,12 @@ def decode(wanted: type[T], data: Json) -> T:
     return result
 
 
-@cache
 def field_names(wanted: Any) -> tuple[str, ...]:
     """The names of a dataclass's fields."""
-    return tuple(field.name for field in fields(wanted))
+    names = _FIELD_NAMES.get(wanted)
+    if names is None:
+        names = _FIELD_NAMES[wanted] = tuple(field.name for field in fields(wanted))
+    return names
 
 
 @cache

@@ -31,12 +31,13 @@ class Applications:
         self._by_hash: OrderedDict[str, Application] = OrderedDict()
         self._lock = Lock()
 
-    def keep(self, application: Application) -> tuple[str, str]:
-        """Remember an application; its hash and its canonical JSON text."""
-        text = json.dumps(to_document(application), sort_keys=True, separators=(",", ":"))
-        name = hashlib.sha256(text.encode()).hexdigest()
+    def keep(self, application: Application) -> tuple[str, Json]:
+        """Remember an application; the hash of its document, and the document."""
+        document = to_document(application)
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+        name = hashlib.sha256(canonical.encode()).hexdigest()
         self._put(name, application)
-        return name, text
+        return name, document
 
     def load(self, name: str, document: Json) -> Application:
         """Parse a document and remember it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,13 @@ def cleaned(event: Event) -> Event:
         if type(value := getattr(event, name)) is str and not _is_storable(value)
     }
     return replace(event, **broken) if broken else event
+
+
+def checked(events: Sequence[Event]) -> Sequence[Event]:
+    """The events, cleaned; ValueError for none at all."""
+    if not events:
+        raise ValueError("nothing to append")
+    return [cleaned(event) for event in events]
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:

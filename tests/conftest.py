@@ -1,0 +1,5 @@
+"""Fixtures that any test may ask for."""
+
+from tests.support.postgres import postgres_server, postgres_url, store
+
+__all__ = ["postgres_server", "postgres_url", "store"]

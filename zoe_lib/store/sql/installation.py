@@ -1,0 +1,60 @@
+"""Nodes and policy: what there is once per installation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy.dialects.postgresql import insert as insert_or
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.base import ConcurrentUpdate
+from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.rows import node_values, to_node
+from zoe_lib.store.sql.journal import write_fact
+from zoe_lib.store.sql.writing import check_leader
+from zoe_lib.store.tables import HOLDS_RESERVATION, platform, policy, services
+
+
+def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
+    """Replace all nodes."""
+    check_leader(connection, leader_epoch)
+    reserved = _reserved(connection)
+    rows = [node_values(node, reserved.get(node.name, Resources()), at_s) for node in nodes]
+    connection.execute(delete(platform))
+    if rows:
+        connection.execute(insert(platform), rows)
+
+
+def read_platform(connection: Connection) -> Sequence[Node]:
+    """All nodes by name."""
+    return [to_node(row) for row in connection.execute(select(platform).order_by(platform.c.name))]
+
+
+def _reserved(connection: Connection) -> Mapping[str, Resources]:
+    sums = (func.sum(services.c.cores_milli), func.sum(services.c.memory_bytes))
+    rows = connection.execute(select(services.c.node, *sums).where(text(HOLDS_RESERVATION)).group_by(services.c.node))
+    return {node: Resources(int(cores_milli), int(memory_bytes)) for node, cores_milli, memory_bytes in rows}
+
+
+def read_policy(connection: Connection) -> Policy:
+    """The policy in force."""
+    row = connection.execute(select(policy.c.version, policy.c.data)).one_or_none()
+    return Policy() if row is None else replace(decode(Policy, row.data), version=row.version)
+
+
+def set_policy(connection: Connection, wanted: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
+    """Put a policy in force and say so in the journal."""
+    new = replace(wanted, version=expected_version + 1)
+    values = {"version": new.version, "data": encode(new), "set_at_s": at_s}
+    if expected_version == 0:
+        done = connection.execute(insert_or(policy).values(id=1, **values).on_conflict_do_nothing())
+    else:
+        done = connection.execute(update(policy).where(policy.c.version == expected_version).values(values))
+    if done.rowcount != 1:
+        raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
+    write_fact(connection, "policy_set", at_s, cause_id, encode(new))
+    return new
