@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Literal
 
@@ -74,7 +75,7 @@ class Settings(BaseSettings):
     local_workspaces_dir: Path = Path("/var/lib/zoe/workspaces")
     local_volumes_dir: Path = Path("/var/lib/zoe/volumes")
     local_log_bytes_max: int = Field(default=16 << 20, gt=0, description="Most bytes kept of one service's output.")
-    local_user: str | None = Field(default="nobody", description="Who runs components when Zoe is root.")
+    local_user: str = Field(default="nobody", description="Who runs components when Zoe is root.")
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(default=[], description="Virtual nodes; none: one of the machine's size.")
     local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
@@ -83,6 +84,12 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     crash_at: str | None = Field(default=None, description="For tests: the step at which the master ends itself.")
+
+    @classmethod
+    def from_file(cls, path: Path) -> Settings:
+        """The settings of a TOML file, whatever the environment says."""
+        with path.open("rb") as file:
+            return cls(**tomllib.load(file))
 
     @classmethod
     def settings_customise_sources(

@@ -11,7 +11,8 @@ import structlog
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
-from zoe_lib.store.base import Store
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.executor import Executor
 from zoe_master.observer import Observer
@@ -27,12 +28,16 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What a tick saw and decided, and how long the plan took."""
+    """What a tick saw and decided, and how long the plan took.
+
+    `raced` says that users changed executions meanwhile: another tick is due at once.
+    """
 
     snapshot: Snapshot
     plan: Plan
     plan_id: str
     plan_s: float
+    raced: bool
 
 
 class Master:
@@ -52,7 +57,9 @@ class Master:
         self.latest: Tick | None = None
 
     def tick(self) -> Tick:
-        """Bring the journal, the back-end and the policy one step closer to each other."""
+        """Bring the journal, the back-end and the policy one step closer to each other; NotLeader when deposed."""
+        if not self._store.still_leading(self._epoch):
+            raise NotLeader("another master leads, or the database connection that held the lock is gone")
         now_s = self._clock()
         plan_id = f"plan-{uuid4().hex[:12]}"
         # 1. Observe: what users and other processes wrote, what the back-end reports.
@@ -69,7 +76,7 @@ class Master:
         # 4. Act.
         self._executor.carry_out(plan, now_s, plan_id)
         self._executor.drive(observations, now_s, plan_id)
-        self.latest = Tick(snapshot, plan, plan_id, plan_s)
+        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced())
         if plan.placements:
             log.info(
                 "plan", plan=plan_id, starts=list(plan.starts), placements=plan.placements, waiting=len(plan.reasons)
@@ -80,8 +87,9 @@ class Master:
         """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
         return min((at for e in self._picture.executions() if (at := due_at_s(e)) is not None), default=None)
 
-    def policy_in_force(self) -> object:
-        """The policy that the last tick decided by."""
+    @property
+    def policy(self) -> Policy:
+        """The policy that the next tick decides by."""
         return self._picture.policy
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:

@@ -22,6 +22,7 @@ class Picture:
         self._epoch = leader_epoch
         self._journal_id = store.last_journal_id()
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
+        self._raced = False
         self.policy: Policy = store.policy()
 
     def catch_up(self) -> None:
@@ -43,10 +44,16 @@ class Picture:
         try:
             changed = self._store.append(execution.id, events, execution.version, self._epoch)
         except ConcurrentUpdate:
+            self._raced = True
             self._reload(execution.id)
             return None
         self._keep(changed)
         return changed
+
+    def take_raced(self) -> bool:
+        """Whether an append lost against another writer since the last call."""
+        raced, self._raced = self._raced, False
+        return raced
 
     def snapshot(self, now_s: float, nodes: Sequence[Node]) -> Snapshot:
         """The frozen picture that the scheduler decides on."""

@@ -77,8 +77,9 @@ class Cause(StrEnum):
     DISK_FULL = "disk_full"
 
 
-# Ends that are the platform's doing: they are tried again without using up the user's `retries`.
-PLATFORM_CAUSES = frozenset({Cause.PORT_TAKEN, Cause.NODE_LOST})
+# Ends that are the platform's doing: they are tried again without using up the user's `retries`. A service that was
+# stopped or killed while nobody of ours wanted it to end was ended with its node or its supervisor.
+PLATFORM_CAUSES = frozenset({Cause.PORT_TAKEN, Cause.NODE_LOST, Cause.STOPPED, Cause.KILLED})
 
 TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})

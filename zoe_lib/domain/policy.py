@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ORDERS = frozenset({"fifo", "size"})
+FILTERS = frozenset({"readiness", "labels", "devices", "resources"})
+WEIGHERS = frozenset({"fewest_containers", "free_memory"})
+# Without these a service could be put where it cannot run, so no policy may leave them out.
+FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
+
 DEFAULT_FILTERS = ("readiness", "labels", "devices", "resources")
 # The free-memory weight is smaller than one step of the container count, so it only breaks ties:
 # "fewest containers, then most free memory".
@@ -35,3 +41,18 @@ class Policy:
     retry_backoff_s: float = 1.0
     retry_backoff_max_s: float = 300.0
     version: int = 0
+
+
+def problems(policy: Policy) -> list[str]:
+    """Everything wrong with a policy, in words; empty when it can be put in force."""
+    found = [] if policy.order in ORDERS else [f"order {policy.order!r} is unknown: {', '.join(sorted(ORDERS))}"]
+    found += [
+        f"filter {name!r} is unknown: {', '.join(sorted(FILTERS))}" for name in policy.filters if name not in FILTERS
+    ]
+    found += [f"filter {name!r} is needed" for name in sorted(FILTERS_NEEDED - set(policy.filters))]
+    found += [
+        f"weigher {name!r} is unknown: {', '.join(sorted(WEIGHERS))}"
+        for name in policy.weighers
+        if name not in WEIGHERS
+    ]
+    return found

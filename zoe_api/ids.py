@@ -1,0 +1,19 @@
+"""Names of new executions: they sort by time, are short, and are legal in host names."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_TIME_LETTERS = 9
+_RANDOM_LETTERS = 5
+
+
+def new_execution_id() -> str:
+    """A letter, milliseconds since the epoch and 25 random bits, in base 32."""
+    return "x" + _base32(time.time_ns() // 1_000_000, _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
+
+
+def _base32(value: int, letters: int) -> str:
+    return "".join(_ALPHABET[(value >> (5 * place)) & 31] for place in reversed(range(letters)))

@@ -1,0 +1,135 @@
+"""The API: stateless, any number of processes. This module makes the application and runs it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from uuid import uuid4
+
+import structlog
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from zoe_api import metrics, problems
+from zoe_api.body_limit import BodyLimit
+from zoe_api.dependencies import Services
+from zoe_api.routers import cluster, descriptions, events, executions, logs, people
+from zoe_api.stream import JournalNews
+from zoe_lib.config import Settings
+from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.telemetry import configure_logging
+
+log = structlog.get_logger(__name__)
+
+_REQUEST_ID_MAX = 64
+
+
+def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAPI:
+    """The application over a store and a way to the master; both are the caller's to close."""
+    news = JournalNews(store, settings.api_sse_poll_s)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        news.open()
+        yield
+        news.close()
+
+    app = FastAPI(
+        title="Zoe",
+        version=version("zoe-analytics"),
+        description="Analytics as a service: a scheduler that knows storage.",
+        lifespan=lifespan,
+        docs_url="/api/docs",
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+    )
+    app.state.services = Services(settings, store, master, news)
+    problems.install(app)
+    for module in (executions, logs, events, cluster, descriptions, people):
+        app.include_router(module.router, prefix="/api/v1")
+    _add_health(app)
+    app.add_middleware(BodyLimit, bytes_max=settings.api_body_bytes_max)
+    app.middleware("http")(_with_request_id)
+    return app
+
+
+async def _with_request_id(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Give every request an id (the client's own, if it is sane) that goes into logs, events and the answer."""
+    given = request.headers.get("x-request-id", "")
+    request_id = given if given.isalnum() and len(given) <= _REQUEST_ID_MAX else f"req-{uuid4().hex[:16]}"
+    request.state.request_id = request_id
+    began_s = time.perf_counter()
+    with structlog.contextvars.bound_contextvars(request=request_id):
+        response = await call_next(request)
+        took_s = time.perf_counter() - began_s
+        route = getattr(request.scope.get("route"), "path", "unknown")
+        metrics.observe_request(request.method, route, response.status_code, took_s)
+        log.info(
+            "request", method=request.method, route=route, status=response.status_code, took_ms=round(took_s * 1e3, 2)
+        )
+    response.headers["X-Request-Id"] = request_id
+    return response
+
+
+def _add_health(app: FastAPI) -> None:
+    @app.get("/healthz", response_class=PlainTextResponse, tags=["health"])
+    def healthz() -> str:
+        """The process runs."""
+        return "ok"
+
+    @app.get("/readyz", response_class=JSONResponse, tags=["health"])
+    def readyz() -> JSONResponse:
+        """Whether submissions are accepted (200 or 503), and whether the master answers."""
+        its: Services = app.state.services
+        parts = {"database": _works(its.store.ping), "master": _works(lambda: its.master.ask("status"))}
+        return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
+
+    @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])
+    def prometheus() -> Response:
+        """Metrics of this process, for Prometheus."""
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _works(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except (StoreUnavailable, MasterUnreachable, MasterRefused):
+        return "not reachable"
+    return "ok"
+
+
+def main() -> int:
+    """Run one API process until SIGTERM or SIGINT."""
+    settings = Settings()
+    configure_logging(settings.log_format, settings.log_level, "api")
+    ensure_keys(Path(settings.keys_dir))
+    store = PostgresStore(settings.database_url.get_secret_value())
+    master = MasterClient(
+        settings.master_endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max
+    )
+    try:
+        uvicorn.run(
+            create_app(settings, store, master),
+            host=settings.api_host,
+            port=settings.api_port,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=2,
+        )
+    finally:
+        master.close()
+        store.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

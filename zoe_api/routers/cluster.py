@@ -1,0 +1,102 @@
+"""The cluster: nodes, usage, policy, status."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from zoe_api.dependencies import Admin, MasterDep, Reader, StoreDep, check_if_match, etag
+from zoe_api.problems import ApiProblem
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import problems
+from zoe_lib.domain.resources import Resources
+from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.store.base import Store
+from zoe_lib.wire import Diagnostic, NodeList, NodeView, PolicyView, StatusView, UsageList, UsageView
+
+router = APIRouter(tags=["cluster"])
+
+
+@router.get("/nodes", response_model=NodeList)
+def nodes(_who: Reader, store: StoreDep) -> NodeList:
+    """The nodes as the master last saw them, with what Zoe reserves there."""
+    held, count = _reserved(store)
+    return NodeList(
+        nodes=[
+            NodeView.of(n, held[n.name].cores_milli, held[n.name].memory_bytes, count[n.name]) for n in store.platform()
+        ]
+    )
+
+
+@router.get("/usage", response_model=UsageList)
+def usage(who: Reader, store: StoreDep, master: MasterDep) -> UsageList:
+    """What running services use now: those of the own tenant, or all for admins."""
+    mine = {e.id for e in store.active() if who.admin or e.tenant == who.tenant}
+    answer = master.ask("usage")
+    views = [UsageView(**one) for one in answer["usage"]]
+    return UsageList(usage=[view for view in views if view.execution_id in mine])
+
+
+@router.get("/policy", response_model=PolicyView)
+def get_policy(_who: Reader, store: StoreDep, response: Response) -> PolicyView:
+    """The policy in force."""
+    policy = store.policy()
+    response.headers["ETag"] = etag(policy.version)
+    return PolicyView.of(policy)
+
+
+@router.put("/policy", response_model=PolicyView)
+def set_policy(
+    body: PolicyView, _who: Admin, store: StoreDep, master: MasterDep, request: Request, response: Response
+) -> PolicyView:
+    """Put a policy in force at once. With If-Match only when nobody changed it meanwhile."""
+    policy = body.to_policy()
+    found = problems(policy)
+    if found:
+        errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in found]
+        raise ApiProblem(422, "invalid_policy", "The policy is not valid", errors=errors)
+    present = store.policy().version
+    check_if_match(request, present)
+    stored = store.set_policy(policy, present, time.time(), request.state.request_id)
+    master.hint()
+    response.headers["ETag"] = etag(stored.version)
+    return PolicyView.of(stored)
+
+
+@router.get("/status", response_model=StatusView)
+def status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
+    """How the installation is; useful also while the master is down."""
+    answer, message = _master_status(master)
+    return StatusView(
+        version=version("zoe-analytics"),
+        executions=dict(store.counts()),
+        master=answer,
+        master_message=message,
+        journal_id=store.last_journal_id(),
+    )
+
+
+def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:
+    try:
+        return master.ask("status"), ""
+    except (MasterUnreachable, MasterRefused) as error:
+        return None, f"{error}; submissions are accepted and run later"
+
+
+def _reserved(store: Store) -> tuple[dict[str, Resources], dict[str, int]]:
+    held: dict[str, Resources] = defaultdict(Resources)
+    count: dict[str, int] = defaultdict(int)
+    for execution in store.active():
+        _add(execution, held, count)
+    return held, count
+
+
+def _add(execution: Execution, held: dict[str, Resources], count: dict[str, int]) -> None:
+    for service in execution.services:
+        if service.node is not None and service.alive:
+            held[service.node] = held[service.node] + execution.component_of(service).reservation
+            count[service.node] += 1

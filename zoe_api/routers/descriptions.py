@@ -1,0 +1,44 @@
+"""Descriptions: validate, convert, catalogue, schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from zoe_api.dependencies import Reader, StoreDep
+from zoe_api.problems import from_description
+from zoe_api.submission import checked, notes_of, parsed
+from zoe_lib import descriptions
+from zoe_lib.descriptions import DescriptionError
+from zoe_lib.wire import (
+    ConvertRequest,
+    ConvertResponse,
+    ValidateRequest,
+    ValidateResponse,
+)
+
+router = APIRouter(tags=["descriptions"])
+
+
+@router.post("/validate", response_model=ValidateResponse)
+def validate(body: ValidateRequest, _who: Reader, store: StoreDep) -> ValidateResponse:
+    """Check a description, expanded, against the format and this installation; nothing is kept."""
+    application = checked(parsed(body.application), store.platform())
+    return ValidateResponse(expanded=descriptions.to_document(application), notes=list(notes_of(application)))
+
+
+@router.post("/convert", response_model=ConvertResponse)
+def convert(body: ConvertRequest, _who: Reader) -> ConvertResponse:
+    """A description of any older format as version 4, with notes on what could not carry over."""
+    try:
+        conversion = descriptions.convert(body.document)
+    except DescriptionError as error:
+        raise from_description(error) from None
+    return ConvertResponse(document=conversion.document, notes=list(conversion.notes))
+
+
+@router.get("/schema", response_model=dict[str, Any])
+def schema(_who: Reader) -> dict[str, Any]:
+    """The JSON Schema of descriptions."""
+    return descriptions.json_schema()

@@ -1,0 +1,178 @@
+"""Executions: submit, list, show, cancel, explain."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+
+from zoe_api.dependencies import (
+    MasterDep,
+    Reader,
+    ServicesDep,
+    StoreDep,
+    Submitter,
+    check_if_match,
+    etag,
+    visible_execution,
+)
+from zoe_api.ids import new_execution_id
+from zoe_api.problems import ApiProblem
+from zoe_api.submission import checked, notes_of, parsed
+from zoe_lib.descriptions import to_document
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import (
+    WAITING_STATES,
+    Cause,
+    Execution,
+    ExecutionState,
+    Outcome,
+)
+from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
+from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, Principal, Store
+from zoe_lib.wire import (
+    ExecutionList,
+    ExecutionSummary,
+    ExecutionView,
+    Explanation,
+    ReasonView,
+    SubmitRequest,
+    UsageList,
+    UsageView,
+)
+
+router = APIRouter(prefix="/executions", tags=["executions"])
+
+_CANCEL_ATTEMPTS_MAX = 5
+
+
+@router.post("", status_code=201, response_model=ExecutionView)
+def submit(
+    body: SubmitRequest,
+    request: Request,
+    response: Response,
+    who: Submitter,
+    its: ServicesDep,
+    idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
+) -> ExecutionView:
+    """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
+    application = checked(parsed(body.application), its.store.platform())
+    now_s = time.time()
+    priority = application.default_priority if body.priority is None else body.priority
+    deadline_s = body.deadline_s or application.default_deadline_s
+    execution = Execution(
+        id=new_execution_id(),
+        name=body.name or application.name,
+        tenant=who.tenant,
+        user=who.user,
+        application=application,
+        submitted_at_s=now_s,
+        priority=priority,
+        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        notes=tuple(notes_of(application)),
+    )
+    stored = its.store.submit(execution, request.state.request_id, idempotency_key, _fingerprint(body))
+    its.master.hint()
+    response.headers["Location"] = f"/api/v1/executions/{stored.id}"
+    return _view(stored, response)
+
+
+@router.get("", response_model=ExecutionList)
+def list_executions(
+    who: Reader,
+    its: ServicesDep,
+    state: Annotated[list[ExecutionState] | None, Query()] = None,
+    user: str | None = None,
+    name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
+    all_tenants: Annotated[bool, Query(description="For admins.")] = False,
+    limit: Annotated[int, Query(ge=1)] = 50,
+    cursor: str | None = None,
+) -> ExecutionList:
+    """Executions of the own tenant (or of all, for admins), newest first."""
+    if all_tenants and not who.admin:
+        raise ApiProblem(403, "not_admin", "Only admins see other tenants")
+    query = ExecutionQuery(
+        tenant=None if all_tenants else who.tenant,
+        user=user,
+        states=frozenset(state) if state else None,
+        name_contains=name,
+        limit=min(limit, its.settings.api_page_max),
+        cursor=cursor,
+    )
+    page = its.store.executions(query)
+    return ExecutionList(executions=[ExecutionSummary.of(e) for e in page.executions], next_cursor=page.next_cursor)
+
+
+@router.get("/{execution_id}", response_model=ExecutionView)
+def show(execution_id: str, who: Reader, store: StoreDep, response: Response) -> ExecutionView:
+    """One execution with its services and its description."""
+    return _view(visible_execution(store, who, execution_id), response)
+
+
+@router.post("/{execution_id}/cancel", response_model=ExecutionView)
+def cancel(
+    execution_id: str, request: Request, response: Response, who: Submitter, store: StoreDep, master: MasterDep
+) -> ExecutionView:
+    """End an execution. Idempotent while it stops; 409 when it had ended otherwise before."""
+    for _ in range(_CANCEL_ATTEMPTS_MAX):
+        execution = visible_execution(store, who, execution_id)
+        check_if_match(request, execution.version)
+        try:
+            cancelled = _cancel(store, execution, who, request.state.request_id)
+        except ConcurrentUpdate:
+            continue
+        master.hint()
+        return _view(cancelled, response)
+    raise ApiProblem(409, "conflict", "It changes too fast to be cancelled; try again")
+
+
+@router.get("/{execution_id}/explain", response_model=Explanation)
+def explain(execution_id: str, who: Reader, store: StoreDep, master: MasterDep) -> Explanation:
+    """Why it is not running. Without the master, what was stored last."""
+    execution = visible_execution(store, who, execution_id)
+    stored = None if execution.reason is None else ReasonView.of(execution.reason)
+    if execution.state not in WAITING_STATES:
+        return Explanation(state=execution.state, reason=None, detailed=True)
+    try:
+        answer = master.ask("explain", {"execution_id": execution_id})
+    except (MasterUnreachable, MasterRefused):
+        return Explanation(state=execution.state, reason=stored, detailed=False)
+    return Explanation(state=execution.state, detailed=True, **answer)
+
+
+@router.get("/{execution_id}/usage", response_model=UsageList)
+def usage(execution_id: str, who: Reader, store: StoreDep) -> UsageList:
+    """Samples of what its services used, oldest first."""
+    visible_execution(store, who, execution_id)
+    return UsageList(usage=[UsageView.model_validate(s) for s in store.usage(execution_id)])
+
+
+def _view(execution: Execution, response: Response) -> ExecutionView:
+    response.headers["ETag"] = etag(execution.version)
+    return ExecutionView.detailed(execution, to_document(execution.application))
+
+
+def _fingerprint(body: SubmitRequest) -> str:
+    return hashlib.sha256(json.dumps(body.model_dump(), sort_keys=True).encode()).hexdigest()
+
+
+def _cancel(store: Store, execution: Execution, who: Principal, request_id: str) -> Execution:
+    message = f"cancelled by {who.user}"
+    now_s = time.time()
+    event: ev.Event
+    if execution.state in WAITING_STATES:
+        event = ev.Refused(
+            at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
+        )
+    elif execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
+        event = ev.Stopping(
+            at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
+        )
+    elif execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
+        return execution
+    else:
+        raise ApiProblem(409, "already_ended", f"It has ended already: {execution.state}")
+    return store.append(execution.id, [event], execution.version, None)

@@ -1,0 +1,46 @@
+"""What is decided about a description before it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from zoe_api.problems import ApiProblem, from_description
+from zoe_lib.descriptions import DescriptionError, parse
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.storage import Guarantee
+from zoe_lib.wire import Diagnostic
+
+
+def parsed(document: dict[str, Any]) -> Application:
+    """The application of a description; 422 with every diagnostic."""
+    try:
+        return parse(document)
+    except DescriptionError as error:
+        raise from_description(error) from None
+
+
+def checked(application: Application, platform: Sequence[Node]) -> Application:
+    """The application, unless it can never run here; 422 says what would."""
+    bandwidth = application.storage.bandwidth if application.storage is not None else None
+    if bandwidth is not None and bandwidth.guarantee is Guarantee.REQUIRED:
+        raise ApiProblem(
+            422,
+            "storage_guarantee_unavailable",
+            "Guaranteed bandwidth needs a storage controller, and none is configured",
+            hint="use guarantee: preferred to run without it",
+            errors=[Diagnostic(pointer="/storage/bandwidth/guarantee", code="unavailable", message="no controller")],
+        )
+    reason = never_fits(application, platform)
+    if reason is not None:
+        raise ApiProblem(422, "never_fits", "It can never run on this installation", reason.sentence, reason.hint)
+    return application
+
+
+def notes_of(application: Application) -> Iterator[str]:
+    """What the user should know of how it will run."""
+    if application.storage is not None and application.storage.bandwidth is not None:
+        yield "no storage controller is configured: it runs without the bandwidth it prefers"
+    if application.storage is not None and any(i.pushdown for i in application.storage.inputs):
+        yield "no storage controller is configured: pushdown is not used, jobs read the plain objects"

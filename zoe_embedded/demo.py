@@ -1,0 +1,163 @@
+"""`make demo`: a real Spark application through Zoe, its answer checked against one computed without Spark."""
+
+from __future__ import annotations
+
+import base64
+import json
+import signal
+import sys
+import time
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from zoe_embedded.demo_data import Dataset
+from zoe_embedded.home import Home, HomeError
+from zoe_embedded.postgres import EmbeddedPostgresError
+from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.stack import Stack, StackError
+from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
+from zoe_lib.sdk import Client, ZoeError
+from zoe_lib.wire import ExecutionView
+
+_REFRESH_S = 0.25
+_GIVE_UP_S = 600.0
+_STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "created": "dim", "stopping": "magenta"}
+
+
+def main() -> int:
+    """Run the demo; 0 only if the answer is right."""
+    console = Console()
+    signal.signal(signal.SIGTERM, _interrupt)
+    began_s = time.monotonic()
+    try:
+        home = Home.find(CLONE).create()
+        console.print("[bold]1[/bold] Bring up PostgreSQL, master and API on loopback")
+        with Stack(home) as stack:
+            console.print(f"  up at {stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
+            right = _run(console, stack)
+    except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, ZoeError) as error:
+        console.print(f"[red]{error}[/red]")
+        return 1
+    except KeyboardInterrupt:
+        console.print("Interrupted; everything was stopped.")
+        return 130
+    console.print(f"Took {time.monotonic() - began_s:.1f} s in all.")
+    return 0 if right else 1
+
+
+def _run(console: Console, stack: Stack) -> bool:
+    console.print("[bold]2[/bold] Smart-meter readings in the workspace")
+    data = Dataset(stack.workspace / "energy-report", stack.home.component_account)
+    _prepare(console, data)
+    console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
+    document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())
+    with Client(stack.url, stack.token) as client:
+        submitted = client.submit(document)
+        execution = _follow(console, client, submitted.id)
+        _timeline(console, execution)
+        if execution.state is not ExecutionState.SUCCEEDED:
+            _failure(console, client, execution)
+            return False
+    return _judge(console, data, execution)
+
+
+def _prepare(console: Console, data: Dataset) -> None:
+    if data.complete:
+        console.print(f"  {data.rows:,} rows are there from before")
+        data.forget_result()
+        return
+    columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("making rows", total=data.rows)
+        data.make(lambda done, _total: progress.update(task, completed=done))
+    console.print("  computed the expected answer without Spark")
+
+
+def _follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
+    give_up_s = time.monotonic() + _GIVE_UP_S
+    with Live(console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
+        while True:
+            execution = client.execution(execution_id)
+            live.update(_picture(execution))
+            if execution.state in TERMINAL_STATES:
+                return execution
+            if time.monotonic() > give_up_s:
+                client.cancel(execution_id)
+                raise ZoeError(f"not finished after {_GIVE_UP_S:g} s; it was cancelled")
+            time.sleep(_REFRESH_S)
+
+
+def _picture(execution: ExecutionView) -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for column in ("  service", "", "state", "node"):
+        table.add_column(column)
+    for service in execution.services:
+        style = _STATE_STYLES.get(service.state.value, "")
+        role = "core" if service.core else "elastic"
+        state = Text(service.state.value, style) if service.node else Text("waiting for room", "dim")
+        table.add_row(f"  {service.name}", role, state, service.node or "-")
+    waited_s = time.time() - execution.submitted_at_s
+    head = Text(f"  {execution.name} ({execution.id}): {execution.state.value}, {waited_s:.1f} s", "bold")
+    why = Text(f"  {execution.reason.sentence}", "yellow") if execution.reason else Text("")
+    return Group(head, table, why)
+
+
+def _timeline(console: Console, execution: ExecutionView) -> None:
+    console.print("[bold]4[/bold] Timeline (seconds after the submission)")
+    marks = [(mark, execution.marks[mark]) for mark in Mark if mark in execution.marks]
+    for mark, at_s in marks:
+        console.print(f"  {mark.value:<16}{at_s - execution.submitted_at_s:8.2f}")
+    for service in execution.services:
+        if service.started_at_s is not None and service.ended_at_s is not None:
+            label = f"{service.name} ({'core' if service.core else 'elastic'})"
+            began_s, ended_s = (t - execution.submitted_at_s for t in (service.started_at_s, service.ended_at_s))
+            console.print(f"  {label:<28}ran {began_s:6.2f} to {ended_s:6.2f}")
+
+
+def _failure(console: Console, client: Client, execution: ExecutionView) -> None:
+    console.print(f"[red]The application ended as {execution.state.value}: {execution.message}[/red]")
+    driver = next(s for s in execution.services if s.component == "driver")
+    chunk = client.logs(execution.id, driver.id, limit=1 << 20)
+    console.print(_tail(chunk.data), markup=False)
+
+
+def _tail(data: str) -> str:
+    return base64.b64decode(data).decode(errors="replace")[-4000:]
+
+
+def _judge(console: Console, data: Dataset, execution: ExecutionView) -> bool:
+    result, expected = data.result(), data.expected()
+    console.print(_result_table(result or []))
+    if result != expected:
+        console.print("[red]The answer differs from the one computed without Spark.[/red]")
+        return False
+    console.print(f"[green]The answer is right[/green]: {len(expected)} rows equal those computed without Spark.")
+    console.print("Where to look next:")
+    console.print("  make serve                      the same stack, staying up")
+    console.print(f"  .venv/bin/zoe show {execution.id}   this execution, once it serves")
+    console.print("  docs/tutorial.md                describe and run an application of your own")
+    return True
+
+
+def _result_table(rows: list[dict[str, Any]]) -> Table:
+    """The report's rows in kilowatt-hours, narrow enough for a terminal of 80 columns."""
+    table = Table(title="  Consumption by region and type of dwelling", title_justify="left", box=None, padding=(0, 1))
+    for name in ("  region", "type", "meters", "readings", "off-peak kWh", "peak kWh"):
+        table.add_column(name, justify="left" if name in ("  region", "type") else "right", no_wrap=True)
+    for row in rows:
+        energies = [f"{row[key] / 1000:,.0f}" for key in ("off_peak_wh", "peak_wh")]
+        table.add_row(f"  {row['region']}", row["type"], f"{row['meters']:,}", f"{row['readings']:,}", *energies)
+    return table
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

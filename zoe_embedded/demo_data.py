@@ -1,0 +1,84 @@
+"""The demo's input in the tenant's workspace: readings, the program, and the answer to expect."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from zoe_embedded.home import Account
+from zoe_embedded.runtime import CLONE
+
+_PROGRAMS = CLONE / "app_descriptions" / "programs"
+ROWS = 2_000_000
+SEED = 20_150_101
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Readings of smart meters below `directory`, owned by whoever runs components."""
+
+    directory: Path
+    owner: Account | None
+    rows: int = ROWS
+    seed: int = SEED
+
+    @property
+    def complete(self) -> bool:
+        """Whether readings and expected answer are there and of this seed and size."""
+        made: bool = _generator().is_complete(self._readings, self.rows, self.seed)
+        return made and self._expected.exists()
+
+    def make(self, progress: Callable[[int, int], None]) -> None:
+        """Make the readings, compute the answer without Spark, put the program beside them."""
+        generator = _generator()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        generator.generate(self._readings, self.rows, self.seed, progress)
+        self._expected.write_text(json.dumps(generator.expected_report(self._readings)))
+        self.forget_result()
+
+    def forget_result(self) -> None:
+        """Remove an earlier result, so that an old one is never taken for a new one; refresh the program."""
+        shutil.rmtree(self._result, ignore_errors=True)
+        shutil.copy(_PROGRAMS / "energy_report.py", self.directory / "energy_report.py")
+        if self.owner is not None:
+            for path in [self.directory, *self.directory.rglob("*")]:
+                os.chown(path, self.owner.uid, self.owner.gid)
+
+    def expected(self) -> list[dict[str, Any]]:
+        """The rows to expect."""
+        rows: list[dict[str, Any]] = json.loads(self._expected.read_text())
+        return rows
+
+    def result(self) -> list[dict[str, Any]] | None:
+        """The rows that the application wrote; None when it wrote none."""
+        path = self._result / "result.json"
+        return json.loads(path.read_text()) if path.exists() else None
+
+    @property
+    def _readings(self) -> Path:
+        return self.directory / "readings"
+
+    @property
+    def _expected(self) -> Path:
+        return self.directory / "expected.json"
+
+    @property
+    def _result(self) -> Path:
+        return self.directory / "result"
+
+
+def _generator() -> ModuleType:
+    """The generator beside the descriptions; it belongs to the catalogue, not to a package of ours."""
+    spec = importlib.util.spec_from_file_location("energy_data", _PROGRAMS / "energy_data.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

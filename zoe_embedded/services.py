@@ -1,0 +1,30 @@
+"""Ending local services when the stack that started them goes down."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from zoe_lib.config import Settings
+from zoe_master.backends.base import ObservedState
+from zoe_master.backends.factory import local_backend
+from zoe_master.waker import Waker
+
+_GONE = (ObservedState.ENDED, ObservedState.LOST)
+_WITHIN_S = 30.0
+
+
+def stop_all_services(config_file: Path) -> None:
+    """Stop every service of the installation and wait for the ends; the next master finds and journals them."""
+    waker = Waker()
+    backend = local_backend(Settings.from_file(config_file), waker)
+    try:
+        give_up_s = time.monotonic() + _WITHIN_S
+        while time.monotonic() < give_up_s:
+            running = [o.service_id for o in backend.observe() if o.state not in _GONE]
+            if not running:
+                return
+            backend.stop(running)
+            waker.wait(0.2)
+    finally:
+        backend.close()

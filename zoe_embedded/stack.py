@@ -1,0 +1,249 @@
+"""The whole of Zoe on one machine: embedded PostgreSQL, master and API as processes of their own, on loopback."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import httpx
+import tomli_w
+
+from zoe_embedded.home import Home, make_directory
+from zoe_embedded.postgres import EmbeddedPostgres
+from zoe_embedded.runtime import Runtime, ensure_runtime
+from zoe_embedded.services import stop_all_services
+from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.store.base import Token
+from zoe_lib.store.migrate import upgrade
+from zoe_lib.store.postgres import PostgresStore
+
+TENANT = "default"
+USER = "admin"
+PREFERRED_PORT = 5100
+_READY_WITHIN_S = 60.0
+_STOP_WITHIN_S = 20.0
+_SOCKET_PATH_MAX = 100
+_PR_SET_PDEATHSIG = 1
+
+
+class StackError(Exception):
+    """The stack does not come up; the message says why and where its logs are."""
+
+
+class Stack:
+    """Starts everything on `__enter__`, stops what it started on `__exit__`, services included."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home.create()
+        self.config_file = home.secrets / "zoe.toml"
+        self.token_file = home.secrets / "admin-token"
+        self.url = ""
+        self._postgres = EmbeddedPostgres(home)
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Stack:
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def token(self) -> str:
+        """The admin's token."""
+        return self.token_file.read_text().strip()
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace of the only tenant."""
+        return self.home.workspaces / TENANT
+
+    def stop(self) -> None:
+        """Stop API, master, services and database, in this order."""
+        for process in reversed(self._processes):
+            process.terminate()
+        for process in reversed(self._processes):
+            _wait_or_kill(process)
+        if self._processes:
+            stop_all_services(self.config_file)
+        self._processes = []
+        if self._lock is not None:
+            self._postgres.stop()
+            self._lock.close()
+            self._lock = None
+
+    def died(self) -> str | None:
+        """Which process has ended by itself, with where its log is; None while all run."""
+        for process in self._processes:
+            if process.poll() is not None:
+                return f"{_name(process)} ended with {process.returncode}; see {self.home.logs}"
+        return None
+
+    def _start(self) -> None:
+        self._lock = self._take_lock()
+        runtime = ensure_runtime(self.home)
+        database_url = self._postgres.start()
+        upgrade(database_url)
+        _prepare_people(database_url, self._ensure_token())
+        ensure_keys(self.home.secrets / "keys")
+        make_directory(self.workspace, 0o700, self.home.component_account)
+        port = _free_port(PREFERRED_PORT)
+        self.url = f"http://127.0.0.1:{port}"
+        _write_config(self.config_file, self._config(database_url, port, runtime))
+        self._spawn("zoe_master.main", "master")
+        self._spawn("zoe_api.main", "api")
+        self._wait_until_ready()
+
+    def _take_lock(self) -> IO[str]:
+        lock = (self.home.state / "stack.lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise StackError(f"Zoe runs already in {self.home.path}: stop it, or set ZOE_HOME to another one") from None
+        return lock
+
+    def _ensure_token(self) -> str:
+        if not self.token_file.exists():
+            text = f"zoe_{secrets.token_hex(6)}_{secrets.token_hex(24)}"
+            _write_private(self.token_file, text)
+        return self.token
+
+    def _config(self, database_url: str, port: int, runtime: Runtime) -> dict[str, object]:
+        home = self.home
+        system = {"path": ["/usr/local/bin", "/usr/bin", "/bin"], "environment": {}}
+        spark = {"path": list(runtime.path), "environment": runtime.environment}
+        account = home.component_account
+        config: dict[str, object] = {
+            "database_url": database_url,
+            "keys_dir": str(home.secrets / "keys"),
+            "api_host": "127.0.0.1",
+            "api_port": port,
+            "master_endpoint": f"ipc://{_socket_path(home)}",
+            "local_state_dir": str(home.state / "local"),
+            "local_scratch_dir": str(home.scratch),
+            "local_workspaces_dir": str(home.workspaces),
+            "local_volumes_dir": str(home.workspaces / ".volumes"),
+            "local_images": {"zoe/spark": spark, "zoe/tiny": system},
+        }
+        if account is not None:
+            config["local_user"] = account.name
+        return config
+
+    def _spawn(self, module: str, name: str) -> None:
+        with (self.home.logs / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module],
+                env={**_clean_environment(), "ZOE_CONFIG": str(self.config_file)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.home.path,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 - no threads run here yet
+            )
+        self._processes.append(process)
+
+    def _wait_until_ready(self) -> None:
+        give_up_s = time.monotonic() + _READY_WITHIN_S
+        while time.monotonic() < give_up_s:
+            died = self.died()
+            if died:
+                raise StackError(died)
+            if _ready(self.url):
+                return
+            time.sleep(0.05)
+        raise StackError(f"master and API are not ready after {_READY_WITHIN_S:g} s; see {self.home.logs}")
+
+
+def _prepare_people(database_url: str, token: str) -> None:
+    """One tenant, one admin, one token that does everything and lives in a file of its owner."""
+    _, token_id, secret = token.split("_", 2)
+    store = PostgresStore(database_url)
+    try:
+        store.ensure_member(USER, TENANT, "admin")
+        if all(kept.id != token_id for kept in store.tokens(USER)):
+            scopes = frozenset({"read", "submit", "admin"})
+            hashed = hashlib.sha256(secret.encode()).hexdigest()
+            store.add_token(Token(token_id, USER, TENANT, hashed, scopes, time.time(), None, "embedded default"))
+    finally:
+        store.close()
+
+
+def _write_config(path: Path, config: dict[str, object]) -> None:
+    _write_private(path, tomli_w.dumps(config))
+
+
+def _write_private(path: Path, text: str) -> None:
+    draft = path.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    draft.replace(path)
+
+
+def _socket_path(home: Home) -> Path:
+    inside = home.state / "master.sock"
+    if len(os.fsencode(inside)) < _SOCKET_PATH_MAX:
+        return inside
+    name = hashlib.sha256(os.fsencode(home.path)).hexdigest()[:12]
+    short = Path(tempfile.gettempdir()) / f"zoe-master-{name}"
+    make_directory(short, 0o700)
+    return short / "master.sock"
+
+
+def _free_port(preferred: int) -> int:
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise StackError("no free port on 127.0.0.1")
+
+
+def _ready(url: str) -> bool:
+    try:
+        return set(httpx.get(f"{url}/readyz", timeout=5, trust_env=False).json().values()) == {"ok"}
+    except (httpx.HTTPError, ValueError):
+        return False
+
+
+def _clean_environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
+
+
+def _end_with_parent() -> None:
+    """Master and API end with the supervisor, however it ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_STOP_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _name(process: subprocess.Popen[bytes]) -> str:
+    return str(process.args[-1]) if isinstance(process.args, list) else str(process.args)

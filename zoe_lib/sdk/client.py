@@ -1,0 +1,331 @@
+"""A typed client of the HTTP API. Every method may raise the errors drawn in `zoe_lib.sdk.errors`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from zoe_lib import wire
+from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState
+from zoe_lib.sdk.errors import TimedOut, Unreachable, ZoeError, from_problem
+from zoe_lib.sdk.sse import ServerEvent, parse_events
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_RETRY_PAUSE_S = 0.3
+_REOPEN_PAUSE_S = 0.05
+_STREAM_SILENCE_S = 45.0
+
+
+class Client:
+    """Speaks to one Zoe. Use it as a context manager, or call `close`.
+
+    Reads are tried again for up to `patience_s` while the server does not answer; so are submissions, which carry an
+    idempotency key, and cancellations. `transport` replaces the network in tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 10.0,
+        patience_s: float = 0.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._patience_s = patience_s
+        self._http = httpx.Client(
+            base_url=self.url + "/api/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout_s,
+            transport=transport,
+            trust_env=False,
+        )
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._http.close()
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self,
+        application: dict[str, Any],
+        *,
+        name: str | None = None,
+        priority: int | None = None,
+        deadline_s: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> wire.ExecutionView:
+        """Queue an application; with the same idempotency key the same execution comes back."""
+        body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self._call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers)
+
+    def execution(self, execution_id: str) -> wire.ExecutionView:
+        """One execution."""
+        return self._call(wire.ExecutionView, "GET", f"/executions/{execution_id}")
+
+    def executions(
+        self,
+        *,
+        states: list[ExecutionState] | None = None,
+        user: str | None = None,
+        name: str | None = None,
+        all_tenants: bool = False,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> wire.ExecutionList:
+        """One page of executions, newest first."""
+        parameters = {
+            "state": [state.value for state in states or []],
+            "user": user,
+            "name": name,
+            "all_tenants": all_tenants or None,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._call(wire.ExecutionList, "GET", "/executions", parameters=parameters)
+
+    def cancel(self, execution_id: str) -> wire.ExecutionView:
+        """End an execution."""
+        return self._call(wire.ExecutionView, "POST", f"/executions/{execution_id}/cancel")
+
+    def explain(self, execution_id: str) -> wire.Explanation:
+        """Why it is not running."""
+        return self._call(wire.Explanation, "GET", f"/executions/{execution_id}/explain")
+
+    def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
+        """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        for _ in self.follow(execution_id, deadline_s=deadline_s):
+            pass
+        return self.execution(execution_id)
+
+    def follow(
+        self, execution_id: str, *, after: int = 0, deadline_s: float | None = None
+    ) -> Iterator[tuple[wire.EventView, ExecutionState | None]]:
+        """Every event of an execution until it has ended, each with the state it led to where that is known.
+
+        `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first.
+        """
+        parameters = {"execution_id": execution_id, "after": after}
+        for event in self._stream("/events", parameters, deadline_s, lambda: self._ended(execution_id)):
+            view = wire.EventView.model_validate_json(event.data)
+            state = _STATE_AFTER.get(view.kind)
+            yield view, state
+            if view.kind in ("ended", "refused"):
+                return
+
+    def events(self, execution_id: str, after: int = 0) -> wire.EventList:
+        """What happened so far, in order."""
+        return self._call(wire.EventList, "GET", f"/executions/{execution_id}/events", parameters={"after": after})
+
+    def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
+        """A piece of a service's output."""
+        path = f"/executions/{execution_id}/services/{service_id}/logs"
+        return self._call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
+
+    def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
+        """A service's output until it has ended, over restarts of the server, each byte once."""
+        path = f"/executions/{execution_id}/services/{service_id}/logs/stream"
+        for event in self._stream(path, {"offset": offset}, None, lambda: False):
+            if event.kind == "log":
+                yield base64.b64decode(json.loads(event.data)["data"])
+            elif event.kind == "end":
+                return
+
+    def execution_usage(self, execution_id: str) -> wire.UsageList:
+        """Samples of what an execution used."""
+        return self._call(wire.UsageList, "GET", f"/executions/{execution_id}/usage")
+
+    # -- cluster ---------------------------------------------------------------------------------------------------
+    def nodes(self) -> wire.NodeList:
+        """All nodes."""
+        return self._call(wire.NodeList, "GET", "/nodes")
+
+    def usage(self) -> wire.UsageList:
+        """What running services use now."""
+        return self._call(wire.UsageList, "GET", "/usage")
+
+    def policy(self) -> wire.PolicyView:
+        """The policy in force."""
+        return self._call(wire.PolicyView, "GET", "/policy")
+
+    def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
+        """Put a policy in force, unless somebody changed it since it was read (Conflict)."""
+        headers = {"If-Match": f'"{policy.version}"'}
+        return self._call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
+
+    def status(self) -> wire.StatusView:
+        """How the installation is."""
+        return self._call(wire.StatusView, "GET", "/status")
+
+    # -- descriptions ----------------------------------------------------------------------------------------------
+    def validate(self, application: dict[str, Any]) -> wire.ValidateResponse:
+        """Check a description; nothing is kept."""
+        return self._call(
+            wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application)
+        )
+
+    def convert(self, document: object) -> wire.ConvertResponse:
+        """A description of an older format as version 4."""
+        return self._call(wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document))
+
+    def catalogue(self) -> wire.CatalogueList:
+        """Descriptions that are there to be used."""
+        return self._call(wire.CatalogueList, "GET", "/catalogue")
+
+    # -- people ----------------------------------------------------------------------------------------------------
+    def me(self) -> wire.PrincipalView:
+        """Who the token stands for."""
+        return self._call(wire.PrincipalView, "GET", "/me")
+
+    def tokens(self) -> wire.TokenList:
+        """The own tokens."""
+        return self._call(wire.TokenList, "GET", "/tokens")
+
+    def add_token(self, request: wire.TokenRequest) -> wire.TokenView:
+        """Make a token."""
+        return self._call(wire.TokenView, "POST", "/tokens", body=request)
+
+    def revoke_token(self, token_id: str) -> None:
+        """Make a token worthless."""
+        self._answer("DELETE", f"/tokens/{token_id}")
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+    def _call(
+        self,
+        model: type[Model],
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Model:
+        response = self._answer(method, path, body=body, parameters=parameters, headers=headers)
+        try:
+            return model.model_validate_json(response.content)
+        except ValidationError as error:
+            raise ZoeError(
+                f"the server at {self.url} answers in a way that this client does not know: {error}"
+            ) from None
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> httpx.Response:
+        request = self._http.build_request(
+            method,
+            path,
+            json=None if body is None else body.model_dump(mode="json"),
+            params={key: value for key, value in (parameters or {}).items() if value is not None},
+            headers=headers,
+        )
+        give_up_s = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return self._once(request)
+            except Unreachable:
+                if time.monotonic() + _RETRY_PAUSE_S > give_up_s:
+                    raise
+                time.sleep(_RETRY_PAUSE_S)
+
+    def _once(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = self._http.send(request)
+        except httpx.TransportError as error:
+            raise Unreachable(f"no answer from {self.url}: {error or type(error).__name__}") from None
+        if response.is_error:
+            raise _problem_of(response)
+        return response
+
+    def _stream(
+        self, path: str, parameters: dict[str, Any], deadline_s: float | None, finished: Callable[[], bool]
+    ) -> Iterator[ServerEvent]:
+        """Events of a stream, taken up again after a break with the id of the last one."""
+        last_id: str | None = None
+        broken_since_s: float | None = None
+        while not (broken_since_s is not None and finished()):
+            try:
+                for event in self._stream_once(path, parameters, last_id, deadline_s):
+                    broken_since_s = None
+                    last_id = event.id or last_id
+                    yield event
+                    _check_deadline(deadline_s)
+                time.sleep(_REOPEN_PAUSE_S)
+            except Unreachable:
+                now_s = time.monotonic()
+                broken_since_s = broken_since_s or now_s
+                if now_s - broken_since_s > self._patience_s:
+                    raise
+                time.sleep(_RETRY_PAUSE_S)
+            _check_deadline(deadline_s)
+
+    def _stream_once(
+        self, path: str, parameters: dict[str, Any], last_id: str | None, deadline_s: float | None
+    ) -> Iterator[ServerEvent]:
+        headers = {} if last_id is None else {"Last-Event-ID": last_id}
+        read_s = _STREAM_SILENCE_S if deadline_s is None else max(deadline_s - time.monotonic(), 0.05)
+        timeout = httpx.Timeout(10.0, read=min(read_s, _STREAM_SILENCE_S))
+        try:
+            with self._http.stream("GET", path, params=parameters, headers=headers, timeout=timeout) as response:
+                if response.is_error:
+                    response.read()
+                    raise _problem_of(response)
+                yield from parse_events(response.iter_lines())
+        except httpx.ReadTimeout:
+            return
+        except httpx.TransportError as error:
+            raise Unreachable(f"no answer from {self.url}: {error or type(error).__name__}") from None
+
+    def _ended(self, execution_id: str) -> bool:
+        try:
+            return self.execution(execution_id).state in TERMINAL_STATES
+        except Unreachable:
+            return False
+
+
+_STATE_AFTER: dict[str, ExecutionState] = {
+    "submitted": ExecutionState.SUBMITTED,
+    "queued": ExecutionState.QUEUED,
+    "requeued": ExecutionState.QUEUED,
+    "start_planned": ExecutionState.STARTING,
+    "running": ExecutionState.RUNNING,
+    "stopping": ExecutionState.STOPPING,
+}
+
+
+def _check_deadline(deadline_s: float | None) -> None:
+    if deadline_s is not None and time.monotonic() > deadline_s:
+        raise TimedOut("it took longer than the time given")
+
+
+def _problem_of(response: httpx.Response) -> ZoeError:
+    try:
+        return from_problem(wire.Problem.model_validate_json(response.content))
+    except ValidationError:
+        if response.status_code in (502, 503, 504):
+            return Unreachable(f"no answer from the server behind {response.url.host}")
+        title = f"HTTP {response.status_code}"
+        return from_problem(wire.Problem(title=title, status=response.status_code, code="http_error"))

@@ -1,0 +1,74 @@
+"""What the SDK raises.
+
+ZoeError
+├── Unreachable            no answer from the server (or its database is away)
+├── TimedOut               waiting took longer than was allowed
+└── Refused                the server said no; has status, code, detail, hint, errors
+    ├── InvalidDescription     422 invalid_description
+    ├── NeverFits              422 never_fits
+    ├── NotFound               404
+    ├── NotAllowed             401, 403
+    └── Conflict               409, 412
+"""
+
+from __future__ import annotations
+
+from zoe_lib.wire import Problem
+
+
+class ZoeError(Exception):
+    """Root of everything that the SDK raises."""
+
+
+class Unreachable(ZoeError):  # noqa: N818 - the names are the facts
+    """No answer from the server."""
+
+
+class TimedOut(ZoeError):  # noqa: N818
+    """Waiting took longer than was allowed; what was waited for goes on."""
+
+
+class Refused(ZoeError):  # noqa: N818
+    """The server said no."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(": ".join(part for part in (problem.title, problem.detail) if part))
+
+
+class InvalidDescription(Refused):
+    """The description has errors; `problem.errors` lists all of them."""
+
+
+class NeverFits(Refused):
+    """The application can never run on this installation."""
+
+
+class NotFound(Refused):
+    """There is no such thing, or it is not yours."""
+
+
+class NotAllowed(Refused):
+    """The token is missing, unknown, or lacks a scope."""
+
+
+class Conflict(Refused):
+    """It was changed meanwhile, or cannot happen in this state."""
+
+
+_BY_CODE: dict[str, type[Refused]] = {"invalid_description": InvalidDescription, "never_fits": NeverFits}
+_BY_STATUS: dict[int, type[Refused]] = {
+    401: NotAllowed,
+    403: NotAllowed,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+}
+
+
+def from_problem(problem: Problem) -> ZoeError:
+    """The exception for a problem."""
+    if problem.status == 503:
+        return Unreachable(": ".join(part for part in (problem.title, problem.detail) if part))
+    kind = _BY_CODE.get(problem.code) or _BY_STATUS.get(problem.status) or Refused
+    return kind(problem)

@@ -1,0 +1,146 @@
+"""Questions that only the master can answer: why, logs, usage, how it is. Read-only; asked from other threads."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.messaging.server import Handler, Refusal
+from zoe_master.backends.base import Backend, BackendError
+from zoe_master.master import Master
+from zoe_master.scheduler.explain import explain
+from zoe_master.waker import Waker
+
+LOG_BYTES_MAX = 1 << 20
+
+
+class _AboutExecution(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    execution_id: ExecutionId
+
+
+class _AboutLogs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    service_id: str
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=65536, gt=0, le=LOG_BYTES_MAX)
+
+
+class _AboutPort(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    service_id: str
+    port: str
+
+
+class Answers:
+    """One method per kind of question; each takes and gives the JSON of an envelope's body."""
+
+    def __init__(self, master: Master, backend: Backend, waker: Waker, name: str, epoch: int) -> None:
+        self._master = master
+        self._backend = backend
+        self._waker = waker
+        self._name = name
+        self._epoch = epoch
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The questions by kind."""
+        return {
+            "hint": self.hint,
+            "status": self.status,
+            "explain": self.explain,
+            "logs": self.logs,
+            "usage": self.usage,
+            "address": self.address,
+        }
+
+    def hint(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """There is something to do."""
+        self._waker.wake()
+        return {}
+
+    def status(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """Who leads, and what the last tick saw."""
+        tick = self._master.latest
+        if tick is None:
+            return {"leader": self._name, "epoch": self._epoch, "ticked_at_s": None}
+        return {
+            "leader": self._name,
+            "epoch": self._epoch,
+            "ticked_at_s": tick.snapshot.now_s,
+            "plan_s": tick.plan_s,
+            "queued": len(tick.snapshot.queued),
+            "active": len(tick.snapshot.active),
+            "nodes": len(tick.snapshot.nodes),
+        }
+
+    def explain(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Why an execution is not started, per node."""
+        question = _read(_AboutExecution, body)
+        tick = self._master.latest
+        answer = explain(tick.snapshot, self._master.policy, question.execution_id) if tick is not None else None
+        if answer is None:
+            raise Refusal("not_queued", "the master does not see it in the queue")
+        reason = answer.reason
+        return {
+            "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
+            "ahead": answer.ahead,
+            "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
+        }
+
+    def logs(self, body: dict[str, Any]) -> dict[str, Any]:
+        """A piece of a service's output; the bytes as base64."""
+        question = _read(_AboutLogs, body)
+        try:
+            chunk = self._backend.logs(question.service_id, question.offset, question.limit)
+        except BackendError as error:
+            raise Refusal("no_logs", str(error)) from None
+        return {
+            "data": base64.b64encode(chunk.data).decode(),
+            "offset": chunk.offset,
+            "next_offset": chunk.next_offset,
+            "complete": chunk.complete,
+            "dropped_bytes": chunk.dropped_bytes,
+        }
+
+    def usage(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """What every running service uses now."""
+        return {
+            "usage": [
+                {
+                    "service_id": u.service_id,
+                    "execution_id": u.execution_id,
+                    "node": u.node,
+                    "cpu_s": u.cpu_s,
+                    "memory_bytes": u.memory_bytes,
+                    "at_s": u.at_s,
+                }
+                for u in self._backend.usage()
+            ]
+        }
+
+    def address(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Where a named port of a service can be reached."""
+        question = _read(_AboutPort, body)
+        try:
+            address = self._backend.address(question.service_id, question.port)
+        except BackendError as error:
+            raise Refusal("no_address", str(error)) from None
+        return {"host": address.host, "port": address.port}
+
+
+def _reason(code: str, sentence: str, counts: Mapping[str, int], hint: str) -> dict[str, Any]:
+    return {"code": code, "sentence": sentence, "counts": dict(counts), "hint": hint}
+
+
+Question = TypeVar("Question", bound=BaseModel)
+
+
+def _read(model: type[Question], body: dict[str, Any]) -> Question:
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise Refusal("bad_request", str(error)[:500]) from None

@@ -1,0 +1,45 @@
+"""The back-end that the settings name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zoe_lib.config import Settings
+from zoe_lib.store.base import Store
+from zoe_master.backends.base import Backend
+from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
+from zoe_master.waker import Waker
+
+
+class BackendRefused(Exception):  # noqa: N818 - the name is the fact
+    """The back-end must not be used with these settings; the message says why and what helps."""
+
+
+def make_backend(settings: Settings, store: Store, waker: Waker) -> Backend:
+    """The configured back-end, ready to use; BackendRefused."""
+    reason = refuse_reason(settings.api_host, store.tenants(), settings.insecure)
+    if reason is not None:
+        raise BackendRefused(reason)
+    return local_backend(settings, waker)
+
+
+def local_backend(settings: Settings, waker: Waker) -> LocalBackend:
+    """The local back-end of these settings; it adopts what runs already."""
+    return LocalBackend(_local_settings(settings), waker)
+
+
+def _local_settings(settings: Settings) -> LocalSettings:
+    return LocalSettings(
+        state_dir=settings.local_state_dir,
+        scratch_dir=settings.local_scratch_dir,
+        workspaces_dir=settings.local_workspaces_dir,
+        volumes_dir=settings.local_volumes_dir,
+        images={n: Runtime(tuple(i.path), i.environment) for n, i in settings.local_images.items()},
+        nodes=tuple(
+            LocalNode(n.name, round(n.cores * 1000), n.memory_bytes, n.labels, n.devices) for n in settings.local_nodes
+        ),
+        host_paths_allowed=tuple(Path(path) for path in settings.local_host_paths),
+        run_as_user=settings.local_user,
+        output_bytes_max=settings.local_log_bytes_max,
+        insecure=settings.insecure,
+    )

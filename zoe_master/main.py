@@ -1,0 +1,148 @@
+"""Composition root of the master: settings -> store, back-end -> Master; leader lock, signals, the loop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import structlog
+
+from zoe_lib.config import Settings
+from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.messaging.server import Server
+from zoe_lib.store.base import NotLeader, Store, StoreUnavailable, UsageSample
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.telemetry import configure_logging
+from zoe_master import metrics
+from zoe_master.answers import Answers
+from zoe_master.backends.base import Backend
+from zoe_master.backends.factory import BackendRefused, make_backend
+from zoe_master.master import Master
+from zoe_master.steps import Reach, Step, pass_by
+from zoe_master.waker import Waker
+
+log = structlog.get_logger(__name__)
+
+_STANDBY_POLL_S = 1.0
+_STORE_RETRY_S = 0.5
+_PRUNE_INTERVAL_S = 3600.0
+_SHORTEST_WAIT_S = 0.01
+
+
+class Process:
+    """The running master: waits for the lead, leads until it is deposed or told to stop."""
+
+    def __init__(self, settings: Settings, store: Store, waker: Waker) -> None:
+        self._settings = settings
+        self._store = store
+        self._waker = waker
+        self._stopping = False
+        self._usage_at_s = 0.0
+        self._pruned_at_s = 0.0
+
+    def stop(self) -> None:
+        """Leave the loop soon; running services go on."""
+        self._stopping = True
+        self._waker.wake()
+
+    def run(self) -> None:
+        """Lead whenever the lock can be had."""
+        while not self._stopping:
+            try:
+                epoch = self._store.try_lead(self._settings.master_name)
+                if epoch is None:
+                    self._waker.wait(_STANDBY_POLL_S)
+                    continue
+                self._lead(epoch)
+            except NotLeader as error:
+                log.warning("no longer the leader", why=str(error))
+            except StoreUnavailable as error:
+                log.warning("the database cannot be reached", why=str(error))
+                self._waker.wait(_STORE_RETRY_S)
+            finally:
+                metrics.LEADER.set(0)
+        self._store.stop_leading()
+
+    def _lead(self, epoch: int) -> None:
+        log.info("leading", epoch=epoch)
+        backend = make_backend(self._settings, self._store, self._waker)
+        try:
+            master = Master(self._store, backend, epoch, reach=reach_of(self._settings))
+            answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
+            server = Server(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers())
+            try:
+                metrics.LEADER.set(1)
+                self._loop(master, backend)
+            finally:
+                server.close()
+        finally:
+            backend.close()
+
+    def _loop(self, master: Master, backend: Backend) -> None:
+        while not self._stopping:
+            began_s = time.perf_counter()
+            tick = master.tick()
+            metrics.observe_tick(tick, time.perf_counter() - began_s)
+            self._upkeep(backend, time.time())
+            if not tick.raced:
+                self._waker.wait(self._pause_s(master, time.time()))
+
+    def _pause_s(self, master: Master, now_s: float) -> float:
+        due_s = master.next_due_s()
+        pause_s = min(self._settings.master_timer_s, self._settings.usage_interval_s)
+        if due_s is not None and due_s > now_s:
+            pause_s = min(pause_s, due_s - now_s)
+        return max(pause_s, _SHORTEST_WAIT_S)
+
+    def _upkeep(self, backend: Backend, now_s: float) -> None:
+        if now_s >= self._usage_at_s + self._settings.usage_interval_s:
+            self._usage_at_s = now_s
+            usage = backend.usage()
+            metrics.observe_usage(usage)
+            self._store.add_usage(
+                [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in usage]
+            )
+        if now_s >= self._pruned_at_s + _PRUNE_INTERVAL_S:
+            self._pruned_at_s = now_s
+            self._store.prune(now_s)
+
+
+def reach_of(settings: Settings) -> Reach:
+    """Pass every step by, unless a test wants the process to die at one."""
+    if settings.crash_at is None:
+        return pass_by
+    wanted = Step(settings.crash_at)
+
+    def crash(step: Step) -> None:
+        if step is wanted:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return crash
+
+
+def main() -> int:
+    """Run the master until SIGTERM or SIGINT."""
+    settings = Settings()
+    configure_logging(settings.log_format, settings.log_level, "master")
+    ensure_keys(Path(settings.keys_dir))
+    waker = Waker()
+    store = PostgresStore(settings.database_url.get_secret_value())
+    process = Process(settings, store, waker)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: process.stop())
+    metrics.serve(settings.master_metrics_port)
+    try:
+        process.run()
+    except BackendRefused as refusal:
+        print(f"zoe-master: {refusal}", file=sys.stderr)
+        return 2
+    finally:
+        store.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
