@@ -1,0 +1,32 @@
+"""The storage plug-in of the IOStack branch: a policy by the name of a metal becomes a bandwidth wish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zoe_lib.descriptions.convert.notes import Notes
+
+_RATES: Mapping[str, str] = {"platinum": "90MB/s", "gold": "80MB/s", "silver": "40MB/s", "bronze": "20MB/s"}
+"""What its controller made of the policies on a disk of 100 MB/s."""
+
+
+def convert_plugins(plugins: object, notes: Notes) -> dict[str, Any] | None:
+    """The storage section for `plugins.storage`, or None. The plug-in never waited for an answer: preferred."""
+    if not isinstance(plugins, dict):
+        return None
+    for name in sorted(plugins.keys() - {"storage"}):
+        notes.add("/plugins", f"plug-in {name[:64]!r} left out")
+    storage = plugins.get("storage")
+    policies = [one for one in (storage if isinstance(storage, list) else [storage]) if isinstance(one, dict)]
+    section = None
+    for index, one in enumerate(policies):
+        place = f"/plugins/storage/{index}"
+        rate = _RATES.get(str(one.get("policy")).lower())
+        if rate is None or section is not None:
+            notes.add(place, f"storage policy {str(one.get('policy'))[:64]!r} left out")
+            continue
+        section = {"bandwidth": {"read": rate, "write": rate, "guarantee": "preferred"}}
+        notes.add(place, f"policy {str(one['policy'])[:64]!r} became a preferred bandwidth of {rate}")
+        notes.add(place, "tenant, controller and channel are settings of the installation; left out")
+    return section

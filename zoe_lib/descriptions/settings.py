@@ -1,0 +1,145 @@
+"""Changes to a document by path, as `--set` on the command line and form fields of the catalogue give them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean
+from zoe_lib.descriptions.model import Component, Document
+from zoe_lib.descriptions.reading import objects, text
+
+_TOP = [key for key in Document.model_fields if key not in {"version", "components", "frameworks"}]
+_TEXTS = ("environment", "labels")
+
+
+def set_values(document: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+    """A copy of the document with each `PATH=VALUE` done; DescriptionError tells all that cannot be done.
+
+    VALUE is JSON where it is JSON, else text; variables and labels are always text.
+    """
+    found: list[Diagnostic] = []
+    assignments: list[tuple[str, object]] = []
+    for setting in settings:
+        path, equals, value = setting.partition("=")
+        if equals:
+            assignments.append((path.strip(), _read(path.strip(), value)))
+        else:
+            found.append(_finding(f"{setting[:64]!r} has no '='", "write component.key=value"))
+    return assign(document, assignments, found)
+
+
+def assign(
+    document: Mapping[str, Any], assignments: Iterable[tuple[str, object]], found: Sequence[Diagnostic] = ()
+) -> dict[str, Any]:
+    """A copy of the document with each value put at its path; DescriptionError tells all that cannot be done.
+
+    A path is a key of the application (`time_limit_s`), `COMPONENT.key` (also below: `driver.environment.NAME`,
+    `driver.resources.memory`, `driver.command.3`), `FRAMEWORK.parameter` with the name of a framework reference,
+    `FRAMEWORK-COMPONENT.key` for an override, or `*.environment.NAME` for every component that has the variable.
+    A text given for a command is split as a shell would.
+    """
+    changed = copy.deepcopy(dict(document))
+    wrong = list(found)
+    for path, value in assignments:
+        try:
+            _assign(changed, path.split("."), value)
+        except DescriptionError as error:
+            wrong.extend(error.diagnostics)
+    if wrong:
+        raise DescriptionError(wrong)
+    return changed
+
+
+def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
+    owners = {name: c for _, c in objects(document, "components") if (name := text(c, "name"))}
+    uses = {text(u, "name") or text(u, "framework"): u for _, u in objects(document, "frameworks")}
+    match path:
+        case [owner, *rest] if owner in owners and rest:
+            _check_key(rest[0], list(Component.model_fields))
+            _put(owners[owner], rest, value)
+        case [owner, parameter] if owner in uses:
+            _put(uses[owner], ["parameters", parameter], value)
+        case [owner, *rest] if rest and (found := _override(uses, owner)):
+            _check_key(rest[0], list(Component.model_fields))
+            _put(found[0], ["overrides", found[1], *rest], value)
+        case ["*", group, name] if group in _TEXTS:
+            _put_everywhere(owners.values(), group, name, value)
+        case [key, *_] if key in _TOP:
+            _put(document, path, value)
+        case _:
+            known = [*owners, *(name for name in uses if name), *_TOP]
+            _refuse(f"nothing is called {path[0][:64]!r} here", did_you_mean(path[0], known))
+
+
+def _override(uses: Mapping[str | None, dict[str, Any]], owner: str) -> tuple[dict[str, Any], str] | None:
+    """The reference and the component's own name for `spark-worker`; None when no reference has that prefix."""
+    for name, use in uses.items():
+        if name and owner.startswith(name + "-"):
+            return use, owner.removeprefix(name + "-")
+    return None
+
+
+def _put_everywhere(components: Iterable[dict[str, Any]], group: str, name: str, value: object) -> None:
+    having = [c for c in components if isinstance(c.get(group), dict) and name in c[group]]
+    if not having:
+        _refuse(f"no component has {name[:64]!r} in its {group}")
+    for component in having:
+        _put(component, [group, name], value)
+
+
+def _put(owner: dict[str, Any], path: list[str], value: object) -> None:
+    here: Any = owner
+    for part in path[:-1]:
+        here = here.setdefault(part, {}) if isinstance(here, dict) else _item(here, part, path)
+    if isinstance(here, dict):
+        here[path[-1]] = _coerced(path, value)
+    else:
+        _item(here, path[-1], path)
+        here[int(path[-1])] = value
+
+
+def _item(here: object, part: str, path: list[str]) -> Any:
+    if isinstance(here, list) and part.isdecimal() and len(part) < 9 and int(part) < len(here):
+        return here[int(part)]
+    return _refuse(f"{'.'.join(path)[:64]!r} leads nowhere: {part[:64]!r} is not there")
+
+
+def _coerced(path: list[str], value: object) -> object:
+    if len(path) > 1 and path[-2] in _TEXTS:
+        return value if isinstance(value, str) else json.dumps(value)
+    if path[-1] == "command" and isinstance(value, str):
+        return _command(value)
+    return value
+
+
+def _read(path: str, value: str) -> object:
+    if any(f".{group}." in path for group in _TEXTS):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _command(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        return _refuse(f"not a command line: {error}", "write a JSON list of texts")
+
+
+def _check_key(key: str, known: list[str]) -> None:
+    if key not in known:
+        _refuse(f"components have no {key[:64]!r}", did_you_mean(key, known))
+
+
+def _finding(message: str, hint: str = "") -> Diagnostic:
+    return Diagnostic("", Code.BAD_SETTING, message, hint)
+
+
+def _refuse(message: str, hint: str = "") -> NoReturn:
+    raise DescriptionError([_finding(message, hint)])
