@@ -32,6 +32,10 @@ from zoe_master.backends.local.specification import HOST
 from zoe_master.backends.local.worker import Worker
 from zoe_master.waker import Waker
 
+PRUNE_INTERVAL_S = 60.0
+# A supervisor needs a few milliseconds after its last word, and longer for a large scratch directory.
+ARCHIVE_INTERVAL_S = 0.05
+
 
 class LocalBackend:
     """Hands work to a bounded pool, reads what supervisors write, and wakes the master when something changed.
@@ -185,9 +189,9 @@ class LocalBackend:
             if now_s >= next_prune_s:
                 next_prune_s = now_s + PRUNE_INTERVAL_S
                 self.prune_logs()
-            hinted = self._hints.wait(max(0.0, next_look_s - time.monotonic()))
+            pause_s = max(0.0, next_look_s - time.monotonic())
+            hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
             self._look_at(hinted)
-            self._archive()
 
     def _look_at(self, services: set[ServiceId]) -> None:
         with self._lock:
@@ -211,13 +215,13 @@ class LocalBackend:
         if changed:
             self._changed()
 
-    def _archive(self) -> None:
+    def _archive(self) -> bool:
+        """Put forgotten services away; True while the supervisor of one still tidies up."""
         with self._lock:
-            done = [record for record in self._records.values() if record.forgotten and self._worker.archive(record)]
+            forgotten = [record for record in self._records.values() if record.forgotten]
+            done = [record for record in forgotten if self._worker.archive(record)]
             for record in done:
                 del self._records[record.service_id]
                 peers = any(other.execution_id == record.execution_id for other in self._records.values())
                 self._layout.ports.release(record.execution_id, record.service_id if peers else None)
-
-
-PRUNE_INTERVAL_S = 60.0
+            return len(done) < len(forgotten)

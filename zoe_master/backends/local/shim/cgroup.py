@@ -1,7 +1,5 @@
 """The control group of one service, in version 1 or 2, as far as the kernel lets us."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import contextlib

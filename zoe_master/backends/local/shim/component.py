@@ -1,7 +1,5 @@
 """Becoming the component: everything between fork and exec."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import contextlib

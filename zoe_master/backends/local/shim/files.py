@@ -1,7 +1,5 @@
 """The files of a service's directory: their names, and how to write them so that no reader sees half of one."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import fcntl

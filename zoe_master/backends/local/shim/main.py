@@ -1,7 +1,5 @@
 """The program: `main()` with the service's directory as its one argument."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import contextlib

@@ -1,7 +1,5 @@
 """What the component prints, kept within a bound: the beginning and the newest, at absolute offsets."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import contextlib

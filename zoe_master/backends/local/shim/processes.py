@@ -1,7 +1,5 @@
 """What /proc says of processes, without any library."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import os

@@ -1,7 +1,5 @@
 """The life of one service, from its process to its last trace."""
 
-# pathlib would double the time to start:
-
 from __future__ import annotations
 
 import contextlib
@@ -247,8 +245,6 @@ class Supervisor:
             return self._cause, self._message
         if exit_code == KILLED_EXIT_CODE and self._cgroup is not None and self._cgroup.out_of_memory_kills():
             return "out_of_memory", self._memory_message()
-        if exit_code == KILLED_EXIT_CODE:
-            return "killed", "killed by a signal from outside"
         if exit_code > 128:
             with contextlib.suppress(ValueError):
                 return "exited", f"ended by {signal.Signals(exit_code - 128).name}"

@@ -1,0 +1,178 @@
+"""A local back-end in directories of its own, and components for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
+from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.base import Observation, ObservedState, Peer, Start
+from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
+from zoe_master.backends.local.cgroups import find_parent
+from zoe_master.backends.local.hints import hint_name
+from zoe_master.backends.local.shim import processes
+from zoe_master.waker import Waker
+
+DEADLINE_S = 30.0
+MIB = 2**20
+IS_ROOT = os.geteuid() == 0
+NODES = (LocalNode("node-1", 4000, 4096 * MIB), LocalNode("node-2", 4000, 4096 * MIB))
+
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="privilege: only root can run components as another user")
+
+
+def component_python() -> str:
+    """An interpreter that the component's user may run."""
+    found = shutil.which("python3", path="/usr/local/bin:/usr/bin") if IS_ROOT else sys.executable
+    if found is None:
+        pytest.skip("tool: no python3 in /usr/bin for components")
+    return found
+
+
+def needs_cgroups() -> None:
+    parent = find_parent("zoe-local-test-probe")
+    if parent is None:
+        pytest.skip("privilege: no control groups may be made here")
+    parent.remove()
+
+
+class LocalWorld:
+    """Directories, settings and the back-end that is open on them now."""
+
+    def __init__(self, **changes: object) -> None:
+        self.base = Path(tempfile.mkdtemp(prefix="zoe-local-test-"))
+        self.base.chmod(0o711)
+        self.settings = LocalSettings(
+            state_dir=self.base / "state",
+            scratch_dir=self.base / "scratch",
+            workspaces_dir=self.base / "workspaces",
+            volumes_dir=self.base / "volumes",
+            images={"shell": Runtime(), "python": Runtime(command=(component_python(), "-c", "print('default')"))},
+            nodes=NODES,
+        )
+        self.settings = replace(self.settings, **changes)  # type: ignore[arg-type]
+        self.waker = Waker()
+        self._backend: LocalBackend | None = None
+
+    @property
+    def backend(self) -> LocalBackend:
+        if self._backend is None:
+            self._backend = LocalBackend(self.settings, self.waker)
+        return self._backend
+
+    def close(self) -> None:
+        if self._backend is not None:
+            self._backend.close()
+            self._backend = None
+
+    def start(self, component: Component, service: ServiceId = "e.c.0.1", node: str = "node-1") -> ServiceId:
+        self.backend.start(start_of(component, service, node))
+        return service
+
+    def state(self, service: ServiceId) -> ObservedState | None:
+        found = self.seen(service)
+        return found.state if found else None
+
+    def seen(self, service: ServiceId) -> Observation | None:
+        return next((o for o in self.backend.observe() if o.service_id == service), None)
+
+    def until(self, condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
+        wait_until(condition, self.waker, deadline_s, lambda: str(self.backend.observe()))
+
+    def until_state(self, service: ServiceId, *states: ObservedState) -> Observation:
+        self.until(lambda: self.state(service) in states)
+        seen = self.seen(service)
+        assert seen is not None
+        return seen
+
+    def ended(self, service: ServiceId) -> Observation:
+        return self.until_state(service, ObservedState.ENDED)
+
+    def output(self, service: ServiceId) -> str:
+        return self.backend.logs(service, 0, 10**6).data.decode()
+
+    def finish(self) -> None:
+        """End everything, forget it, and check that nothing is left of it."""
+        self.backend.stop([o.service_id for o in self.backend.observe()])
+        self.until(lambda: all(o.state in (ObservedState.ENDED, ObservedState.LOST) for o in self.backend.observe()))
+        services = [o.service_id for o in self.backend.observe()]
+        self.backend.forget(services)
+        wait_until(lambda: not self.traces(), self.waker, story=lambda: str(self.traces()))
+        self.close()
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def traces(self) -> list[str]:
+        """What services have left behind: processes, scratch directories, ports, control groups."""
+        services = [f"service {path}" for path in (self.base / "state" / "services").iterdir()]
+        marked = [f"process {pid}" for pid in processes.all_processes() if self._is_ours(pid)]
+        scratch = [f"scratch {path}" for path in self.settings.scratch_dir.iterdir()]
+        ports = [f"ports {path}" for path in (self.base / "state" / "ports").iterdir()]
+        return services + marked + scratch + ports + [f"control group {path}" for path in self.control_groups()]
+
+    def control_groups(self) -> list[Path]:
+        name = hint_name(self.settings.state_dir)
+        return [path for parent in Path("/sys/fs/cgroup").rglob(name) for path in parent.iterdir() if path.is_dir()]
+
+    def _is_ours(self, pid: int) -> bool:
+        """By its environment (HOME is below our directories) or its command line (a supervisor)."""
+        if pid == os.getpid():
+            return False
+        for name in ("environ", "cmdline"):
+            try:
+                if str(self.base).encode() in Path(f"/proc/{pid}/{name}").read_bytes():
+                    return True
+            except OSError:
+                continue
+        return False
+
+
+def wait_until(
+    condition: Callable[[], object],
+    waker: Waker,
+    deadline_s: float = DEADLINE_S,
+    story: Callable[[], str] = str,
+) -> None:
+    end_s = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < end_s, f"not within {deadline_s} s: {story()}"
+        waker.wait(0.02)
+
+
+def shell(script: str, **changes: object) -> Component:
+    return component("shell", ("/bin/sh", "-c", script), **changes)
+
+
+def python(program: str, **changes: object) -> Component:
+    return component("python", (component_python(), "-I", "-S", "-c", program), **changes)
+
+
+def component(image: str, command: tuple[str, ...], **changes: object) -> Component:
+    base = Component("c", image, Resources(500, 128 * MIB), command=command, stop_grace_s=5.0)
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def server(**changes: object) -> Component:
+    """Listens on its port `main` and answers nothing; ends by SIGTERM."""
+    program = "import socket, time; s = socket.create_server(('127.0.0.1', {port:main})); time.sleep(1e6)"
+    return python(program, ports=(Port("main", 80),), readiness=probe(), **changes)
+
+
+def probe(timeout_s: float = 20.0) -> Probe:
+    return Probe(ProbeKind.TCP, "main", interval_s=0.1, timeout_s=timeout_s)
+
+
+def start_of(component: Component, service: ServiceId = "e.c.0.1", node: str = "node-1", **changes: object) -> Start:
+    execution, _, index, _ = service.rsplit(".", 3)
+    peers = (Peer(service, component.name, int(index), node),)
+    start = Start(service, execution, "tenant", "ann", component, int(index), node, peers, "cause-1")
+    return replace(start, **changes)  # type: ignore[arg-type]
