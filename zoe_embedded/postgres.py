@@ -101,19 +101,20 @@ class EmbeddedPostgres:
         with self._alone():
             if not self.running():
                 return
-            options = ("stop", "-D", str(self._data), "-w", "-t", str(STOP_S_MAX), "-m")
+            options = ("stop", "-D", str(self.data_directory), "-w", "-t", str(STOP_S_MAX), "-m")
             if (
                 self._programs.run("pg_ctl", *options, "fast").returncode
                 and self._programs.run("pg_ctl", *options, "immediate").returncode
             ):
-                raise EmbeddedPostgresError(f"PostgreSQL in {self._data} does not stop")
+                raise EmbeddedPostgresError(f"PostgreSQL in {self.data_directory} does not stop")
 
     def running(self) -> bool:
         """Whether a server runs on this home's data."""
         return self._server() is not None
 
     @property
-    def _data(self) -> Path:
+    def data_directory(self) -> Path:
+        """What the server keeps; PostgreSQL's own."""
         return self._home.postgres / "data"
 
     @property
@@ -129,9 +130,9 @@ class EmbeddedPostgres:
     def _server(self) -> psutil.Process | None:
         """The server's process; a process id in a stale file may belong to anything by now."""
         try:
-            pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+            pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
             process = psutil.Process(pid)
-            return process if Path(process.cwd()) == self._data.resolve() else None
+            return process if Path(process.cwd()) == self.data_directory.resolve() else None
         except (FileNotFoundError, ValueError, psutil.Error):
             return None
 
@@ -139,12 +140,12 @@ class EmbeddedPostgres:
         account = self._home.server_account
         for directory in (self.socket_directory, self._log):
             make_directory(directory, 0o700, account)
-        if not self._data.exists():
+        if not self.data_directory.exists():
             self._make_data(account)
-        found = (self._data / "PG_VERSION").read_text().strip()
+        found = (self.data_directory / "PG_VERSION").read_text().strip()
         if found != MAJOR_VERSION:
             raise EmbeddedPostgresError(
-                f"{self._data} was made by PostgreSQL {found}, and this is {MAJOR_VERSION}: "
+                f"{self.data_directory} was made by PostgreSQL {found}, and this is {MAJOR_VERSION}: "
                 f"dump it with the old one and restore it, or choose another ZOE_HOME"
             )
 
@@ -169,7 +170,7 @@ class EmbeddedPostgres:
             password.unlink()
         if done.returncode:
             raise EmbeddedPostgresError(f"initdb failed: {done.stderr.strip()}")
-        draft.rename(self._data)
+        draft.rename(self.data_directory)
 
     def _start_until_it_answers(self) -> None:
         """Try for a while: a server found may be just dying or recovering, a killed one may still hold its memory."""
@@ -182,14 +183,14 @@ class EmbeddedPostgres:
                 return self._make_database()
             except (psycopg2.OperationalError, EmbeddedPostgresError) as error:
                 if time.monotonic() > give_up_at_s or not any(sign in str(error) for sign in PASSING_TROUBLES):
-                    raise EmbeddedPostgresError(f"PostgreSQL in {self._data} is of no use: {error}") from error
+                    raise EmbeddedPostgresError(f"PostgreSQL in {self.data_directory} is of no use: {error}") from error
             time.sleep(RETRY_S)
 
     def _start_server(self) -> None:
         if self._other_process_took_the_pid():
-            (self._data / "postmaster.pid").unlink()
+            (self.data_directory / "postmaster.pid").unlink()
         done = self._programs.run(
-            *("pg_ctl", "start", "-D", str(self._data), "-w", "-t", str(START_S_MAX)),
+            *("pg_ctl", "start", "-D", str(self.data_directory), "-w", "-t", str(START_S_MAX)),
             *("-l", str(self._log / "start.log"), "-o", self._options()),
         )
         if done.returncode:
@@ -198,7 +199,7 @@ class EmbeddedPostgres:
     def _other_process_took_the_pid(self) -> bool:
         """A living process of that id which is no server; the server would refuse to start because of it."""
         try:
-            pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+            pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):
             return False
         return psutil.pid_exists(pid) and self._server() is None

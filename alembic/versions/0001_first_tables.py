@@ -156,6 +156,7 @@ def create_journal() -> None:
     )
     op.create_index("ix_journal_execution", "journal", ["execution_id", "id"])
     op.create_index("ix_journal_tenant", "journal", ["tenant", "id"])
+    op.create_index("ix_journal_nobodys", "journal", ["id"], postgresql_where=sa.text("tenant IS NULL"))
 
 
 def create_platform() -> None:

@@ -313,11 +313,12 @@ def test_a_reader_by_id_misses_nothing(open_store: OpenStore) -> None:
     seen: list[int] = []
     with ThreadPoolExecutor(writers) as pool:
         done = [pool.submit(write, writer) for writer in range(writers)]
-        while len(seen) < writers * each:
+        finished = False
+        while not finished:
+            all_written = all(future.done() for future in done)
             entries = reader.journal(seen[-1] if seen else 0, 5)
             seen += [entry.id for entry in entries]
-            if not entries and all(future.done() for future in done):
-                break
+            finished = all_written and not entries
         for future in done:
             future.result()
     assert seen == [entry.id for entry in reader.journal(0, 1000)]

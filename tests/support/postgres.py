@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -40,6 +41,11 @@ class PostgresServer:
 
     def stop(self) -> None:
         self.embedded.stop()
+
+    def kill(self) -> None:
+        """End the server as a crash would."""
+        pid_file = self.embedded.data_directory / "postmaster.pid"
+        os.kill(int(pid_file.read_text().split("\n", 1)[0]), signal.SIGKILL)
 
     def url(self, database: str) -> str:
         return make_url(self.embedded.url).set(database=database).render_as_string(hide_password=False)

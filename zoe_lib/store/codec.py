@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from zoe_lib.domain.events import EVENT_TYPES, Event
 
 T = TypeVar("T")
 Json = Any  # None, bool, int, float, str, list of Json, dict of str to Json
@@ -30,6 +32,16 @@ def encode(value: object) -> Json:
     if isinstance(value, Iterable):
         return [encode(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no JSON form here")
+
+
+def event_data(event: Event) -> dict[str, Json]:
+    """The JSON form of an event as the journal keeps it: without what has columns of its own."""
+    return {name: encode(getattr(event, name)) for name in field_names(type(event)) if name not in ("at_s", "cause_id")}
+
+
+def event_of(kind: str, at_s: float, cause_id: str, data: Mapping[str, Json]) -> Event:
+    """The event that an entry of the journal stands for; KeyError for a kind that is about no execution."""
+    return decode(EVENT_TYPES[kind], {**data, "at_s": at_s, "cause_id": cause_id})
 
 
 def decode(wanted: type[T], data: Json) -> T:
@@ -89,15 +101,5 @@ def _tuple(arguments: tuple[Any, ...]) -> Callable[[Json], Any]:
 
 def _dataclass(wanted: Any) -> Callable[[Json], Any]:
     hints = get_type_hints(wanted)
-    parts = {field.name: (_decoder(hints[field.name]), _has_default(field)) for field in fields(wanted)}
-
-    def build(data: Json) -> Any:
-        return wanted(
-            **{name: part(data[name]) for name, (part, default) in parts.items() if name in data or not default}
-        )
-
-    return build
-
-
-def _has_default(field: Field[Any]) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
+    parts = {field.name: _decoder(hints[field.name]) for field in fields(wanted)}
+    return lambda data: wanted(**{name: part(data[name]) for name, part in parts.items() if name in data})

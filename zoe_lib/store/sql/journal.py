@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select, text, un
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.store.base import JournalEntry
-from zoe_lib.store.codec import encode
+from zoe_lib.store.codec import event_data
 from zoe_lib.store.rows import to_entry
 from zoe_lib.store.tables import journal
 
@@ -36,13 +36,6 @@ _WRITE = text(f"""
     )
     SELECT pg_notify('{CHANNEL}', max(id)::text) FROM written
 """)  # noqa: S608 - made of constants
-
-
-def event_data(event: Event) -> dict[str, Any]:
-    """An event's JSON form without what an entry has columns for."""
-    data: dict[str, Any] = encode(event)
-    del data["at_s"], data["cause_id"]
-    return data
 
 
 def write_events(connection: Connection, execution: Execution, events: Sequence[Event]) -> None:

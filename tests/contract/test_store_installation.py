@@ -1,0 +1,273 @@
+"""What every store promises beside executions: nodes, policy, leadership, people, usage, upkeep, news."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Event
+
+import pytest
+
+from tests.support.applications import GIB, execution
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, Outcome
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.base import (
+    ConcurrentUpdate,
+    ExecutionQuery,
+    NotFound,
+    Principal,
+    Store,
+    StoreUnavailable,
+    Token,
+    UsageSample,
+)
+
+OpenStore = Callable[[], Store]
+NEWS_S_MAX = 5.0
+TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "write"}), created_at_s=1.0, expires_at_s=10.0)
+
+
+def node(name: str, **changes: object) -> Node:
+    return replace(Node(name, Resources(4000, 16 * GIB, {"gpu": 2})), **changes)  # type: ignore[arg-type]
+
+
+def sample(number: int, service_id: str = "s1", execution_id: str = "e1") -> UsageSample:
+    return UsageSample(execution_id, service_id, "node-1", float(number), number / 2, number * 100)
+
+
+def end(store: Store, number: int, at_s: float) -> None:
+    store.submit(execution(number), "request", f"key {number}")
+    refused = ev.Refused(at_s=at_s, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
+    store.append(execution(number).id, [refused], 1, None)
+
+
+# -- platform and policy -----------------------------------------------------------------------------------------------
+def test_the_platform_is_replaced_as_a_whole(open_store: OpenStore) -> None:
+    first = node("b", foreign=Resources(500, GIB, {"gpu": 1}), labels={"ssd": "yes"}, containers=3)
+    second = node("a", ready=False, message="drained")
+    store = open_store()
+    store.set_platform([first, second], 1.0, None)
+    assert list(open_store().platform()) == [second, first]
+    store.set_platform([first], 2.0, store.try_lead("me"))
+    assert list(open_store().platform()) == [first]
+    store.set_platform([], 3.0, None)
+    assert list(store.platform()) == []
+
+
+def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:
+    store = open_store()
+    assert store.policy() == Policy()
+    wanted = Policy(order="size", ageing_s=5.0, filters=("readiness",), weighers={"free_memory": -1.5})
+    stored = store.set_policy(wanted, 0, 7.0, "admin-1")
+    assert stored == replace(wanted, version=1)
+    assert open_store().policy() == stored
+    assert open_store().set_policy(Policy(), 1, 8.0, "admin-2").version == 2
+    first, second = store.journal(0, 10)
+    assert (first.kind, first.at_s, first.cause_id, second.cause_id) == ("policy_set", 7.0, "admin-1", "admin-2")
+    assert (first.execution_id, first.tenant, first.version) == (None, None, None)
+    assert (first.data["order"], first.data["version"], first.data["filters"]) == ("size", 1, ["readiness"])
+
+
+def test_a_policy_of_an_old_version_is_refused(any_store: Store) -> None:
+    any_store.set_policy(Policy(order="size"), 0, 1.0, "admin")
+    for version in (0, 2):
+        with pytest.raises(ConcurrentUpdate):
+            any_store.set_policy(Policy(), version, 1.0, "admin")
+    assert any_store.policy().order == "size"
+    assert len(any_store.journal(0, 10)) == 1
+
+
+# -- leadership --------------------------------------------------------------------------------------------------------
+def test_leadership_is_handed_over_with_a_higher_epoch(open_store: OpenStore) -> None:
+    first, second = open_store(), open_store()
+    epoch = first.try_lead("first")
+    assert epoch is not None
+    assert first.try_lead("first") == epoch
+    assert first.still_leading(epoch)
+    assert second.try_lead("second") is None
+    assert not second.still_leading(epoch)
+    first.stop_leading()
+    first.stop_leading()
+    assert not first.still_leading(epoch)
+    next_epoch = second.try_lead("second")
+    assert next_epoch is not None
+    assert next_epoch > epoch
+    assert second.still_leading(next_epoch)
+    assert not second.still_leading(epoch)
+
+
+def test_a_closed_store_leads_no_more(open_store: OpenStore) -> None:
+    first, second = open_store(), open_store()
+    assert first.try_lead("first")
+    first.close()
+    assert second.try_lead("second")
+
+
+def test_of_many_one_leads(open_store: OpenStore) -> None:
+    stores = [open_store() for _ in range(5)]
+    with ThreadPoolExecutor(5) as pool:
+        epochs = list(pool.map(lambda store: store.try_lead("me"), stores))
+    assert len([epoch for epoch in epochs if epoch is not None]) == 1
+
+
+# -- people ------------------------------------------------------------------------------------------------------------
+def test_a_token_tells_who_holds_it(open_store: OpenStore) -> None:
+    store = open_store()
+    store.ensure_member("ada", "iostack", "user")
+    store.add_token(TOKEN)
+    scopes = frozenset({"read", "write"})
+    expected = (Principal("ada", "iostack", admin=False, scopes=scopes, token_id="t1"), "hash")
+    assert open_store().principal("t1", 9.9) == expected
+    assert store.principal("t1", 10.0) is None
+    assert store.principal("unknown", 0.0) is store.principal("\x00", 0.0) is None
+    store.ensure_member("ada", "iostack", "admin")
+    found = store.principal("t1", 0.0)
+    assert found is not None
+    assert found[0].admin
+
+
+def test_tokens_are_listed_and_revoked(any_store: Store) -> None:
+    any_store.ensure_member("ada", "iostack", "user")
+    any_store.ensure_member("bob", "iostack", "user")
+    never_expires = Token("t0", "bob", "iostack", "hash", frozenset(), 5.0, None, "for the cluster")
+    any_store.add_token(never_expires)
+    any_store.add_token(TOKEN)
+    assert list(any_store.tokens()) == [TOKEN, never_expires]
+    assert list(any_store.tokens("bob")) == [never_expires]
+    assert any_store.principal("t0", 1e12) is not None
+    any_store.revoke_token("t1")
+    assert any_store.principal("t1", 0.0) is None
+    for unknown in ("t1", "t\x001"):
+        with pytest.raises(NotFound):
+            any_store.revoke_token(unknown)
+
+
+def test_only_members_hold_tokens_and_ids_are_unique(any_store: Store) -> None:
+    any_store.ensure_member("ada", "other", "user")
+    with pytest.raises(NotFound):
+        any_store.add_token(TOKEN)
+    any_store.ensure_member("ada", "iostack", "user")
+    any_store.add_token(TOKEN)
+    with pytest.raises(ConcurrentUpdate):
+        any_store.add_token(replace(TOKEN, secret_hash="another"))
+    assert list(any_store.tenants()) == ["iostack", "other"]
+
+
+# -- usage and upkeep --------------------------------------------------------------------------------------------------
+def test_usage_is_bounded_per_service(any_store: Store) -> None:
+    any_store.add_usage([sample(1), sample(2, "s2"), sample(3, "s3", "e2")])
+    any_store.add_usage([])
+    for number in (4, 6, 5, 8, 7):
+        any_store.add_usage([sample(number)])
+    assert list(any_store.usage("e1")) == [sample(2, "s2"), sample(6), sample(7), sample(8)]
+    assert list(any_store.usage("e2")) == [sample(3, "s3", "e2")]
+    assert not any_store.usage("unknown")
+    any_store.add_usage([sample(number, "s4", "e3") for number in range(10)])
+    assert [s.at_s for s in any_store.usage("e3")] == [7.0, 8.0, 9.0]
+
+
+def test_old_ends_are_pruned_with_all_that_hangs_on_them(any_store: Store) -> None:
+    end(any_store, 1, at_s=50.0)
+    end(any_store, 2, at_s=150.0)
+    any_store.submit(execution(3), "request")
+    any_store.add_usage([sample(1, "s", execution(1).id), sample(1, "s", execution(2).id)])
+    newest = any_store.last_journal_id()
+    assert any_store.prune(now_s=1100.0) == 1
+    assert any_store.prune(now_s=1100.0) == 0
+    with pytest.raises(NotFound):
+        any_store.execution(execution(1).id)
+    with pytest.raises(NotFound):
+        any_store.append(execution(1).id, [ev.Queued(at_s=1.0)], 2, None)
+    assert not any_store.usage(execution(1).id)
+    assert not any_store.journal(0, 10, execution_id=execution(1).id)
+    assert any_store.usage(execution(2).id)
+    assert len(any_store.execution(execution(3).id).services) == 4
+    assert sum(any_store.counts().values()) == 2
+    any_store.submit(execution(4), "request", "key 1")
+    assert any_store.journal(newest, 10)[0].execution_id == execution(4).id
+
+
+def test_old_keys_are_forgotten(any_store: Store) -> None:
+    any_store.submit(execution(1), "request", "key", "one")
+    any_store.prune(now_s=100.0)
+    assert any_store.submit(execution(2), "request", "key", "one").id == execution(1).id
+    any_store.prune(now_s=102.0)
+    assert any_store.submit(execution(2), "request", "key", "two").id == execution(2).id
+
+
+# -- news --------------------------------------------------------------------------------------------------------------
+def test_commits_are_told_to_subscribers(open_store: OpenStore) -> None:
+    listening, writing = open_store(), open_store()
+    first, second = Event(), Event()
+    subscriptions = [listening.subscribe(first.set), listening.subscribe(second.set)]
+    writing.submit(execution(1), "request")
+    assert first.wait(NEWS_S_MAX)
+    assert second.wait(NEWS_S_MAX)
+    subscriptions[0].close()
+    first.clear()
+    second.clear()
+    writing.append(execution(1).id, [ev.Queued(at_s=1.0)], 1, None)
+    assert second.wait(NEWS_S_MAX)
+    second.clear()
+    writing.set_policy(Policy(), 0, 1.0, "admin")
+    assert second.wait(NEWS_S_MAX)
+    assert not first.is_set()
+    subscriptions[1].close()
+    subscriptions[1].close()
+
+
+def test_a_subscription_can_be_taken_again_and_closed_with_the_store(open_store: OpenStore) -> None:
+    store = open_store()
+    store.subscribe(lambda: None).close()
+    told = Event()
+    store.subscribe(told.set)
+    store.submit(execution(1), "request")
+    assert told.wait(NEWS_S_MAX)
+    store.close()
+
+
+# -- availability ------------------------------------------------------------------------------------------------------
+CALLS: list[Callable[[Store], object]] = [
+    lambda store: store.submit(execution(), "request"),
+    lambda store: store.append("e", [ev.Queued(at_s=1.0)], 1, None),
+    lambda store: store.execution("e"),
+    lambda store: store.executions(ExecutionQuery()),
+    lambda store: store.active(),
+    lambda store: store.counts(),
+    lambda store: store.journal(0, 1),
+    lambda store: store.last_journal_id(),
+    lambda store: store.set_platform([], 1.0, None),
+    lambda store: store.platform(),
+    lambda store: store.policy(),
+    lambda store: store.set_policy(Policy(), 0, 1.0, "admin"),
+    lambda store: store.try_lead("me"),
+    lambda store: store.ensure_member("ada", "iostack", "user"),
+    lambda store: store.tenants(),
+    lambda store: store.add_token(TOKEN),
+    lambda store: store.revoke_token("t1"),
+    lambda store: store.tokens(),
+    lambda store: store.principal("t1", 1.0),
+    lambda store: store.add_usage([sample(1)]),
+    lambda store: store.usage("e1"),
+    lambda store: store.prune(1.0),
+    lambda store: store.ping(),
+]
+
+
+def test_without_a_database_every_call_says_so(unreachable_store: Store) -> None:
+    for call in CALLS:
+        with pytest.raises(StoreUnavailable):
+            call(unreachable_store)
+    assert not unreachable_store.still_leading(1)
+    unreachable_store.stop_leading()
+
+
+def test_ping(any_store: Store) -> None:
+    before_s = time.monotonic()
+    any_store.ping()
+    assert time.monotonic() - before_s < NEWS_S_MAX

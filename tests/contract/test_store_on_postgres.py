@@ -1,0 +1,263 @@
+"""What only a real database can show: slow committers, lost connections, restarts, plans of queries."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from threading import Event
+from typing import Any
+
+import pytest
+from sqlalchemy import Select
+from sqlalchemy.dialects import postgresql
+
+from tests.support.applications import GIB, execution
+from tests.support.postgres import PostgresServer, connect
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, NotLeader, StoreError, StoreUnavailable
+from zoe_lib.store.codec import event_of
+from zoe_lib.store.cursors import encode_cursor
+from zoe_lib.store.documents import Applications
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql import executions as reading
+from zoe_lib.store.sql import journal, writing
+from zoe_lib.store.sql.database import Database
+
+WAIT_S_MAX = 10.0
+
+
+def rows(url: str, statement: str) -> list[tuple[Any, ...]]:
+    with closing(connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def kill_sessions(url: str) -> None:
+    rows(
+        url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    give_up_at_s = time.monotonic() + WAIT_S_MAX
+    while not condition():
+        assert time.monotonic() < give_up_at_s
+        time.sleep(0.02)
+
+
+def test_a_fast_committer_does_not_overtake_a_delayed_one(store: PostgresStore, postgres_url: str) -> None:
+    delayed = Database(postgres_url)
+    written, may_commit = Event(), Event()
+
+    def commit_late(connection: Any) -> Execution:
+        stored = writing.submit(connection, Applications(), execution(1), "slow", None, "")
+        written.set()
+        assert may_commit.wait(WAIT_S_MAX)
+        return stored
+
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(delayed.write, commit_late)
+        assert written.wait(WAIT_S_MAX)
+        fast: Future[Execution] = pool.submit(store.submit, execution(2), "fast")
+        time.sleep(0.2)
+        assert store.journal(0, 10) == []
+        assert not fast.done()
+        may_commit.set()
+        slow.result(WAIT_S_MAX)
+        fast.result(WAIT_S_MAX)
+    assert [entry.cause_id for entry in store.journal(0, 10)] == ["slow", "fast"]
+    delayed.close()
+
+
+def test_a_stopped_writer_holds_nobody_up_for_ever(store: PostgresStore, postgres_url: str) -> None:
+    with closing(connect(postgres_url)) as stopped, stopped.cursor() as cursor:
+        cursor.execute("SET idle_in_transaction_session_timeout = '300ms'")  # as all sessions of a store, but longer
+        cursor.execute("BEGIN")
+        cursor.execute(f"SELECT pg_advisory_xact_lock({journal.JOURNAL_LOCK})")
+        assert store.submit(execution(), "request").version == 1
+    ((setting,),) = rows_of_store(store, "SHOW idle_in_transaction_session_timeout")
+    assert setting == "15s"
+
+
+def rows_of_store(store: PostgresStore, statement: str) -> list[tuple[Any, ...]]:
+    with closing(store._database.dedicated()) as connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall()
+
+
+def test_a_leader_that_lost_its_connection_is_fenced(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url)) as old, closing(PostgresStore(postgres_url)) as new:
+        old.submit(execution(), "request")
+        epoch = old.try_lead("old")
+        assert epoch is not None
+        kill_sessions(postgres_url)
+        assert not old.still_leading(epoch)
+        assert not old.still_leading(epoch)
+        assert new.try_lead("new") == epoch + 1
+        assert old.try_lead("old") is None
+        with pytest.raises(NotLeader):
+            old.append(execution().id, [ev.Queued(at_s=1.0)], 1, epoch)
+
+
+def test_idle_connections_may_be_cut(store: PostgresStore, postgres_url: str) -> None:
+    for number in range(1, 4):
+        store.submit(execution(number), "request")
+        kill_sessions(postgres_url)
+        assert len(store.active()) == number
+        kill_sessions(postgres_url)
+
+
+def test_a_listener_comes_back_and_says_so(store: PostgresStore, postgres_url: str) -> None:
+    told = Event()
+    store.subscribe(told.set)
+    kill_sessions(postgres_url)
+    assert told.wait(WAIT_S_MAX)  # it is connected again, and may have missed something
+    told.clear()
+    store.submit(execution(), "request")
+    assert told.wait(WAIT_S_MAX)
+
+
+def test_a_subscriber_that_fails_disturbs_no_other(store: PostgresStore, caplog: pytest.LogCaptureFixture) -> None:
+    told = Event()
+    store.subscribe(lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+    store.subscribe(told.set)
+    store.submit(execution(), "request")
+    assert told.wait(WAIT_S_MAX)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_database_without_tables_is_named(postgres_server: PostgresServer) -> None:
+    url = postgres_server.create_database("template1")
+    with closing(PostgresStore(url)) as empty, pytest.raises(StoreError, match="migrations"):
+        empty.submit(execution(), "request")
+    postgres_server.drop_database(url)
+
+
+def test_the_platform_says_what_is_free(store: PostgresStore, postgres_url: str) -> None:
+    started = store.submit(execution(), "request")
+    placements = tuple(ev.Placement(service_id=s.id, node="a") for s in started.core_services())
+    ending = ev.ServiceEnded(at_s=3.0, service_id=started.services[0].id, cause=Cause.STOPPED)
+    store.append(started.id, [ev.Queued(at_s=1.0), ev.StartPlanned(at_s=2.0, placements=placements)], 1, None)
+    nodes = [Node("a", Resources(4000, 8 * GIB), Resources(500, GIB)), Node("b", Resources(1000, GIB))]
+    free = "SELECT cores_free_milli, memory_free_bytes FROM platform ORDER BY name"
+    store.set_platform(nodes, 4.0, None)
+    assert rows(postgres_url, free) == [(1500, 5 * GIB), (1000, GIB)]
+    store.append(started.id, [ending], 3, None)
+    store.set_platform(nodes, 5.0, None)
+    assert rows(postgres_url, free) == [(2500, 6 * GIB), (1000, GIB)]
+
+
+# -- restarts ----------------------------------------------------------------------------------------------------------
+class Load:
+    """Clients that submit and push executions on, and repeat what the database did not answer."""
+
+    def __init__(self, url: str) -> None:
+        self.store = PostgresStore(url)
+        self.stop = Event()
+        self.acknowledged: list[Execution] = []
+        self.failures = 0
+
+    def submit(self, client: int) -> None:
+        number = 0
+        while not self.stop.is_set():
+            number += 1
+            wanted = execution(10_000 * (client + 1) + number)
+            stored = self._insist(lambda wanted=wanted: self.store.submit(wanted, "request", wanted.id, "same"))
+            self.acknowledged.append(stored)
+            self._insist(lambda stored=stored: self._queue(stored))
+
+    def _queue(self, stored: Execution) -> None:
+        present = self.store.execution(stored.id)
+        if present.version == 1:
+            self.store.append(stored.id, [ev.Queued(at_s=2.0)], 1, None)
+
+    def _insist(self, call: Callable[[], Any]) -> Any:
+        while True:
+            try:
+                return call()
+            except StoreUnavailable:
+                self.failures += 1
+                time.sleep(0.02)
+            except ConcurrentUpdate:  # the unanswered append was done
+                continue
+
+
+@pytest.fixture
+def load(postgres_url: str) -> Iterator[Load]:
+    load = Load(postgres_url)
+    yield load
+    load.store.close()
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+def test_a_restart_under_load_loses_nothing(load: Load, postgres_server: PostgresServer, end: str) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        clients = [pool.submit(load.submit, client) for client in range(3)]
+        for _ in range(2):
+            before = len(load.acknowledged)
+            wait_until(lambda before=before: len(load.acknowledged) > before + 20)
+            if end == "stopped":
+                postgres_server.embedded.stop()
+            else:
+                postgres_server.kill()
+            wait_until(lambda before=load.failures: load.failures > before)
+            postgres_server.embedded.start()
+        after = len(load.acknowledged)
+        wait_until(lambda: len(load.acknowledged) > after + 20)
+        load.stop.set()
+        for client in clients:
+            client.result(WAIT_S_MAX)
+    check_everything_is_whole(load)
+
+
+def check_everything_is_whole(load: Load) -> None:
+    rebuilt = {stored.id: execution(int(stored.id.split("-")[1])) for stored in load.acknowledged}
+    last_id = 0
+    while entries := load.store.journal(last_id, 500):
+        last_id = entries[-1].id
+        for entry in entries:
+            assert entry.execution_id is not None
+            event = event_of(entry.kind, entry.at_s, entry.cause_id, entry.data)
+            rebuilt[entry.execution_id] = apply(rebuilt[entry.execution_id], event)
+            assert rebuilt[entry.execution_id].version == entry.version
+    stored = {e.id: e for e in load.store.active()}
+    assert stored == rebuilt
+    assert {e.state for e in stored.values()} == {ExecutionState.QUEUED}
+    assert len(stored) == len(load.acknowledged)
+
+
+# -- plans of queries --------------------------------------------------------------------------------------------------
+CURSOR = encode_cursor(execution(1))
+LISTS: dict[str, Select[Any]] = {
+    "newest": reading.page_query(ExecutionQuery()),
+    "next page": reading.page_query(ExecutionQuery(cursor=CURSOR)),
+    "of a tenant": reading.page_query(ExecutionQuery(tenant="t", cursor=CURSOR)),
+    "of a user": reading.page_query(ExecutionQuery(user="u")),
+    "in a state": reading.page_query(ExecutionQuery(states=frozenset({ExecutionState.RUNNING}))),
+    "active": reading.active_query(),
+    "services": reading.services_query(["a", "b"]),
+    "journal": journal.query(5, 10, None, None),
+    "journal of an execution": journal.query(5, 10, None, "e"),
+    "journal of a tenant": journal.query(5, 10, "t", None),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_are_read_in_the_order_of_an_index(postgres_url: str, name: str) -> None:
+    compiled = LISTS[name].compile(dialect=postgresql.dialect(), compile_kwargs={"render_postcompile": True})
+    with closing(connect(postgres_url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {compiled}", compiled.params)
+        plan = json.dumps(cursor.fetchall())
+    assert "Index" in plan
+    assert "Seq Scan" not in plan
+    assert '"Sort"' not in plan, plan

@@ -1,0 +1,77 @@
+"""Migrations lead to the tables, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, inspect
+
+from tests.support.applications import execution
+from tests.support.postgres import PostgresServer
+from zoe_lib.store import migrate
+from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.tables import metadata
+
+
+@pytest.fixture
+def empty_url(postgres_server: PostgresServer) -> Iterator[str]:
+    url = postgres_server.create_database("template1")
+    yield url
+    postgres_server.drop_database(url)
+
+
+def differences(url: str) -> list[object]:
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        found: list[object] = compare_metadata(context, metadata)
+    engine.dispose()
+    return found
+
+
+def tables(url: str) -> set[str]:
+    engine = create_engine(url)
+    names = set(inspect(engine).get_table_names())
+    engine.dispose()
+    return names
+
+
+def test_migrations_equal_the_tables(empty_url: str) -> None:
+    assert differences(empty_url)
+    migrate.upgrade(empty_url)
+    assert differences(empty_url) == []
+    assert tables(empty_url) == set(metadata.tables) | {"alembic_version"}
+
+
+def test_up_down_and_up_again(empty_url: str) -> None:
+    assert not migrate.up_to_date(empty_url)
+    migrate.upgrade(empty_url)
+    assert migrate.up_to_date(empty_url)
+    migrate.downgrade(empty_url, "base")
+    assert tables(empty_url) == {"alembic_version"}
+    migrate.upgrade(empty_url)
+    assert differences(empty_url) == []
+
+
+def test_an_upgrade_keeps_what_is_there(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url)) as store:
+        stored = store.submit(execution(), "request")
+        migrate.upgrade(postgres_url)
+        assert store.execution(stored.id) == stored
+
+
+def test_processes_that_start_together_migrate_once(empty_url: str) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: migrate.upgrade(empty_url), range(4)))
+    assert migrate.up_to_date(empty_url)
+
+
+def test_an_unreachable_database_is_named() -> None:
+    with pytest.raises(StoreUnavailable):
+        migrate.upgrade("postgresql+psycopg2://zoe@/zoe?host=/nonexistent")

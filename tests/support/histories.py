@@ -1,0 +1,67 @@
+"""Random legal histories of an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tests.support.applications import GIB
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
+from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.reasons import Reason, ReasonCode
+
+Choose = Callable[[int], int]  # a number below the one given
+
+
+def history(execution: Execution, steps: int, choose: Choose) -> Iterator[ev.Event]:
+    """Up to that many events that are legal one after the other, from a submitted execution on."""
+    for step in range(steps):
+        legal = legal_events(execution, at_s=execution.submitted_at_s + step + 0.25)
+        if not legal:
+            return
+        event = legal[choose(len(legal))]
+        execution = apply(execution, event)
+        yield event
+
+
+def legal_events(execution: Execution, at_s: float) -> Sequence[ev.Event]:
+    """One event of every kind, for every service, that may come next."""
+    return [event for event in _candidates(execution, at_s) if _is_legal(execution, event)]
+
+
+def _is_legal(execution: Execution, event: ev.Event) -> bool:
+    try:
+        apply(execution, event)
+    except IllegalTransition:
+        return False
+    return True
+
+
+def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
+    waits = Reason(ReasonCode.NO_RESOURCES, f"no room at {at_s}", {"resources": 3}, "wait")
+    yield ev.Queued(at_s=at_s, cause_id="tick")
+    yield ev.ReasonChanged(at_s=at_s, reason=waits)
+    yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=_placements(execution.core_services()))
+    yield ev.StorageGranted(at_s=at_s, read_bytes_per_s=GIB)
+    yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
+    yield ev.Running(at_s=at_s)
+    yield ev.Stopping(at_s=at_s, outcome=Outcome.FAILED, cause=Cause.EXITED, exit_code=3, message="exit code 3")
+    yield ev.Ended(at_s=at_s)
+    yield ev.Requeued(at_s=at_s, not_before_s=at_s + 10)
+    yield ev.Refused(at_s=at_s, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message="by ada")
+    for service in execution.services:
+        yield from _about(service, at_s)
+
+
+def _about(service: Service, at_s: float) -> Iterator[ev.Event]:
+    yield ev.ServiceStarting(at_s=at_s, service_id=service.id)
+    yield ev.ServiceStarted(at_s=at_s, service_id=service.id, backend_id=f"process {service.index}")
+    yield ev.ServiceReady(at_s=at_s, service_id=service.id)
+    yield ev.ServiceStopping(at_s=at_s, service_id=service.id, cause=Cause.CORE_ENDED)
+    yield ev.ServiceEnded(at_s=at_s, service_id=service.id, cause=Cause.EXITED, exit_code=0, message="bye")
+    yield ev.ServiceLost(at_s=at_s, service_id=service.id, message="node gone")
+    yield ev.ServiceRetried(at_s=at_s, service_id=service.id, not_before_s=at_s + 5)
+
+
+def _placements(services: Sequence[Service]) -> tuple[ev.Placement, ...]:
+    return tuple(ev.Placement(service_id=s.id, node=f"node-{s.index}") for s in services if s.node is None)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.support.applications import application, component
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Application, Volume
+from zoe_lib.domain.execution import Cause, Outcome
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Bandwidth, Pushdown, StorageDemand, StorageObject
+from zoe_lib.store.codec import decode, encode, event_data, event_of
+
+EVENTS = [
+    ev.Submitted(at_s=1.0, cause_id="c"),
+    ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.HELD, "held", {"labels": 2}, "ask")),
+    ev.StartPlanned(at_s=2.0, placements=(ev.Placement(service_id="s", node="n"),)),
+    ev.StorageGranted(at_s=2.0, read_bytes_per_s=5),
+    ev.ServiceEnded(at_s=3.0, service_id="s", cause=Cause.OUT_OF_MEMORY, exit_code=137, message="too much"),
+    ev.Stopping(at_s=4.0, outcome=Outcome.FAILED, cause=Cause.CORE_ENDED),
+    ev.Requeued(at_s=5.0, not_before_s=9.5),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
+def test_events_come_back(event: ev.Event) -> None:
+    data = json.loads(json.dumps(event_data(event)))
+    assert "at_s" not in data
+    assert event_of(event.kind, event.at_s, event.cause_id, data) == event
+
+
+def test_values_come_back() -> None:
+    demand = StorageDemand(
+        (StorageObject("readings", "swift2d://a.b/c", Pushdown(("vid",), "city = 'Nice'")),), (), Bandwidth(1, None)
+    )
+    wanted = application(
+        component(
+            volumes=(Volume("/data", name="data"),), reservation=Resources(1, 2, {"gpu": 1}), labels=(("ssd", "yes"),)
+        ),
+        storage=demand,
+        expected_run_s=12.5,
+    )
+    assert decode(Application, json.loads(json.dumps(encode(wanted)))) == wanted
+    policy = Policy(weighers={"free_memory": -2.0})
+    assert decode(Policy, json.loads(json.dumps(encode(policy)))) == policy
+
+
+def test_other_versions_are_read() -> None:
+    assert decode(Policy, {"order": "size", "invented_later": 1}) == Policy(order="size")
+
+
+def test_what_has_no_json_form_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Odd:
+        value: object = field(default_factory=object)
+
+    with pytest.raises(TypeError):
+        encode(Odd())
+    with pytest.raises(TypeError):
+        decode(list[int], [1])
+    with pytest.raises(TypeError):
+        decode(Reason, {"code": "held"})  # a field without a default is missing
+
+
+def test_sets_are_sorted() -> None:
+    assert encode(frozenset({"write", "read"})) == ["read", "write"]
+    assert decode(frozenset[str], ["a", "a"]) == frozenset("a")  # type: ignore[arg-type]

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.applications import application
+from zoe_lib.store import documents
+from zoe_lib.store.documents import Applications
+
+
+def test_the_same_application_has_the_same_hash() -> None:
+    applications = Applications()
+    name, document = applications.keep(application())
+    assert applications.keep(application())[0] == name
+    assert applications.keep(application(name="other"))[0] != name
+    assert Applications().load(name, json.loads(json.dumps(document))) == application()
+
+
+def test_an_application_is_parsed_once() -> None:
+    first = Applications()
+    name, document = first.keep(application())
+    assert first.get(name) is not None
+    second = Applications()
+    assert second.get(name) is None
+    assert second.load(name, document) is second.get(name)
+
+
+def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "CACHED_MAX", 2)
+    applications = Applications()
+    first, second, third = (applications.keep(application(name=f"a{number}"))[0] for number in range(3))
+    assert applications.get(first) is None
+    assert applications.get(second) is not None
+    assert applications.get(third) is not None

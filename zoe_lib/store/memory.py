@@ -1,0 +1,290 @@
+"""The store in memory: the same contract without a database, for simulations and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event, Submitted
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import (
+    ConcurrentUpdate,
+    ExecutionPage,
+    ExecutionQuery,
+    IdempotencyConflict,
+    JournalEntry,
+    NotFound,
+    NotLeader,
+    Principal,
+    StoreLimits,
+    StoreUnavailable,
+    Subscription,
+    Token,
+    UsageSample,
+)
+from zoe_lib.store.codec import encode
+from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
+from zoe_lib.store.memory_state import Fact, MemorySubscription, State
+from zoe_lib.store.text import check_submission, checked
+
+
+class MemoryStore:
+    """One process's handle on state in memory; `another` is a second one, as another process would have.
+
+    `available = False` makes every call of this handle raise StoreUnavailable.
+    """
+
+    def __init__(self, limits: StoreLimits | None = None, state: State | None = None) -> None:
+        self._limits = limits or StoreLimits()
+        self._state = state or State()
+        self.available = True
+
+    def another(self) -> MemoryStore:
+        """A second handle on the same state."""
+        return MemoryStore(self._limits, self._state)
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self, execution: Execution, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+    ) -> Execution:
+        """Keep a new execution, once per key."""
+        check_submission(execution, cause_id, idempotency_key, fingerprint)
+        with self._reached() as state:
+            known = self._known(execution, idempotency_key, fingerprint)
+            if known is not None:
+                return known
+            event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
+            new = apply(execution, event)
+            if idempotency_key is not None:
+                key = (execution.tenant, idempotency_key)
+                state.idempotency_keys[key] = (fingerprint, execution.id, execution.submitted_at_s)
+            state.put(new)
+            state.record(new, [event])
+        state.tell()
+        return new
+
+    def _known(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:
+        if idempotency_key is not None:
+            used = self._state.idempotency_keys.get((execution.tenant, idempotency_key))
+            if used is not None and used[0] != fingerprint:
+                raise IdempotencyConflict(f"the idempotency key {idempotency_key!r} was used for another request")
+            if used is not None:
+                return self._state.executions[used[1]]
+        stored = self._state.executions.get(execution.id)
+        if stored is None:
+            return None
+        if (stored.tenant, stored.user, stored.application) != (
+            execution.tenant,
+            execution.user,
+            execution.application,
+        ):
+            raise ConcurrentUpdate(f"the execution id {execution.id} is taken")
+        return stored
+
+    def append(
+        self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
+    ) -> Execution:
+        """Write events with their projection."""
+        events = checked(events)
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            execution = self.execution(execution_id)
+            if execution.version != expected_version:
+                raise ConcurrentUpdate(
+                    f"execution {execution_id} has version {execution.version}, not {expected_version}"
+                )
+            for event in events:
+                execution = apply(execution, event)
+            state.put(execution)
+            state.record(execution, events)
+        state.tell()
+        return execution
+
+    def execution(self, execution_id: ExecutionId) -> Execution:
+        """One execution."""
+        with self._reached() as state:
+            found = state.executions.get(execution_id)
+            if found is None:
+                raise NotFound(f"there is no execution {execution_id!r}")
+            return found
+
+    def executions(self, query: ExecutionQuery) -> ExecutionPage:
+        """A page of executions."""
+        before = None if query.cursor is None else decode_cursor(query.cursor)
+        with self._reached() as state:
+            found = [
+                execution
+                for execution in state.executions.values()
+                if _matches(query, execution) and (before is None or position(execution) < before)
+            ]
+        found.sort(key=position, reverse=True)
+        if len(found) <= query.limit:
+            return ExecutionPage(found, None)
+        page = found[: query.limit]
+        return ExecutionPage(page, encode_cursor(page[-1]))
+
+    def active(self) -> Sequence[Execution]:
+        """All executions that are not terminal."""
+        with self._reached() as state:
+            return sorted(state.active.values(), key=position)
+
+    def counts(self) -> Mapping[ExecutionState, int]:
+        """Executions by state."""
+        with self._reached() as state:
+            return dict(state.counts)
+
+    # -- journal ---------------------------------------------------------------------------------------------------
+    def journal(
+        self, after_id: int, limit: int, tenant: str | None = None, execution_id: ExecutionId | None = None
+    ) -> Sequence[JournalEntry]:
+        """Entries after an id."""
+        with self._reached() as state:
+            return state.entries(after_id, limit, tenant, execution_id)
+
+    def last_journal_id(self) -> int:
+        """The newest id."""
+        with self._reached() as state:
+            return state.journal[-1].id if state.journal else 0
+
+    def subscribe(self, notify: Callable[[], None]) -> Subscription:
+        """Call back after commits, in the thread that committed."""
+        with self._reached() as state:
+            subscription = MemorySubscription(state)
+            state.subscribers[subscription] = notify
+            return subscription
+
+    # -- installation ----------------------------------------------------------------------------------------------
+    def set_platform(self, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:  # noqa: ARG002
+        """Replace the nodes."""
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            state.platform = sorted(nodes, key=lambda node: node.name)
+
+    def platform(self) -> Sequence[Node]:
+        """The nodes."""
+        with self._reached() as state:
+            return state.platform
+
+    def policy(self) -> Policy:
+        """The policy in force."""
+        with self._reached() as state:
+            return state.policy
+
+    def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
+        """Put a policy in force."""
+        with self._reached() as state:
+            if state.policy.version != expected_version:
+                raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
+            state.policy = replace(policy, version=expected_version + 1)
+            state.record_fact(Fact("policy_set", at_s, cause_id, encode(state.policy)))
+            new = state.policy
+        state.tell()
+        return new
+
+    # -- leadership ------------------------------------------------------------------------------------------------
+    def try_lead(self, holder: str) -> int | None:  # noqa: ARG002
+        """Take the leader lock."""
+        with self._reached() as state:
+            if state.leader is None:
+                state.leader = self
+                state.epoch += 1
+            return state.epoch if state.leader is self else None
+
+    def still_leading(self, epoch: int) -> bool:
+        """Whether this handle holds the lock."""
+        return self.available and self._state.leader is self and self._state.epoch == epoch
+
+    def stop_leading(self) -> None:
+        """Let the lock go."""
+        with self._state.lock:
+            if self._state.leader is self:
+                self._state.leader = None
+
+    def _check_leader(self, leader_epoch: int | None) -> None:
+        if leader_epoch is not None and leader_epoch != self._state.epoch:
+            raise NotLeader(f"epoch {leader_epoch} is over: the newest is {self._state.epoch}")
+
+    # -- people ----------------------------------------------------------------------------------------------------
+    def ensure_member(self, user: str, tenant: str, role: str) -> None:
+        """Make a membership."""
+        with self._reached() as state:
+            state.roles[user, tenant] = role
+
+    def tenants(self) -> Sequence[str]:
+        """All tenants."""
+        with self._reached() as state:
+            return sorted({tenant for _, tenant in state.roles})
+
+    def add_token(self, token: Token) -> None:
+        """Keep a token."""
+        with self._reached() as state:
+            if (token.user, token.tenant) not in state.roles:
+                raise NotFound(f"{token.user} is no member of {token.tenant}")
+            if token.id in state.tokens:
+                raise ConcurrentUpdate(f"the token id {token.id} is taken")
+            state.tokens[token.id] = token
+
+    def revoke_token(self, token_id: str) -> None:
+        """Forget a token."""
+        with self._reached() as state:
+            if state.tokens.pop(token_id, None) is None:
+                raise NotFound(f"there is no token {token_id!r}")
+
+    def tokens(self, user: str | None = None) -> Sequence[Token]:
+        """Tokens of a user, or all."""
+        with self._reached() as state:
+            found = [token for token in state.tokens.values() if user is None or token.user == user]
+        return sorted(found, key=lambda token: (token.created_at_s, token.id))
+
+    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
+        """Who holds a token."""
+        with self._reached() as state:
+            token = state.tokens.get(token_id)
+            if token is None or (token.expires_at_s is not None and token.expires_at_s <= now_s):
+                return None
+            admin = state.roles[token.user, token.tenant] == "admin"
+            return Principal(token.user, token.tenant, admin, token.scopes, token.id), token.secret_hash
+
+    # -- usage and upkeep ------------------------------------------------------------------------------------------
+    def add_usage(self, samples: Sequence[UsageSample]) -> None:
+        """Keep samples."""
+        with self._reached() as state:
+            for sample in samples:
+                state.add_usage(sample, self._limits.usage_samples_per_service_max)
+
+    def usage(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
+        """Samples of an execution."""
+        with self._reached() as state:
+            return state.usage_of(execution_id)
+
+    def prune(self, now_s: float) -> int:
+        """Remove what is too old."""
+        with self._reached() as state:
+            state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
+            return state.prune(now_s - self._limits.retention_s)
+
+    def ping(self) -> None:
+        """Say whether this handle is available."""
+        with self._reached():
+            pass
+
+    def close(self) -> None:
+        """Let the leader lock go; the state stays with the other handles."""
+        self.stop_leading()
+
+    def _reached(self) -> State:
+        if not self.available:
+            raise StoreUnavailable("this store was made unavailable")
+        return self._state
+
+
+def _matches(query: ExecutionQuery, execution: Execution) -> bool:
+    return (
+        (query.tenant is None or execution.tenant == query.tenant)
+        and (query.user is None or execution.user == query.user)
+        and (query.states is None or execution.state in query.states)
+        and (query.name_contains is None or query.name_contains.lower() in execution.name.lower())
+    )

@@ -1,0 +1,164 @@
+"""What the handles of a store in memory share."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from threading import RLock
+from types import TracebackType
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import JournalEntry, Token, UsageSample
+from zoe_lib.store.codec import event_data
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something about the installation, for the journal."""
+
+    kind: str
+    at_s: float
+    cause_id: str
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A line of the journal; its JSON form is made when somebody reads it, which a simulation seldom does."""
+
+    id: int
+    what: Event | Fact
+    execution_id: ExecutionId | None = None
+    tenant: str | None = None
+    version: int | None = None
+
+    def entry(self) -> JournalEntry:
+        """The line as it is read."""
+        what = self.what
+        data = what.data if isinstance(what, Fact) else event_data(what)
+        return JournalEntry(
+            self.id, what.kind, what.at_s, what.cause_id, data, self.execution_id, self.tenant, self.version
+        )
+
+
+class State:
+    """All tables, and the lock that makes each use of them a transaction: `with state:`."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.executions: dict[ExecutionId, Execution] = {}
+        self.active: dict[ExecutionId, Execution] = {}
+        self.counts: dict[ExecutionState, int] = dict.fromkeys(ExecutionState, 0)
+        self.idempotency_keys: dict[tuple[str, str], tuple[str, ExecutionId, float]] = {}
+        self.journal: list[Record] = []
+        self.subscribers: dict[object, Callable[[], None]] = {}
+        self.platform: Sequence[Node] = ()
+        self.policy = Policy()
+        self.leader: object | None = None
+        self.epoch = 0
+        self.roles: dict[tuple[str, str], str] = {}
+        self.tokens: dict[str, Token] = {}
+        self._samples: dict[ExecutionId, dict[ServiceId, deque[UsageSample]]] = defaultdict(dict)
+        self._newest_id = 0
+
+    def __enter__(self) -> State:
+        self.lock.acquire()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.lock.release()
+
+    def put(self, execution: Execution) -> None:
+        """Keep an execution in place of its earlier version."""
+        before = self.executions.get(execution.id)
+        if before is not None:
+            self.counts[before.state] -= 1
+        self.counts[execution.state] += 1
+        self.executions[execution.id] = execution
+        if execution.terminal:
+            self.active.pop(execution.id, None)
+        else:
+            self.active[execution.id] = execution
+
+    def record(self, execution: Execution, events: Sequence[Event]) -> None:
+        """Write what led to this state of the execution."""
+        first_version = execution.version - len(events) + 1
+        for version, event in enumerate(events, first_version):
+            self._newest_id += 1
+            self.journal.append(Record(self._newest_id, event, execution.id, execution.tenant, version))
+
+    def record_fact(self, fact: Fact) -> None:
+        """Write a fact about the installation."""
+        self._newest_id += 1
+        self.journal.append(Record(self._newest_id, fact))
+
+    def entries(
+        self, after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None
+    ) -> Sequence[JournalEntry]:
+        """Read on from an id."""
+        start = bisect_right(self.journal, after_id, key=lambda record: record.id)
+        found = (
+            record
+            for record in islice(self.journal, start, None)
+            if (execution_id is None or record.execution_id == execution_id)
+            and (tenant is None or record.tenant is None or record.tenant == tenant)
+        )
+        return [record.entry() for record in islice(found, limit)]
+
+    def tell(self) -> None:
+        """Call the subscribers; outside of the lock, since they may ask the store."""
+        for notify in list(self.subscribers.values()):
+            notify()
+
+    def add_usage(self, sample: UsageSample, kept_max: int) -> None:
+        """Keep a sample and drop the oldest one beyond the bound."""
+        samples = self._samples[sample.execution_id].setdefault(sample.service_id, deque())
+        if not samples or samples[-1].at_s <= sample.at_s:
+            samples.append(sample)
+        else:
+            insort(samples, sample, key=_sampled_at)
+        if len(samples) > kept_max:
+            samples.popleft()
+
+    def usage_of(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
+        """All samples of an execution, oldest first."""
+        of_services = self._samples.get(execution_id, {}).values()
+        return sorted((sample for samples in of_services for sample in samples), key=_sampled_at)
+
+    def prune(self, ended_before_s: float) -> int:
+        """Remove executions that ended before, with what hangs on them; how many."""
+        old = {e.id for e in self.executions.values() if e.terminal and e.marks[Mark.ENDED] < ended_before_s}
+        if not old:
+            return 0
+        for execution_id in old:
+            self.counts[self.executions.pop(execution_id).state] -= 1
+            self._samples.pop(execution_id, None)
+        self.journal = [record for record in self.journal if record.execution_id not in old]
+        self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[1] not in old}
+        return len(old)
+
+    def prune_keys(self, before_s: float) -> None:
+        """Forget old idempotency keys."""
+        self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[2] >= before_s}
+
+
+class MemorySubscription:
+    """A subscriber of a store in memory."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def close(self) -> None:
+        """Stop calling back."""
+        with self._state:
+            self._state.subscribers.pop(self, None)
+
+
+def _sampled_at(sample: UsageSample) -> float:
+    return sample.at_s
