@@ -49,8 +49,8 @@ def needs_cgroups() -> None:
 class LocalWorld:
     """Directories, settings and the back-end that is open on them now."""
 
-    def __init__(self, **changes: object) -> None:
-        self.base = Path(tempfile.mkdtemp(prefix="zoe-local-test-"))
+    def __init__(self, base: Path | None = None, **changes: object) -> None:
+        self.base = base or Path(tempfile.mkdtemp(prefix="zoe-local-test-"))
         self.base.chmod(0o711)
         self.settings = LocalSettings(
             state_dir=self.base / "state",

@@ -1,0 +1,94 @@
+"""Memory limits, with control groups and without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.local.support import MIB, LocalWorld, needs_cgroups, python
+from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.base import ObservedState
+
+LIMITED = {"reservation": Resources(500, 64 * MIB)}
+GREEDY_CHILD = """
+import os, time
+if os.fork() == 0:
+    kept = []
+    while True:
+        kept.append(bytearray(b"x" * 2**22)); time.sleep(0.01)
+while True: time.sleep(1)
+"""
+# Each below the limit, all together above it.
+GREEDY_CROWD = """
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        break
+kept = bytearray(b"x" * (24 * 2**20))
+time.sleep(1000)
+"""
+SHARING_CROWD = """
+import os, time
+kept = bytearray(b"x" * (24 * 2**20))
+for _ in range(4):
+    if os.fork() == 0:
+        break
+os.write(1, b"up\\n")
+time.sleep(1000)
+"""
+
+
+def test_a_child_over_the_limit_ends_the_whole_service(either_world: LocalWorld) -> None:
+    service = either_world.start(python(GREEDY_CHILD, **LIMITED))
+    found = either_world.ended(service)
+    assert found.cause is Cause.OUT_OF_MEMORY
+    assert "64 MiB" in found.message
+
+
+def test_what_all_processes_use_together_counts(either_world: LocalWorld) -> None:
+    service = either_world.start(python(GREEDY_CROWD, **LIMITED))
+    assert either_world.ended(service).cause is Cause.OUT_OF_MEMORY
+
+
+def test_shared_memory_counts_once(either_world: LocalWorld) -> None:
+    world = either_world
+    service = world.start(python(SHARING_CROWD, **LIMITED))
+    world.until(lambda: world.output(service).count("up") == 5)
+    before_s = world.seen(service)
+    world.until(lambda: world.backend.usage() and world.backend.usage()[0].memory_bytes > 20 * MIB)
+    assert before_s is not None
+    assert world.state(service) is ObservedState.READY
+
+
+def test_the_limit_counts_and_not_the_reservation(world: LocalWorld) -> None:
+    program = "import time; kept = bytearray(b'x' * 2**26); print('had it', flush=True); time.sleep(1000)"
+    service = world.start(python(program, reservation=Resources(500, 32 * MIB), memory_limit_bytes=256 * MIB))
+    world.until(lambda: "had it" in world.output(service))
+    assert world.state(service) is ObservedState.READY
+
+
+def test_a_control_group_carries_the_limit(world: LocalWorld) -> None:
+    needs_cgroups()
+    service = world.start(python("import time; time.sleep(1000)", **LIMITED))
+    world.until_state(service, ObservedState.READY)
+    record = world.backend._records[service]
+    assert record.status is not None
+    group = Path(record.status["cgroup"]["memory"])
+    limit = group / ("memory.max" if record.status["cgroup"]["version"] == 2 else "memory.limit_in_bytes")
+    assert int(limit.read_text()) == 64 * MIB
+    assert str(record.status["pid"]) in (group / "cgroup.procs").read_text().split()
+
+
+def test_usage_counts_the_cpu_of_children_that_ended(either_world: LocalWorld) -> None:
+    program = """
+import os, time
+def burn():
+    end = time.process_time() + 0.4
+    while time.process_time() < end: pass
+if os.fork() == 0:
+    burn(); os._exit(0)
+os.wait(); time.sleep(1000)
+"""
+    either_world.start(python(program))
+    either_world.until(lambda: any(usage.cpu_s >= 0.3 for usage in either_world.backend.usage()))
+    assert either_world.backend.usage()[0].cpu_s < 2

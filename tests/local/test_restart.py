@@ -1,0 +1,160 @@
+"""What a back-end finds when it comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.local.support import DEADLINE_S, LocalWorld, server, shell, start_of, wait_until
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import ObservedState
+from zoe_master.backends.local.launch import launch
+from zoe_master.backends.local.shim import files, processes
+from zoe_master.backends.local.specification import specify
+
+REPOSITORY = Path(__file__).parents[2]
+HOLDER = """
+import sys
+from pathlib import Path
+from tests.local.support import LocalWorld, shell, server
+from zoe_master.backends.base import ObservedState
+world = LocalWorld(Path(sys.argv[1]))
+world.start(server(), "e.c.0.1")
+world.start(shell("while [ ! -e {workspace}/go ]; do sleep 0.02; done; exit 9"), "e.c.1.1")
+world.until_state("e.c.0.1", ObservedState.READY)
+world.until_state("e.c.1.1", ObservedState.READY)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def holder(world: LocalWorld) -> Iterator[subprocess.Popen[str]]:
+    """Another process whose back-end runs two services."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-c", textwrap.dedent(HOLDER), str(world.base)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_after_sigkill_of_the_master_everything_is_adopted(world: LocalWorld) -> None:
+    with holder(world) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait(DEADLINE_S)
+    before = {o.service_id: o for o in world.backend.observe()}
+    assert before["e.c.0.1"].state is ObservedState.READY
+    assert before["e.c.1.1"].state is ObservedState.READY
+    (world.settings.workspaces_dir / "tenant" / "go").touch()
+    assert world.ended("e.c.1.1").exit_code == 9
+    world.backend.stop(["e.c.0.1"])
+    assert world.ended("e.c.0.1").cause is Cause.STOPPED
+
+
+def test_an_end_while_no_backend_lives_is_found_with_its_exit_code(world: LocalWorld) -> None:
+    with holder(world) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait(DEADLINE_S)
+    (world.settings.workspaces_dir / "tenant" / "go").touch()
+    status = world.base / "state" / "services" / "e.c.1.1" / files.STATUS
+    until_file_says(world, status, "ended")
+    found = next(o for o in world.backend.observe() if o.service_id == "e.c.1.1")
+    assert (found.state, found.exit_code, found.cause) == (ObservedState.ENDED, 9, Cause.EXITED)
+
+
+def until_file_says(world: LocalWorld, path: Path, state: str) -> None:
+    wait_until(lambda: (files.read_json(str(path)) or {}).get("state") == state, world.waker)
+
+
+def test_what_was_written_down_but_not_begun_is_begun(world: LocalWorld) -> None:
+    start = start_of(shell("echo once; exit 3"))
+    world.backend.observe()
+    spec = specify(start, world.backend._layout.around)
+    directory = world.backend._layout.service(start.service_id)
+    world.close()
+    directory.mkdir()
+    files.write_json(str(directory / files.START), dict(spec))
+    assert world.ended(start.service_id).exit_code == 3
+    world.backend.start(start)
+    assert world.output(start.service_id) == "once\n"
+
+
+def test_what_was_not_even_written_down_can_be_started(world: LocalWorld) -> None:
+    world.backend.observe()
+    world.close()
+    (world.base / "state" / "services" / "e.c.0.1").mkdir()
+    assert world.backend.observe() == []
+    service = world.start(shell("exit 3"))
+    assert world.ended(service).exit_code == 3
+
+
+def test_two_supervisors_run_a_service_once(world: LocalWorld) -> None:
+    service = world.start(shell("echo once; exec sleep 1000"))
+    world.until_state(service, ObservedState.READY)
+    second = launch(world.backend._layout.service(service))
+    assert os.waitpid(second, 0)[1] == 0
+    assert world.output(service) == "once\n"
+
+
+def test_after_a_reboot_services_are_lost(world: LocalWorld) -> None:
+    service = world.start(shell("exec sleep 1000"))
+    world.until_state(service, ObservedState.READY)
+    world.backend.stop([service])
+    world.ended(service)
+    world.close()
+    directory = world.base / "state" / "services" / service
+    rewrite(directory / files.START, boot_id="another")
+    rewrite(directory / files.STATUS, boot_id="another", state="ready")
+    scratch = world.settings.scratch_dir / service
+    wait_until(lambda: not scratch.exists(), world.waker)
+    scratch.mkdir()
+    found = world.until_state(service, ObservedState.LOST)
+    assert "started anew" in found.message
+    assert not scratch.exists()
+    world.backend.forget([service])
+    assert world.seen(service) is None
+
+
+def rewrite(path: Path, **changes: object) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_a_reused_pid_is_not_mistaken_for_a_supervisor(world: LocalWorld) -> None:
+    """The status names a process that lives but is another one: it must be left alone."""
+    service = world.start(shell("exec sleep 1000"))
+    world.until_state(service, ObservedState.READY)
+    record = world.backend._records[service]
+    assert record.status is not None
+    supervisor = record.status["shim_pid"]
+    world.close()
+    os.kill(supervisor, signal.SIGKILL)
+    with subprocess.Popen(["sleep", "1000"], start_new_session=True) as stranger:
+        try:
+            status = world.base / "state" / "services" / service / files.STATUS
+            rewrite(status, shim_pid=stranger.pid, pid=stranger.pid)
+            assert world.ended(service).cause is Cause.KILLED
+            assert stranger.poll() is None
+            assert processes.start_ticks(stranger.pid) is not None
+        finally:
+            stranger.kill()
+
+
+def test_a_stop_asked_before_a_restart_holds(world: LocalWorld) -> None:
+    service = world.start(server())
+    world.until_state(service, ObservedState.READY)
+    world.close()
+    (world.base / "state" / "services" / service / files.STOP).touch()
+    assert world.ended(service).cause is Cause.STOPPED
