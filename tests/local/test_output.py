@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,7 +114,7 @@ def full_disk() -> Iterator[LocalWorld]:
         ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", str(state)], capture_output=True, check=False
     )
     if mounted.returncode != 0:
-        made.base.rmdir() if not any(made.base.iterdir()) else None
+        shutil.rmtree(made.base)
         pytest.skip("privilege: no small file system can be mounted")
     try:
         yield made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,4 +166,4 @@ def test_a_link_in_place_of_a_tenants_directory_is_refused(world: LocalWorld) ->
 def test_state_is_for_zoe_alone(world: LocalWorld) -> None:
     world.backend.observe()
     assert (world.base / "state").stat().st_mode & 0o777 == 0o700
-    assert (world.settings.scratch_dir.stat().st_uid == 65534) is IS_ROOT
+    assert (world.settings.scratch_dir.stat().st_uid != os.geteuid()) is IS_ROOT

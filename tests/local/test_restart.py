@@ -38,7 +38,7 @@ sys.stdin.read()
 @contextmanager
 def holder(world: LocalWorld) -> Iterator[subprocess.Popen[str]]:
     """Another process whose back-end runs two services."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(REPOSITORY), *sys.path))}
     command = [sys.executable, "-c", textwrap.dedent(HOLDER), str(world.base)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True

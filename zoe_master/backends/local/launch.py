@@ -16,7 +16,7 @@ _BLOCKED = (signal.SIGUSR1, signal.SIGTERM)
 
 
 def launch(directory: Path) -> int:
-    """The pid of a new supervisor for a service's directory; it takes about 25 ms until the component runs.
+    """The pid of a new supervisor for a service's directory; see `shim` for what that takes.
 
     `posix_spawn` is used because it does not copy the page tables of a large master.
     """

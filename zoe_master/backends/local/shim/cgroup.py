@@ -6,7 +6,9 @@ import contextlib
 import os
 import time
 
-from .files import Document
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .files import Document
 
 # Enough for a large JVM application, few enough that a fork bomb leaves the machine usable.
 PIDS_MAX = 8192

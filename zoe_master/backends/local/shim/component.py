@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NoReturn
 from . import kernel
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from .cgroup import Cgroup
     from .spec import StartSpec
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import traceback
-from typing import TYPE_CHECKING, cast
 
 from . import files
 from .supervisor import Supervisor
-
-if TYPE_CHECKING:
-    from .spec import StartSpec
 
 LOCK_WAIT_S = 0.5
 
@@ -22,15 +17,17 @@ def main() -> None:
     directory = sys.argv[1]
     _detach()
     lock = files.take_lock(f"{directory}/{files.LOCK}", LOCK_WAIT_S)
-    spec = files.read_json(f"{directory}/{files.START}")
+    spec = files.read_start(directory)
     if lock is None or spec is None or os.path.exists(f"{directory}/{files.STATUS}"):
         return
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("-500")
-    supervisor = Supervisor(directory, cast("StartSpec", spec))
+    supervisor = Supervisor(directory, spec)
     try:
         supervisor.run()
     except Exception as error:
+        import traceback
+
         traceback.print_exc()
         supervisor.abandon(f"its supervisor failed: {error!r}")
 

@@ -6,8 +6,8 @@ import contextlib
 import errno
 import select
 import socket
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .spec import ProbeSpec
 

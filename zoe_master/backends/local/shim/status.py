@@ -6,10 +6,10 @@ import contextlib
 import os
 import socket
 import time
-from typing import TYPE_CHECKING
 
 from . import files
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -8,7 +8,6 @@ import select
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from . import component, files, kernel, processes
 from .cgroup import Cgroup
@@ -17,6 +16,7 @@ from .output import BoundedOutput
 from .readiness import Readiness
 from .status import Status
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .spec import StartSpec
 
