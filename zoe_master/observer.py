@@ -13,6 +13,7 @@ from zoe_master.picture import Picture
 from zoe_master.steps import Reach, Step
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
+_ENDING = (*_GONE, ObservedState.STOPPING)
 
 
 class Observer:
@@ -60,9 +61,12 @@ class Observer:
         """Whatever the journal does not know as alive is stopped when it runs, and forgotten when it has ended."""
         alive = self._picture.alive_services()
         strangers = [o for o in observations.values() if o.service_id not in alive]
-        self._backend.stop([o.service_id for o in strangers if o.state not in _GONE])
-        self._backend.forget([o.service_id for o in strangers if o.state in _GONE])
-        if strangers:
+        running = [o.service_id for o in strangers if o.state not in _ENDING]
+        gone = [o.service_id for o in strangers if o.state in _GONE]
+        if running:
+            self._backend.stop(running)
+        if gone:
+            self._backend.forget(gone)
             self._reach(Step.FORGOTTEN)
 
 

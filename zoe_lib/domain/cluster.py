@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 
@@ -60,9 +61,8 @@ def lacks_resources(component: Component, free: Resources) -> str | None:
 def never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
     """Why the core services can never run together on these nodes, even if they were empty; None if they may.
 
-    A platform without any node answers None: nothing is known yet. The check packs greedily, largest first, per
-    component on nodes' totals; it refuses only what is certain: an instance that fits no node, or a sum of cores,
-    memory or devices beyond the sum of all nodes that carry the labels.
+    A platform without any node answers None: nothing is known yet. First what is certain is looked for and named (an
+    instance that fits no node, a sum beyond all nodes); then the core is packed onto empty nodes as admission does.
     """
     if not platform:
         return None
@@ -72,7 +72,7 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
         reason = _component_never_fits(component, platform)
         if reason is not None:
             return reason
-    return _sum_never_fits(application, platform)
+    return _sum_never_fits(application, platform) or _cannot_be_packed(application, platform)
 
 
 def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
@@ -114,6 +114,19 @@ def _sum_never_fits(application: Application, platform: Sequence[Node]) -> Reaso
         f"the core services together need {wanted.cores_milli / 1000:g} cores and {_mib(wanted.memory_bytes)}; "
         f"all nodes together have {everything.cores_milli / 1000:g} cores and {_mib(everything.memory_bytes)}",
         "",
+    )
+
+
+def _cannot_be_packed(application: Application, platform: Sequence[Node]) -> Reason | None:
+    nodes = {node.name: node for node in platform}
+    groups = [(c, c.essential_count) for c in application.components if c.essential_count]
+    free = {name: node.total for name, node in nodes.items()}
+    if pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None) is not None:
+        return None
+    return _never(
+        f"the core services fit one by one on the {len(platform)} nodes, but not all at once, even on empty ones",
+        "",
+        "ask for smaller services, or ask the admin for more or larger nodes",
     )
 
 

@@ -24,7 +24,24 @@ def core_requests(execution: Execution) -> Iterator[tuple[Request, list[Service]
 
 
 def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
-    """Room for every core service, or the request that found none; then the ledger is as it was."""
+    """Room for every core service, or the request that found none; then the ledger is as it was.
+
+    Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
+    """
+    refused = _admit_by_policy(execution, placer)
+    if isinstance(refused, tuple):
+        return refused
+    packed = placer.pack([request for request, _ in core_requests(execution)])
+    if packed is None:
+        return refused
+    return tuple(
+        Placement(service_id=service.id, node=node)
+        for request, services in core_requests(execution)
+        for service, node in zip(services, packed[request.component.name], strict=True)
+    )
+
+
+def _admit_by_policy(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
     taken: list[tuple[Request, list[int]]] = []
     placements: list[Placement] = []
     for request, services in core_requests(execution):

@@ -31,13 +31,12 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     ordered = order_queue(snapshot.queued, snapshot.now_s, policy)
     # 3. Admit cores, all or none, in order; the first that finds no room closes the door behind it.
     starts, reasons = _admit_in_order(ordered, placer, snapshot, policy)
-    # 4. Nobody's core waits for room: what is left goes to elastic services, running executions first.
-    elastic: dict[ExecutionId, tuple[Placement, ...]] = {}
-    if not any(reason.code is ReasonCode.NO_RESOURCES for reason in reasons.values()):
-        candidates = [e for e in snapshot.active if e.state is not ExecutionState.STOPPING]
-        candidates += [e for e in ordered if e.id in starts]
-        left = policy.placements_per_tick_max - sum(map(len, starts.values()))
-        elastic = give_elastic(candidates, placer, snapshot.now_s, left)
+    # 4. What no core can use goes to elastic services, running executions first: they are ahead of all that wait, and
+    #    their elastic demand is finite, so a core that waits is not kept out for ever.
+    candidates = [e for e in snapshot.active if e.state is not ExecutionState.STOPPING]
+    candidates += [e for e in ordered if e.id in starts]
+    left = policy.placements_per_tick_max - sum(map(len, starts.values()))
+    elastic = give_elastic(candidates, placer, snapshot.now_s, left)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.ledger import Ledger, Scores
@@ -44,6 +45,22 @@ class Placer:
             fits = self._passes(request, node, self._dynamic)
             scores[best] = self._scores(request, [node])[0] if fits else -np.inf
         return placed
+
+    def pack(self, requests: Sequence[Request]) -> dict[str, list[str]] | None:
+        """Take room for all of these requests by tight packing; node names per component, or None and no change."""
+        ledger = self.ledger
+        eligible = {r.component.name: {ledger.nodes[i].name for i in self._eligible_nodes(r)} for r in requests}
+        packed = pack_somehow(
+            [(request.component, request.count) for request in requests],
+            {node.name: ledger.free(i) for i, node in enumerate(ledger.nodes)},
+            lambda component, node: node in eligible[component.name],
+        )
+        if packed is None:
+            return None
+        for request in requests:
+            for node in packed[request.component.name]:
+                ledger.take(ledger.index[node], request.component.reservation)
+        return packed
 
     def undo(self, request: Request, placed: Sequence[int]) -> None:
         """Give all the room of a `place` back."""

@@ -1,0 +1,241 @@
+"""The whole master over simulated time: what users see, whatever dies."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.simulation.world import (
+    World,
+    application,
+    check_invariants,
+    component,
+    node,
+    random_application,
+    random_behaviour,
+)
+from zoe_lib.domain.application import Kind
+from zoe_lib.domain.execution import Cause, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.backends.simulated import BackendForgetsStarts, Behaviour, SimulatedBackend
+from zoe_master.steps import Step
+
+
+def test_a_batch_application_runs_to_its_end() -> None:
+    world = World([node("n1")])
+    execution_id = world.submit(application(component("job", 1, 1)))
+    world.tick()
+    assert world.state(execution_id) is ExecutionState.STARTING
+    world.tick()
+    assert world.state(execution_id) is ExecutionState.RUNNING
+    world.run(30.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.exit_code) == (ExecutionState.SUCCEEDED, 0)
+    assert list(execution.marks) == [
+        Mark.QUEUED,
+        Mark.ADMITTED,
+        Mark.PLACED,
+        Mark.STARTED,
+        Mark.READY,
+        Mark.ENDED,
+    ]
+
+
+def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None:
+    world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
+    first = world.submit(application(component("core", 2, 5)))
+    second = world.submit(application(component("core", 3, 3)))
+    world.run(1.0, check_invariants)
+    assert sum(s.node is not None for s in world.get(first).services) == 4
+    assert world.state(second) is ExecutionState.QUEUED
+    reason = world.get(second).reason
+    assert reason is not None
+    assert reason.code is ReasonCode.NO_RESOURCES
+    assert reason.counts == {"resources": 1}
+
+
+def test_fifo_lets_nobody_pass_and_says_so() -> None:
+    world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
+    world.submit(application(component("a", 3, 3)))
+    blocked = world.submit(application(component("b", 2, 2)))
+    small = world.submit(application(component("c", 1, 1)))
+    world.run(1.0, check_invariants)
+    assert world.state(blocked) is ExecutionState.QUEUED
+    reason = world.get(small).reason
+    assert reason is not None
+    assert reason.code is ReasonCode.BEHIND_IN_QUEUE
+
+
+def test_one_that_can_never_fit_blocks_nobody() -> None:
+    world = World([node("n1", cores=4)])
+    giant = world.submit(application(component("giant", 1, 1, cores=64)))
+    small = world.submit(application(component("small", 1, 1)))
+    world.run(1.0, check_invariants)
+    assert world.state(small) is ExecutionState.RUNNING
+    reason = world.get(giant).reason
+    assert reason is not None
+    assert reason.code is ReasonCode.NEVER_FITS
+
+
+def test_start_up_order_waits_for_readiness() -> None:
+    world = World([node("n1")], behave=lambda s: Behaviour(start_s=2.0, run_s=100.0))
+    execution_id = world.submit(
+        application(component("master", 1, 1, startup_order=0), component("worker", 1, 1, startup_order=1))
+    )
+    world.tick()
+    states = {s.component: s.state for s in world.get(execution_id).services}
+    assert states == {"master": ServiceState.STARTING, "worker": ServiceState.CREATED}
+    world.run(10.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.RUNNING
+
+
+def test_the_ending_component_decides_with_its_exit_code() -> None:
+    def behave(start: object) -> Behaviour:
+        return Behaviour(run_s=5.0, exit_code=3) if "driver" in str(start) else Behaviour()
+
+    world = World([node("n1")], behave=lambda s: behave(s.component.name))
+    execution_id = world.submit(
+        application(component("master", 1, 1), component("driver", 1, 1, ends_application=True))
+    )
+    world.run(60.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.exit_code, execution.cause) == (ExecutionState.FAILED, 3, Cause.EXITED)
+    assert not world.backend.observe()
+
+
+def test_another_core_service_that_ends_first_fails_it() -> None:
+    world = World([node("n1")], behave=lambda s: Behaviour(run_s=5.0 if s.component.name == "master" else 100.0))
+    execution_id = world.submit(
+        application(component("master", 1, 1), component("driver", 1, 1, ends_application=True))
+    )
+    world.run(60.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.cause) == (ExecutionState.FAILED, Cause.CORE_ENDED)
+    assert "master-0" in execution.message
+
+
+def test_an_elastic_service_never_fails_it_and_is_given_up_after_its_budget() -> None:
+    starts: list[str] = []
+
+    def behave(start: object) -> Behaviour:
+        starts.append(str(start))
+        return Behaviour(run_s=0.0, exit_code=1)
+
+    world = World([node("n1")], behave=lambda s: behave(s.service_id) if s.index else Behaviour(run_s=500.0))
+    execution_id = world.submit(application(component("worker", 1, 2)))
+    world.run(499.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.RUNNING
+    assert len(starts) == world.master.policy.elastic_failures_max
+    world.run(60.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_retries_start_it_anew_and_are_used_up() -> None:
+    world = World([node("n1")], behave=lambda _: Behaviour(run_s=1.0, exit_code=9))
+    execution_id = world.submit(application(component("job", 1, 1), retries=2))
+    world.run(120.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.attempt, execution.exit_code) == (ExecutionState.FAILED, 3, 9)
+    assert len(execution.services) == 3
+
+
+def test_ends_of_the_platforms_doing_do_not_use_up_retries() -> None:
+    tries: list[str] = []
+
+    def behave(service_id: str) -> Behaviour:
+        tries.append(service_id)
+        return Behaviour(fails=Cause.PORT_TAKEN) if len(tries) == 1 else Behaviour(run_s=1.0)
+
+    world = World([node("n1")], behave=lambda s: behave(s.service_id))
+    execution_id = world.submit(application(component("job", 1, 1)))
+    world.run(60.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.SUCCEEDED
+    assert world.get(execution_id).failed_attempts == 0
+
+
+@pytest.mark.parametrize(("kind", "state"), [(Kind.BATCH, "failed"), (Kind.INTERACTIVE, "succeeded")])
+def test_the_time_limit_ends_it(kind: Kind, state: str) -> None:
+    world = World([node("n1")], behave=lambda _: Behaviour())
+    execution_id = world.submit(application(component("a", 1, 1), kind=kind, time_limit_s=30.0))
+    world.run(60.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state.value, execution.cause) == (state, Cause.TIME_LIMIT)
+    assert execution.marks[Mark.ENDED] == pytest.approx(1030.0)
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.5, 5.0])
+def test_cancel_ends_it_at_once_wherever_it_is(after_s: float) -> None:
+    world = World([node("n1")], behave=lambda _: Behaviour(start_s=1.0))
+    execution_id = world.submit(application(component("a", 2, 4)))
+    if after_s:
+        world.run(after_s)
+    world.cancel(execution_id)
+    world.run(1.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.CANCELLED
+    assert not world.backend.observe()
+
+
+def test_a_lost_hand_over_is_made_again() -> None:
+    world = World([node("n1")], backend_type=BackendForgetsStarts)
+    execution_id = world.submit(application(component("a", 2, 2)))
+    world.run(5.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.STARTING
+    world.backend.__class__ = SimulatedBackend
+    world.run(60.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+@pytest.mark.parametrize("step", list(Step))
+@pytest.mark.parametrize("occurrence", [1, 2, 3])
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_master_that_dies_at_a_step_is_followed_by_one_that_finishes(
+    step: Step, occurrence: int, cancelled: bool
+) -> None:
+    world = World([node("n1")], behave=lambda _: Behaviour(start_s=0.5, run_s=10.0, stop_s=1.0))
+    execution_id = world.submit(
+        application(component("m", 1, 1, startup_order=0), component("w", 1, 3, startup_order=1))
+    )
+    world.crash_once_at(step, occurrence)
+    world.run(3.0, check_invariants)
+    if cancelled:
+        world.cancel(execution_id)
+    world.run(100.0, check_invariants)
+    expected = ExecutionState.CANCELLED if cancelled else ExecutionState.SUCCEEDED
+    assert world.state(execution_id) is expected
+    assert not world.backend.observe()
+    assert len(world.get(execution_id).services) == 4, "something was started twice"
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_days_end_well(seed: int) -> None:
+    """Tight clusters, random applications, cancellations and kills of the master: legal, safe, and all ends."""
+    chance = random.Random(seed)
+    behaviours: dict[str, Behaviour] = {}
+    world = World(
+        [
+            node(f"n{i}", cores=chance.randint(2, 6), memory_gib=chance.randint(4, 12))
+            for i in range(chance.randint(1, 3))
+        ],
+        behave=lambda s: behaviours.setdefault(s.service_id, random_behaviour(chance)),
+    )
+    submitted: list[str] = []
+    for _ in range(chance.randint(3, 12)):
+        if chance.random() < 0.3:
+            world.crash_once_at(chance.choice(list(Step)), chance.randint(1, 4))
+        submitted.append(world.submit(random_application(chance)))
+        world.run(chance.choice([0.0, 1.0, 7.0]), check_invariants)
+        if chance.random() < 0.2:
+            world.cancel(chance.choice(submitted))
+    for _ in range(200):
+        world.run(60.0, check_invariants)
+        waiting = [e for e in world.store.active() if not _never(e.reason)]
+        if not waiting:
+            break
+    assert not waiting, [(e.id, e.state, e.reason) for e in waiting]
+    snapshot = world.master.tick().snapshot
+    assert {e.id: e for e in world.store.active()} == {e.id: e for e in (*snapshot.queued, *snapshot.active)}
+
+
+def _never(reason: object) -> bool:
+    return getattr(reason, "code", None) is ReasonCode.NEVER_FITS

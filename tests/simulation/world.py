@@ -1,0 +1,202 @@
+"""A master over the in-memory store and the simulated back-end, with time that is moved by hand."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Application, Component, Kind, Probe, ProbeKind
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import (
+    ACTIVE_STATES,
+    Cause,
+    Execution,
+    ExecutionState,
+    Outcome,
+)
+from zoe_lib.domain.resources import Resources, total
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.backends.base import Start
+from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
+from zoe_master.master import Master, Tick
+from zoe_master.steps import Reach, Step, pass_by
+from zoe_master.waker import Waker
+
+GIB = 2**30
+
+
+class Crash(Exception):  # noqa: N818 - it is what happens, not an error
+    """The master dies here."""
+
+
+def node(name: str, cores: int = 8, memory_gib: int = 32) -> Node:
+    return Node(name, Resources(cores * 1000, memory_gib * GIB))
+
+
+def component(
+    name: str, essential: int, total_count: int, cores: int = 1, memory_gib: int = 1, **more: object
+) -> Component:
+    return Component(
+        name=name,
+        image="zoe/tiny",
+        reservation=Resources(cores * 1000, memory_gib * GIB),
+        essential_count=essential,
+        total_count=total_count,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def application(*components: Component, **more: object) -> Application:
+    return Application(name="app", components=components, **more)  # type: ignore[arg-type]
+
+
+class World:
+    """Everything outside the master, and the master, which can be killed and replaced."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        behave: Callable[[Start], Behaviour] = lambda _: Behaviour(run_s=10.0),
+        backend_type: type[SimulatedBackend] = SimulatedBackend,
+    ) -> None:
+        self.clock = ManualClock(1000.0)
+        self.store = MemoryStore()
+        self.waker = Waker()
+        self.backend = backend_type(nodes, self.clock, self.waker, behave=behave)
+        self.reach: Reach = pass_by
+        self._count = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """A new master takes over, as after a kill of the old one."""
+        self.store.stop_leading()
+        epoch = self.store.try_lead("test")
+        assert epoch is not None
+        self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach)
+
+    def _reach(self, step: Step) -> None:
+        self.reach(step)
+
+    def submit(self, app: Application, **more: object) -> str:
+        self._count += 1
+        execution = Execution(
+            id=f"e{self._count:05}",
+            name=app.name,
+            tenant="default",
+            user="ada",
+            application=app,
+            submitted_at_s=self.clock(),
+            **more,  # type: ignore[arg-type]
+        )
+        return self.store.submit(execution, "test").id
+
+    def cancel(self, execution_id: str) -> None:
+        execution = self.get(execution_id)
+        if execution.terminal or execution.state is ExecutionState.STOPPING:
+            return
+        kind = ev.Stopping if execution.state in ACTIVE_STATES else ev.Refused
+        event = kind(at_s=self.clock(), outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
+        self.store.append(execution_id, [event], execution.version, None)
+
+    def get(self, execution_id: str) -> Execution:
+        return self.store.execution(execution_id)
+
+    def state(self, execution_id: str) -> ExecutionState:
+        return self.get(execution_id).state
+
+    def tick(self) -> Tick:
+        """One tick; where the master dies, another one takes over and ticks."""
+        try:
+            return self.master.tick()
+        except Crash:
+            self.reach = pass_by
+            self.restart()
+            return self.master.tick()
+
+    def run(self, seconds: float, check: Callable[[World], None] = lambda _: None) -> None:
+        """Let time pass, ticking whenever something is due, and checking after each tick."""
+        end_s = self.clock() + seconds
+        while True:
+            self.tick()
+            check(self)
+            if self.waker.wait(0):
+                continue
+            due = [d for d in (self.backend.next_change_s(), self.master.next_due_s()) if d is not None]
+            next_s = min((d for d in due if d > self.clock()), default=math.inf)
+            if next_s > end_s:
+                break
+            self.clock.advance(next_s - self.clock())
+        self.clock.advance(max(end_s - self.clock(), 0.0))
+        self.tick()
+        check(self)
+
+    def crash_once_at(self, wanted: Step, occurrence: int = 1) -> None:
+        """Let the master die when it reaches a step for the n-th time."""
+        left = occurrence
+
+        def reach(step: Step) -> None:
+            nonlocal left
+            if step is wanted:
+                left -= 1
+                if left == 0:
+                    raise Crash(step)
+
+        self.reach = reach
+
+
+def check_invariants(world: World) -> None:
+    """Nothing over-committed, core all or none, nothing runs that the journal does not want."""
+    active = world.store.active()
+    capacity = {n.name: n.usable for n in world.backend.nodes()}
+    for name, usable in capacity.items():
+        held = total(e.component_of(s).reservation for e in active for s in e.services if s.alive and s.node == name)
+        assert held.fits_in(usable), f"{name} is over-committed: {held} of {usable}"
+    for execution in active:
+        if execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
+            assert all(s.node for s in execution.core_services()), "a started execution without its whole core"
+        if execution.state in (ExecutionState.SUBMITTED, ExecutionState.QUEUED):
+            assert not any(s.node for s in execution.services if s.alive), "a waiting execution holds a node"
+    alive = {s.id for e in active for s in e.services if s.alive}
+    running = {o.service_id for o in world.backend.observe() if o.state.value not in ("ended", "lost", "stopping")}
+    assert running <= alive, f"left behind: {running - alive}"
+
+
+def random_application(seed: random.Random) -> Application:
+    """Small applications of every shape."""
+    parts = []
+    for number in range(seed.randint(1, 3)):
+        essential = seed.randint(1 if number == 0 else 0, 2)
+        elastic = seed.choice([0, 0, 1, 3])
+        readiness = Probe(ProbeKind.TCP, "p", timeout_s=30.0) if seed.random() < 0.3 else None
+        parts.append(
+            component(
+                f"c{number}",
+                essential,
+                max(essential + elastic, 1) if essential + elastic else 1,
+                cores=seed.randint(1, 3),
+                memory_gib=seed.randint(1, 6),
+                startup_order=seed.randint(0, 2),
+                readiness=readiness,
+                ends_application=number == 0 and essential == 1 and elastic == 0 and seed.random() < 0.5,
+            )
+        )
+    return application(
+        *parts,
+        kind=seed.choice([Kind.BATCH, Kind.INTERACTIVE]),
+        retries=seed.choice([0, 0, 1]),
+        time_limit_s=seed.choice([None, 60.0]),
+    )
+
+
+def random_behaviour(seed: random.Random) -> Behaviour:
+    """Quick, slow, failing, stubborn services."""
+    return Behaviour(
+        start_s=seed.choice([0.0, 0.5, 3.0]),
+        ready_s=seed.choice([0.0, 1.0, 40.0]),
+        run_s=seed.choice([0.0, 5.0, 20.0, 50.0]),
+        exit_code=seed.choice([0, 0, 0, 1]),
+        stop_s=seed.choice([0.0, 1.0, 30.0]),
+        fails=seed.choice([None] * 12 + [Cause.PORT_TAKEN, Cause.START_FAILED]),
+    )
