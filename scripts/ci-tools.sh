@@ -1,0 +1,15 @@
+#!/bin/sh
+# What the tests use beyond Python, from Debian's packages. Only root may install; everybody else is told.
+set -eu
+PACKAGES="python3.11 python3.11-venv"
+missing=""
+for package in $PACKAGES; do
+    dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"
+done
+[ -z "$missing" ] && { echo "ci-tools: all there"; exit 0; }
+if [ "$(id -u)" != 0 ]; then
+    echo "ci-tools: as root, run: apt-get install -y$missing" >&2
+    exit 1
+fi
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
