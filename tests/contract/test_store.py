@@ -323,3 +323,20 @@ def test_a_reader_by_id_misses_nothing(open_store: OpenStore) -> None:
             future.result()
     assert seen == [entry.id for entry in reader.journal(0, 1000)]
     assert len(seen) == writers * each
+
+
+def test_many_submissions_at_once_are_all_kept(open_store: OpenStore) -> None:
+    stores = [open_store(), open_store()]
+
+    def submit(number: int) -> Execution:
+        return stores[number % 2].submit(execution(number), f"request-{number}", f"key {number // 3}", "same")
+
+    with ThreadPoolExecutor(12) as pool:
+        given = list(pool.map(submit, range(90)))
+    stored = {e.id: e for e in open_store().active()}
+    assert len(stored) == 30
+    assert all(stored[e.id] == e for e in given)
+    assert {len({e.id for e in given[third : third + 3]}) for third in range(0, 90, 3)} == {1}
+    entries = stores[0].journal(0, 100)
+    assert sorted(str(entry.execution_id) for entry in entries) == sorted(stored)
+    assert all(entry.cause_id == f"request-{int(str(entry.execution_id)[-4:])}" for entry in entries)

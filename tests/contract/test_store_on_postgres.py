@@ -27,7 +27,7 @@ from zoe_lib.store.cursors import encode_cursor
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.sql import executions as reading
-from zoe_lib.store.sql import journal, writing
+from zoe_lib.store.sql import journal, submitting
 from zoe_lib.store.sql.database import Database
 
 WAIT_S_MAX = 10.0
@@ -58,11 +58,10 @@ def test_a_fast_committer_does_not_overtake_a_delayed_one(store: PostgresStore, 
     delayed = Database(postgres_url)
     written, may_commit = Event(), Event()
 
-    def commit_late(connection: Any) -> Execution:
-        stored = writing.submit(connection, Applications(), execution(1), "slow", None, "")
+    def commit_late(connection: Any) -> None:
+        submitting.write(connection, [submitting.prepare(Applications(), execution(1), "slow", None, "")])
         written.set()
         assert may_commit.wait(WAIT_S_MAX)
-        return stored
 
     with ThreadPoolExecutor(2) as pool:
         slow = pool.submit(delayed.write, commit_late)

@@ -7,21 +7,23 @@ import json
 from collections import OrderedDict
 from threading import Lock
 
+from zoe_lib.descriptions.model import Document
+from zoe_lib.descriptions.to_document import to_document
+from zoe_lib.descriptions.to_domain import application_of
 from zoe_lib.domain.application import Application
-from zoe_lib.store.codec import Json, decode, encode
+from zoe_lib.store.base import Unstorable
+from zoe_lib.store.codec import Json
 
 # A parsed description takes some kilobytes; more than this many different ones are rarely active at once.
 CACHED_MAX = 2000
 
 
-def to_document(application: Application) -> Json:
-    """The JSON form that is kept."""
-    return encode(application)
-
-
 def parse(document: Json) -> Application:
-    """The application of a kept JSON form."""
-    return decode(Application, document)
+    """The application of a kept document.
+
+    Its structure is read without the rules for users: what was accepted once must stay readable when they get stricter.
+    """
+    return application_of(Document.model_validate(document))
 
 
 class Applications:
@@ -32,11 +34,13 @@ class Applications:
         self._lock = Lock()
 
     def keep(self, application: Application) -> tuple[str, Json]:
-        """Remember an application; the hash of its document, and the document."""
+        """Remember an application; the hash of its document, and the document. Unstorable if it would not come back."""
         document = to_document(application)
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
         name = hashlib.sha256(canonical.encode()).hexdigest()
-        self._put(name, application)
+        if self.get(name) != application:
+            _check_comes_back(application, document)
+            self._put(name, application)
         return name, document
 
     def load(self, name: str, document: Json) -> Application:
@@ -59,3 +63,13 @@ class Applications:
             self._by_hash.move_to_end(name)
             while len(self._by_hash) > CACHED_MAX:
                 self._by_hash.popitem(last=False)
+
+
+def _check_comes_back(application: Application, document: Json) -> None:
+    """One execution that cannot be read would keep a master from starting."""
+    try:
+        same = parse(document) == application
+    except ValueError as error:
+        raise Unstorable(f"application {application.name!r} is no valid description: {error}") from error
+    if not same:
+        raise Unstorable(f"application {application.name!r} would be read back as something else")

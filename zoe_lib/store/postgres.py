@@ -23,11 +23,13 @@ from zoe_lib.store.base import (
     UsageSample,
 )
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import executions, installation, journal, people, upkeep, writing
+from zoe_lib.store.sql import executions, installation, journal, people, submitting, upkeep, writing
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
+from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, storable
 
 
@@ -42,6 +44,7 @@ class PostgresStore:
         self._database = Database(url, pool_size)
         self._applications = Applications()
         self._recent = RecentExecutions()
+        self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
         self._leadership = Leadership(self._database.dedicated)
         self._listener = Listener(self._database.dedicated)
 
@@ -51,11 +54,16 @@ class PostgresStore:
     ) -> Execution:
         """Keep a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
-        stored = self._database.write(
-            lambda c: writing.submit(c, self._applications, execution, cause_id, idempotency_key, fingerprint)
-        )
+        submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint)
+        self._submissions.do(submission)
+        stored = submission.execution
+        if not submission.written:
+            stored = self._database.read(lambda c: submitting.already_there(c, self._applications, submission))
         self._recent.keep(stored)
         return stored
+
+    def _write_submissions(self, submissions: Sequence[Submission]) -> None:
+        self._database.write_repeatable(lambda c: submitting.write(c, submissions))
 
     def append(
         self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from tests.support.applications import application
+from tests.support.applications import application, component
 from zoe_lib.store import documents
+from zoe_lib.store.base import Unstorable
 from zoe_lib.store.documents import Applications
 
 
@@ -15,6 +16,14 @@ def test_the_same_application_has_the_same_hash() -> None:
     assert applications.keep(application())[0] == name
     assert applications.keep(application(name="other"))[0] != name
     assert Applications().load(name, json.loads(json.dumps(document))) == application()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"environment": (("B", "1"), ("A", "2"))}, {"name": "not a name"}, {"shm_bytes": -5}]
+)
+def test_what_would_not_come_back_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(Unstorable):
+        Applications().keep(application(component(**changes)))  # type: ignore[arg-type]
 
 
 def test_an_application_is_parsed_once() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 import psycopg2
 from sqlalchemy import Connection, Engine, create_engine, exc
@@ -11,8 +11,9 @@ from sqlalchemy import Connection, Engine, create_engine, exc
 from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
 
 T = TypeVar("T")
+IsolationLevel = Literal["REPEATABLE READ", "READ COMMITTED", "AUTOCOMMIT"]
 
-UNDEFINED_TABLE = "42P01"
+UNDEFINED_TABLE_OR_TYPE = ("42P01", "42704")
 # A process that is stopped in the middle of a transaction holds locks that all others wait for, a new leader included:
 # the server ends such a session. Vanished machines are noticed by keep-alives, so that their leader lock falls.
 SESSION_SETTINGS = {
@@ -37,19 +38,14 @@ POOL_WAIT_S_MAX = 10.0
 
 
 class Database:
-    """A pool of connections to one database."""
+    """Pools of connections to one database."""
 
     def __init__(self, url: str, pool_size: int = 10) -> None:
-        self._engine: Engine = create_engine(
-            url,
-            pool_size=pool_size,
-            max_overflow=pool_size,
-            pool_timeout=POOL_WAIT_S_MAX,
-            connect_args=CONNECT_ARGUMENTS,
-            executemany_mode="values_plus_batch",
-        )
-        # Reads of several statements must see one moment; the driver sets this without a round trip.
-        self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
+        # One pool for each level of isolation: a connection whose level is changed back when it is returned would be
+        # lost to its pool if it died meanwhile. Reads of several statements must see one moment.
+        self._reader = _engine(url, "REPEATABLE READ", pool_size)
+        self._writer = _engine(url, "READ COMMITTED", pool_size)
+        self._single = _engine(url, "AUTOCOMMIT", 1)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one frozen picture of the database. It may be run twice."""
@@ -57,11 +53,15 @@ class Database:
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction and commit it. It may be run twice, but is committed once."""
-        return self._run(self._engine, work, commit=True)
+        return self._run(self._writer, work, commit=True)
+
+    def write_repeatable(self, work: Callable[[Connection], T]) -> T:
+        """Run a single statement that is a transaction of its own, and does no harm when it is done twice."""
+        return self._run(self._single, work, commit=False)
 
     def dedicated(self) -> psycopg2.extensions.connection:
         """A connection outside of the pool, each statement its own transaction; the caller closes it."""
-        arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
+        arguments, options = self._writer.dialect.create_connect_args(self._writer.url)
         try:
             connection: psycopg2.extensions.connection = psycopg2.connect(
                 *arguments, **{**CONNECT_ARGUMENTS, **options}
@@ -72,8 +72,9 @@ class Database:
         return connection
 
     def close(self) -> None:
-        """Close every connection of the pool."""
-        self._engine.dispose()
+        """Close every connection of the pools."""
+        for engine in (self._reader, self._writer, self._single):
+            engine.dispose()
 
     def _run(self, engine: Engine, work: Callable[[Connection], T], commit: bool) -> T:
         """Once more when the connection turns out to be dead, as all are after a restart; not once a commit began."""
@@ -99,12 +100,24 @@ class Database:
         raise AssertionError("unreachable")
 
 
+def _engine(url: str, isolation_level: IsolationLevel, pool_size: int) -> Engine:
+    return create_engine(
+        url,
+        isolation_level=isolation_level,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_timeout=POOL_WAIT_S_MAX,
+        connect_args=CONNECT_ARGUMENTS,
+        executemany_mode="values_plus_batch",
+    )
+
+
 def _raise_as_ours(error: exc.DBAPIError) -> NoReturn:
     if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
         raise StoreUnavailable(_first_line(error.orig)) from error
     if isinstance(error, exc.DataError):
         raise Unstorable(_first_line(error.orig)) from error
-    if getattr(error.orig, "pgcode", None) == UNDEFINED_TABLE:
+    if getattr(error.orig, "pgcode", None) in UNDEFINED_TABLE_OR_TYPE:
         raise StoreError(f"the database lacks tables of this version: run the migrations ({_first_line(error.orig)})")
     raise error
 

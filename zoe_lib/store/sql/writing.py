@@ -1,4 +1,4 @@
-"""Writing executions: a new one, and events with their projection."""
+"""Writing events with their projection."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from zoe_lib.domain.events import Event, Submitted
+from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader
+from zoe_lib.store.base import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.documents import Applications
-from zoe_lib.store.rows import changed_services, changing_values, fixed_values
+from zoe_lib.store.rows import changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal
-from zoe_lib.store.tables import executions, idempotency_keys, services
+from zoe_lib.store.tables import executions, services
 
-_NEW_EXECUTION = insert(executions).on_conflict_do_nothing().returning(executions.c.id)
-_NEW_KEY = insert(idempotency_keys).on_conflict_do_nothing().returning(idempotency_keys.c.key)
 _SERVICE = insert(services)
 _SERVICE_STATE = (
     *("state", "node", "backend_id", "not_before_s"),
@@ -29,55 +27,6 @@ _CHANGED_SERVICE = _SERVICE.on_conflict_do_update(
 )
 # The lock makes a new leader wait for this transaction, and this transaction for a new leader's.
 _EPOCH = text("SELECT epoch FROM leader WHERE id = 1 FOR SHARE")
-
-
-def submit(
-    connection: Connection,
-    applications: Applications,
-    execution: Execution,
-    cause_id: str,
-    idempotency_key: str | None,
-    fingerprint: str,
-) -> Execution:
-    """Write a new execution, or find the one that an earlier call of the same kind has written."""
-    if idempotency_key is not None and not _take_key(connection, execution, idempotency_key, fingerprint):
-        return _of_key(connection, applications, execution.tenant, idempotency_key, fingerprint)
-    event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
-    new = apply(execution, event)
-    name, document = applications.keep(new.application)
-    values = {**fixed_values(new, name), **changing_values(new), "application": document}
-    if connection.execute(_NEW_EXECUTION, values).first() is None:
-        return _same(reading.one(connection, applications, execution.id), execution)
-    connection.execute(_SERVICE, list(changed_services((), new)))
-    journal.write_events(connection, new, [event])
-    return new
-
-
-def _take_key(connection: Connection, execution: Execution, key: str, fingerprint: str) -> bool:
-    """Waits while another transaction has written the same key and not yet ended."""
-    values = {
-        "tenant": execution.tenant,
-        "key": key,
-        "fingerprint": fingerprint,
-        "execution_id": execution.id,
-        "at_s": execution.submitted_at_s,
-    }
-    return connection.execute(_NEW_KEY, values).first() is not None
-
-
-def _of_key(connection: Connection, applications: Applications, tenant: str, key: str, fingerprint: str) -> Execution:
-    columns = (idempotency_keys.c.fingerprint, idempotency_keys.c.execution_id)
-    mine = (idempotency_keys.c.tenant == tenant, idempotency_keys.c.key == key)
-    row = connection.execute(select(*columns).where(*mine)).one()
-    if row.fingerprint != fingerprint:
-        raise IdempotencyConflict(f"the idempotency key {key!r} was used for another request")
-    return reading.one(connection, applications, row.execution_id)
-
-
-def _same(stored: Execution, execution: Execution) -> Execution:
-    if (stored.tenant, stored.user, stored.application) != (execution.tenant, execution.user, execution.application):
-        raise ConcurrentUpdate(f"the execution id {execution.id} is taken")
-    return stored
 
 
 def append(

@@ -1,0 +1,133 @@
+"""Writing new executions: any number in one statement, because each way to the database and back counts here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, Table, select, text
+
+from zoe_lib.domain.events import Submitted
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict
+from zoe_lib.store.documents import Applications
+from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
+from zoe_lib.store.sql import executions as reading
+from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
+from zoe_lib.store.tables import executions, idempotency_keys, services
+
+
+@dataclass(slots=True)
+class Submission:
+    """A new execution with its key; `written` is false while another one holds its key or its id."""
+
+    execution: Execution  # as it will be stored
+    cause_id: str
+    application_hash: str
+    application: Values
+    key: str | None
+    fingerprint: str
+    written: bool = field(default=False)
+
+
+def _columns(table: Table) -> str:
+    return ", ".join(table.c.keys())
+
+
+def _rows(table: Table, parameter: str) -> str:
+    return f"jsonb_populate_recordset(NULL::{table.name}, CAST(:{parameter} AS jsonb))"
+
+
+# Who has no key or gets it is inserted, services follow, and the journal comes last: its lock is taken when all the
+# rest is written (the count needs it), so that it is held for the shortest time and nobody waits for a key with it.
+_SUBMIT = text(f"""
+    WITH asked AS MATERIALIZED (
+        SELECT * FROM {_rows(idempotency_keys, "keys")}
+    ), keyed AS (
+        INSERT INTO idempotency_keys ({_columns(idempotency_keys)})
+        SELECT {_columns(idempotency_keys)} FROM asked
+        WHERE NOT EXISTS (SELECT FROM executions WHERE executions.id = asked.execution_id)
+        ON CONFLICT DO NOTHING RETURNING execution_id
+    ), fresh AS (
+        INSERT INTO executions ({_columns(executions)})
+        SELECT {_columns(executions)} FROM {_rows(executions, "executions")}
+        WHERE id NOT IN (SELECT execution_id FROM asked) OR id IN (SELECT execution_id FROM keyed)
+        ON CONFLICT DO NOTHING RETURNING id, tenant, submitted_at_s
+    ), parts AS (
+        INSERT INTO services ({_columns(services)})
+        SELECT {_columns(services)} FROM {_rows(services, "services")}
+        WHERE execution_id IN (SELECT id FROM fresh) RETURNING 1
+    ), locked AS MATERIALIZED (
+        SELECT pg_advisory_xact_lock({JOURNAL_LOCK})
+        FROM (SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM parts) AS written) AS rows
+        WHERE written > 0
+    ), entries AS (
+        INSERT INTO journal (execution_id, tenant, version, kind, at_s, cause_id, data)
+        SELECT fresh.id, fresh.tenant, 1, '{Submitted.kind}', fresh.submitted_at_s,
+               CAST(:causes AS jsonb) ->> fresh.id, '{{}}'
+        FROM locked, fresh ORDER BY fresh.submitted_at_s, fresh.id
+    )
+    SELECT id, pg_notify('{CHANNEL}', '') FROM fresh
+""")  # noqa: S608 - made of names of tables and constants
+
+
+def prepare(
+    applications: Applications, execution: Execution, cause_id: str, key: str | None, fingerprint: str
+) -> Submission:
+    """What is to be written for a fresh execution."""
+    stored = apply(execution, Submitted(at_s=execution.submitted_at_s, cause_id=cause_id))
+    name, document = applications.keep(stored.application)
+    return Submission(stored, cause_id, name, document, key, fingerprint)
+
+
+def write(connection: Connection, submissions: Sequence[Submission]) -> None:
+    """Write those whose key and id are free, and mark them. The ids must differ from each other."""
+    # In one order everywhere, so that two processes with the same keys wait for each other only one way.
+    ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
+    parameters = {
+        "executions": [_execution_values(one) for one in ordered],
+        "services": [row for one in ordered for row in changed_services((), one.execution)],
+        "keys": [_key_values(one) for one in ordered if one.key is not None],
+        "causes": {one.execution.id: one.cause_id for one in ordered},
+    }
+    rows = connection.execute(_SUBMIT, {name: json.dumps(value) for name, value in parameters.items()})
+    written = {row.id for row in rows}
+    for one in submissions:
+        one.written = one.execution.id in written
+
+
+def already_there(connection: Connection, applications: Applications, submission: Submission) -> Execution:
+    """What an earlier call has written in place of this one; IdempotencyConflict, ConcurrentUpdate."""
+    wanted = submission.execution
+    if submission.key is not None:
+        columns = (idempotency_keys.c.fingerprint, idempotency_keys.c.execution_id)
+        same_key = (idempotency_keys.c.tenant == wanted.tenant, idempotency_keys.c.key == submission.key)
+        row = connection.execute(select(*columns).where(*same_key)).one_or_none()
+        if row is not None and row.fingerprint != submission.fingerprint:
+            raise IdempotencyConflict(f"the idempotency key {submission.key!r} was used for another request")
+        if row is not None:
+            return reading.one(connection, applications, row.execution_id)
+    stored = reading.one(connection, applications, wanted.id)
+    if (stored.tenant, stored.user, stored.application) != (wanted.tenant, wanted.user, wanted.application):
+        raise ConcurrentUpdate(f"the execution id {wanted.id} is taken")
+    return stored
+
+
+def _execution_values(submission: Submission) -> Values:
+    values = {
+        **fixed_values(submission.execution, submission.application_hash),
+        **changing_values(submission.execution),
+    }
+    return {**values, "application": submission.application}
+
+
+def _key_values(submission: Submission) -> Values:
+    return {
+        "tenant": submission.execution.tenant,
+        "key": submission.key,
+        "fingerprint": submission.fingerprint,
+        "execution_id": submission.execution.id,
+        "at_s": submission.execution.submitted_at_s,
+    }
