@@ -347,7 +347,7 @@ class CatalogueEntryView(Wire):
     id: str
     title: str
     category: str
-    description: str
+    summary: str
     document: dict[str, Any]
     form: dict[str, Any] = {}
 

@@ -12,6 +12,8 @@ from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib import descriptions
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.wire import (
+    CatalogueEntryView,
+    CatalogueList,
     ConvertRequest,
     ConvertResponse,
     ValidateRequest,
@@ -35,7 +37,25 @@ def convert(body: ConvertRequest, _who: Reader) -> ConvertResponse:
         conversion = descriptions.convert(body.document)
     except DescriptionError as error:
         raise from_description(error) from None
-    return ConvertResponse(document=conversion.document, notes=list(conversion.notes))
+    return ConvertResponse(document=conversion.document, notes=[str(note) for note in conversion.notes])
+
+
+@router.get("/catalogue", response_model=CatalogueList)
+def catalogue(_who: Reader) -> CatalogueList:
+    """Descriptions that are there to be used, with the JSON Schema of their forms."""
+    return CatalogueList(
+        entries=[
+            CatalogueEntryView(
+                id=entry.id,
+                title=entry.title,
+                category=entry.category,
+                summary=entry.summary,
+                document=descriptions.catalogue_document(entry),
+                form=descriptions.form_schema(entry),
+            )
+            for entry in descriptions.catalogue()
+        ]
+    )
 
 
 @router.get("/schema", response_model=dict[str, Any])

@@ -1,0 +1,55 @@
+"""policy get, policy set: how the queue is ordered and services are placed."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from zoe_cli.context import options
+from zoe_cli.output import Format, Rows, emit
+from zoe_lib.wire import PolicyView
+
+app = typer.Typer(help="The admin's policy.", no_args_is_help=True)
+
+
+@app.command("get")
+def get(context: typer.Context) -> None:
+    """Print the policy in force."""
+    with options(context).client() as client:
+        _emit(context, client.policy())
+
+
+@app.command("set")
+def set_policy(
+    context: typer.Context,
+    settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="Such as order=size ageing_s=300.")],
+) -> None:
+    """Change settings of the policy; the rest stays as it is."""
+    with options(context).client() as client:
+        present = client.policy()
+        wanted = {**present.model_dump(), **dict(_setting(text) for text in settings), "version": present.version}
+        try:
+            policy = PolicyView.model_validate(wanted)
+        except ValidationError as error:
+            raise typer.BadParameter("; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())) from None
+        _emit(context, client.set_policy(policy))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, separator, value = text.partition("=")
+    if not separator or key not in PolicyView.model_fields:
+        known = ", ".join(name for name in PolicyView.model_fields if name != "version")
+        raise typer.BadParameter(f"{text!r} is not KEY=VALUE with a key of {known}")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value.split(",") if key == "filters" else value
+
+
+def _emit(context: typer.Context, policy: PolicyView) -> None:
+    form = options(context).output
+    rows = Rows(("setting", "value"), list(policy.model_dump().items()))
+    emit(policy, Format.TABLE if form is Format.NAME else form, rows)

@@ -1,0 +1,59 @@
+"""token ls, token add, token revoke: the own API tokens."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Literal, cast
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Rows, duration, emit, note
+from zoe_lib.wire import TokenRequest, TokenView
+
+app = typer.Typer(help="API tokens.", no_args_is_help=True)
+
+
+@app.command("ls")
+def ls(context: typer.Context) -> None:
+    """List the own tokens."""
+    with options(context).client() as client:
+        answer = client.tokens()
+    emit(answer, options(context).output, _rows(answer.tokens))
+
+
+@app.command("add")
+def add(
+    context: typer.Context,
+    scope: Annotated[list[str] | None, typer.Option(help="read, submit or admin; repeatable.")] = None,
+    lifetime: Annotated[float | None, typer.Option(help="Seconds until it expires; default: never.")] = None,
+    text: Annotated[str, typer.Option("--note", help="What it is for.")] = "",
+) -> None:
+    """Make a token; its secret is shown this once."""
+    scopes = scope or ["read", "submit"]
+    unknown = set(scopes) - {"read", "submit", "admin"}
+    if unknown:
+        raise typer.BadParameter(f"unknown scope: {', '.join(sorted(unknown))}")
+    request = TokenRequest(
+        scopes=cast("list[Literal['read', 'submit', 'admin']]", scopes), lifetime_s=lifetime, note=text
+    )
+    with options(context).client() as client:
+        token = client.add_token(request)
+    note(f"secret, shown once: {token.secret}")
+    emit(token, options(context).output, _rows([token]))
+
+
+@app.command("revoke")
+def revoke(context: typer.Context, token_id: Annotated[str, typer.Argument(help="Id of a token.")]) -> None:
+    """Make a token worthless at once."""
+    with options(context).client() as client:
+        client.revoke_token(token_id)
+    note(f"revoked {token_id}")
+
+
+def _rows(tokens: list[TokenView]) -> Rows:
+    def left(token: TokenView) -> str:
+        return "never" if token.expires_at_s is None else duration(token.expires_at_s - time.time())
+
+    rows = [(t.id, ", ".join(t.scopes), left(t), t.note) for t in tokens]
+    return Rows(("id", "scopes", "expires in", "note"), rows)
