@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.local.support import MIB, LocalWorld, needs_cgroups, python
+from tests.local.support import MIB, LocalWorld, needs_cgroups, python, start_of
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import ObservedState
+from zoe_master.backends.local.shim import files
+from zoe_master.backends.local.specification import specify
 
 LIMITED = {"reservation": Resources(500, 64 * MIB)}
 GREEDY_CHILD = """
@@ -92,3 +94,20 @@ os.wait(); time.sleep(1000)
     either_world.start(python(program))
     either_world.until(lambda: any(usage.cpu_s >= 0.3 for usage in either_world.backend.usage()))
     assert either_world.backend.usage()[0].cpu_s < 2
+
+
+def test_a_control_group_that_takes_no_process_is_done_without(world: LocalWorld) -> None:
+    """As in a session whose control groups are delegated only half: limits can be written, processes not moved."""
+    world.backend.observe()
+    start = start_of(python(GREEDY_CHILD, **LIMITED))
+    spec = specify(start, world.backend._layout.around)
+    directory = world.backend._layout.service(start.service_id)
+    world.close()
+    group = world.base / "group"
+    group.mkdir()
+    (group / "memory.limit_in_bytes").touch()
+    spec["cgroup"] = {"version": 1, "memory": str(group), "pids": None}
+    directory.mkdir()
+    files.write_json(str(directory / files.START), dict(spec))
+    assert world.ended(start.service_id).cause is Cause.OUT_OF_MEMORY
+    assert "memory is sampled" in (directory / files.ERRORS).read_text()

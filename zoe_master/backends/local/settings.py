@@ -42,7 +42,7 @@ class LocalSettings:
     output_bytes_max: kept of what one service prints. kept_logs_max, kept_logs_age_max_s: bounds for those of
     forgotten services.
     port_first, port_last: ports for components, below the range that the kernel gives to clients.
-    workers: services handed over at the same time; a hand-over is a few milliseconds, the rest is the supervisors' work.
+    workers: services handed over at the same time; that takes milliseconds, the rest is the supervisors' work.
     look_interval_s: how often everything is looked at; news come faster by themselves.
     insecure: see `refuse_reason`.
     """

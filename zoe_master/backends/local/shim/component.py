@@ -9,10 +9,10 @@ import os
 import resource
 import signal
 import socket
-from typing import TYPE_CHECKING, NoReturn
 
 from . import kernel
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -24,6 +24,7 @@ DATA_LIMIT_FACTOR = 4
 DATA_LIMIT_BYTES_MIN = 1 << 30
 FILES_MAX = 65536
 UMASK = 0o022
+JOINING = "cannot join the control group"
 
 
 class StartFailed(Exception):  # noqa: N818 - the name is the fact
@@ -33,6 +34,10 @@ class StartFailed(Exception):  # noqa: N818 - the name is the fact
         super().__init__(message)
         self.cause = cause
         self.message = message
+
+
+class CannotJoin(Exception):  # noqa: N818
+    """The control group was made, but the kernel lets no process into it: as when a user's session delegates it."""
 
 
 def check_ports(ports: dict[str, int]) -> None:
@@ -50,7 +55,7 @@ def check_ports(ports: dict[str, int]) -> None:
 
 
 def start(spec: StartSpec, output: int, cgroup: Cgroup | None) -> int:
-    """The pid of the component's process, which runs its program already; StartFailed when it could not."""
+    """The pid of the component's process, which runs its program already; StartFailed or CannotJoin if it could not."""
     check_ports(spec["ports"])
     error_read, error_write = os.pipe()
     parent = os.getpid()
@@ -62,17 +67,19 @@ def start(spec: StartSpec, output: int, cgroup: Cgroup | None) -> int:
         report = file.read()  # ends with the exec, which closes the other end
     if report:
         os.waitpid(pid, 0)
-        raise StartFailed("start_failed", json.loads(report))
+        doing, reason = json.loads(report)
+        raise CannotJoin(reason) if doing == JOINING else StartFailed("start_failed", f"{doing}: {reason}")
     return pid
 
 
 def _become(spec: StartSpec, parent: int, output: int, error_write: int, cgroup: Cgroup | None) -> NoReturn:
-    doing = "cannot prepare the process"
+    doing = JOINING
     try:
         _reset_signals()
         os.setsid()
         if cgroup is not None:
             cgroup.join()
+        doing = "cannot prepare the process"
         _set_limits(spec, bounded=cgroup is not None)
         _redirect(output)
         _drop_privileges(spec, parent)
@@ -81,10 +88,10 @@ def _become(spec: StartSpec, parent: int, output: int, error_write: int, cgroup:
             os.makedirs(spec["work_dir"], exist_ok=True)
         os.chdir(spec["work_dir"])
         doing = f"cannot run {spec['argv'][0]!r} (PATH={spec['environment'].get('PATH', '')})"
-        os.execvpe(spec["argv"][0], spec["argv"], spec["environment"])
+        _execute(spec["argv"], spec["environment"])
     except BaseException as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
-        os.write(error_write, json.dumps(f"{doing}: {reason}").encode())
+        os.write(error_write, json.dumps([doing, reason]).encode())
     finally:
         os._exit(127)
 
@@ -134,3 +141,18 @@ def _drop_privileges(spec: StartSpec, parent: int) -> None:
     kernel.die_with_parent()
     if os.getppid() != parent:
         os._exit(127)
+
+
+def _execute(argv: list[str], environment: dict[str, str]) -> NoReturn:
+    """Search PATH as a shell does. `os.execvpe` imports a module first, which the component's user may not read."""
+    if "/" in argv[0]:
+        os.execve(argv[0], argv, environment)
+    problem: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    for directory in environment.get("PATH", os.defpath).split(os.pathsep):
+        try:
+            os.execve(f"{directory or '.'}/{argv[0]}", argv, environment)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            problem = error
+    raise problem

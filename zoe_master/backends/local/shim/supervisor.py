@@ -75,10 +75,14 @@ class Supervisor:
         try:
             cgroup.create(self._spec["memory_limit_bytes"])
         except OSError as error:
-            print(f"no control group, memory is sampled: {error}", file=sys.stderr)
-            cgroup.remove(timeout_s=0.0)
+            self._do_without(cgroup, error)
             return None
         return cgroup
+
+    @staticmethod
+    def _do_without(cgroup: Cgroup, error: Exception) -> None:
+        print(f"no control group, memory is sampled: {error}", file=sys.stderr)
+        cgroup.remove(timeout_s=0.0)
 
     def _listen_to_signals(self) -> None:
         os.set_blocking(self._wakeup_read, False)
@@ -95,7 +99,7 @@ class Supervisor:
 
     def _start(self) -> bool:
         try:
-            self._pid = component.start(self._spec, self._output_write, self._cgroup)
+            self._pid = self._start_component()
         except component.StartFailed as failed:
             self._report_end(None, failed.cause, failed.message)
             return False
@@ -113,6 +117,15 @@ class Supervisor:
             self._readiness = Readiness(probe, time.monotonic())
         self._status.change("started" if probe is not None else "ready")
         return True
+
+    def _start_component(self) -> int:
+        try:
+            return component.start(self._spec, self._output_write, self._cgroup)
+        except component.CannotJoin as error:
+            assert self._cgroup is not None
+            self._do_without(self._cgroup, error)
+            self._cgroup, self._group = None, Group(None)
+            return component.start(self._spec, self._output_write, None)
 
     # While it runs
 

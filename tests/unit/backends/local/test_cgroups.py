@@ -1,0 +1,130 @@
+"""Finding a place for control groups, on hierarchies made of plain files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zoe_master.backends.local import cgroups
+from zoe_master.backends.local.shim.cgroup import Cgroup
+
+
+def proc_of(tmp_path: Path, mounts: list[str], groups: list[str]) -> Path:
+    proc = tmp_path / "proc"
+    proc.mkdir()
+    (proc / "mountinfo").write_text("\n".join(mounts) + "\n")
+    (proc / "cgroup").write_text("\n".join(groups) + "\n")
+    return proc
+
+
+def mount(point: Path, kind: str, options: str, root: str = "/") -> str:
+    return f"30 20 0:26 {root} {point} rw,nosuid shared:9 - {kind} cgroup {options}"
+
+
+def kernel_fills(monkeypatch: pytest.MonkeyPatch, *files: str) -> None:
+    """Let a new directory hold the files that the kernel would put there."""
+    make = Path.mkdir
+
+    def filling(self: Path, *args: object, **options: object) -> None:
+        make(self, *args, **options)  # type: ignore[arg-type]
+        for file in files:
+            (self / file).touch()
+
+    monkeypatch.setattr(Path, "mkdir", filling)
+
+
+def test_version_1_below_our_own_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, pids = tmp_path / "memory", tmp_path / "pids"
+    (memory / "ours").mkdir(parents=True)
+    pids.mkdir()
+    proc = proc_of(
+        tmp_path,
+        [mount(memory, "cgroup", "rw,memory"), mount(pids, "cgroup", "rw,pids")],
+        ["4:memory:/ours", "8:pids:/"],
+    )
+    kernel_fills(monkeypatch, "memory.limit_in_bytes", "cgroup.procs")
+    parent = cgroups.find_parent("zoe", proc)
+    assert parent == cgroups.CgroupParent(1, memory / "ours" / "zoe", pids / "zoe")
+    assert parent.spec("s") == {
+        "version": 1,
+        "memory": str(memory / "ours" / "zoe" / "s"),
+        "pids": str(pids / "zoe" / "s"),
+    }
+
+
+def test_a_container_sees_a_part_of_the_hierarchy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    proc = proc_of(tmp_path, [mount(memory, "cgroup", "rw,memory", root="/docker/x")], ["4:memory:/docker/x"])
+    kernel_fills(monkeypatch, "memory.limit_in_bytes", "cgroup.procs")
+    assert cgroups.find_parent("zoe", proc) == cgroups.CgroupParent(1, memory / "zoe", None)
+
+
+def test_version_2_beside_our_own_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unified = tmp_path / "unified"
+    own = unified / "system.slice" / "zoe.service"
+    own.mkdir(parents=True)
+    for group in (unified, own.parent):
+        (group / "cgroup.subtree_control").write_text("cpu memory pids")
+    proc = proc_of(tmp_path, [mount(unified, "cgroup2", "rw")], ["0::/system.slice/zoe.service"])
+    kernel_fills(monkeypatch, "memory.max", "cgroup.subtree_control")
+    parent = cgroups.find_parent("zoe", proc)
+    expected = own.parent / "zoe"
+    assert parent == cgroups.CgroupParent(2, expected, expected)
+    assert (expected / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+def test_without_the_right_there_is_none_and_nothing_is_left(tmp_path: Path) -> None:
+    unified = tmp_path / "unified"
+    unified.mkdir()
+    (unified / "cgroup.subtree_control").write_text("")
+    proc = proc_of(tmp_path, [mount(unified, "cgroup2", "rw")], ["0::/"])
+    assert cgroups.find_parent("zoe", proc) is None
+    assert not (unified / "zoe").exists()
+    assert cgroups.find_parent("zoe", tmp_path / "no-proc") is None
+
+
+def group_of(tmp_path: Path, version: int, **files: str) -> Cgroup:
+    for name, text in files.items():
+        (tmp_path / name.replace("__", ".")).write_text(text)
+    return Cgroup(version, str(tmp_path), None)
+
+
+def test_figures_of_version_1(tmp_path: Path) -> None:
+    group = group_of(
+        tmp_path,
+        1,
+        memory__usage_in_bytes="5000\n",
+        memory__stat="inactive_file 1\ntotal_inactive_file 2000\n",
+        memory__oom_control="oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
+        cgroup__procs="12\n13\n",
+    )
+    assert (group.memory_bytes(), group.out_of_memory_kills(), group.pids()) == (3000, 3, [12, 13])
+
+
+def test_figures_of_version_2(tmp_path: Path) -> None:
+    group = group_of(
+        tmp_path,
+        2,
+        memory__current="5000\n",
+        memory__stat="anon 1\ninactive_file 500\n",
+        memory__events="low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\noom_group_kill 0\n",
+        cgroup__procs="",
+    )
+    assert (group.memory_bytes(), group.out_of_memory_kills(), group.pids()) == (4500, 2, [])
+
+
+def test_version_2_gets_its_limits(tmp_path: Path) -> None:
+    group = group_of(tmp_path, 2, memory__max="max", memory__swap__max="max", pids__max="max")
+    Cgroup(2, str(tmp_path), str(tmp_path)).create(1024)
+    assert (tmp_path / "memory.max").read_text() == "1024"
+    assert (tmp_path / "memory.swap.max").read_text().startswith("0")
+    assert Cgroup.of(group.document()) is not None
+    assert Cgroup.of(None) is None
+
+
+def test_a_group_that_is_gone_has_no_figures(tmp_path: Path) -> None:
+    group = Cgroup(1, str(tmp_path / "gone"), None)
+    assert (group.memory_bytes(), group.out_of_memory_kills(), group.pids()) == (0, 0, [])
+    assert group.remove()

@@ -1,0 +1,108 @@
+"""The readiness probe never waits, and takes nothing for an answer that is none."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from zoe_master.backends.local.shim.readiness import ANSWER_S_MAX, Readiness
+from zoe_master.backends.local.shim.spec import ProbeSpec
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def probe(kind: str, port: int, path: str = "/") -> ProbeSpec:
+    return {"kind": kind, "port": port, "path": path, "interval_s": 1.0, "timeout_s": 10.0}
+
+
+def drive(readiness: Readiness, now_s: float, rounds: int = 20) -> None:
+    """Advance as the supervisor does, for as long as something happens."""
+    for _ in range(rounds):
+        readiness.advance(now_s)
+        descriptor = readiness.descriptor
+        if descriptor is None:
+            return
+        poll = select.poll()
+        poll.register(descriptor, readiness.events)
+        poll.poll(20)
+
+
+def test_tcp_is_ready_when_the_connection_stands(listener: socket.socket) -> None:
+    readiness = Readiness(probe("tcp", listener.getsockname()[1]), 0.0)
+    drive(readiness, 0.0)
+    assert readiness.ready
+    assert readiness.descriptor is None
+
+
+def test_nobody_there_is_asked_again_soon_and_then_later() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    readiness = Readiness(probe("tcp", port), 0.0)
+    drive(readiness, 0.0)
+    assert not readiness.ready
+    assert readiness.due_at_s == pytest.approx(0.05)
+    drive(readiness, 2.0)
+    assert readiness.due_at_s == pytest.approx(2.5)
+    drive(readiness, 9.0)
+    assert readiness.due_at_s == pytest.approx(10.0)
+    assert not readiness.late(9.9)
+    assert readiness.late(10.0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "ready", "problem"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", True, ""),
+        (b"HTTP/1.0 404 Not Found\r\n\r\n", True, ""),
+        (b"HTTP/1.1 302\r\n", True, ""),
+        (b"HTTP/1.1 503 Unavailable\r\n\r\n", False, "HTTP status 503"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", False, "the answer is not HTTP"),
+        (b"", False, "the answer is not HTTP"),
+        (b"HTTP/1.1 abc\r\n", False, "the answer is not HTTP"),
+        (b"x" * 1000, False, "the answer is not HTTP"),
+    ],
+)
+def test_http_is_judged_by_its_status(listener: socket.socket, answer: bytes, ready: bool, problem: str) -> None:
+    readiness = Readiness(probe("http", listener.getsockname()[1], "/health"), 0.0)
+    readiness.advance(0.0)
+    connection, _ = listener.accept()
+    with connection:
+        readiness.advance(0.0)
+        assert connection.recv(1000).startswith(b"GET /health HTTP/1.0\r\nHost: 127.0.0.1:")
+        connection.sendall(answer)
+        connection.shutdown(socket.SHUT_WR)
+        drive(readiness, 0.0)
+    assert readiness.ready is ready
+    assert problem in readiness.problem
+    readiness.close()
+
+
+def test_an_answer_in_small_pieces_is_read_to_its_status(listener: socket.socket) -> None:
+    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness.advance(0.0)
+    connection, _ = listener.accept()
+    with connection:
+        for piece in (b"HT", b"TP/1.1", b" 20", b"0", b" OK"):
+            connection.sendall(piece)
+            drive(readiness, 0.0, rounds=3)
+        assert readiness.ready
+
+
+def test_silence_is_no_answer_and_the_next_question_comes(listener: socket.socket) -> None:
+    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    began_s = time.monotonic()
+    drive(readiness, 0.0, rounds=3)
+    assert readiness.descriptor is not None
+    readiness.advance(ANSWER_S_MAX)
+    assert time.monotonic() - began_s < 1
+    assert readiness.descriptor is None
+    assert readiness.problem == "no answer"
+    assert readiness.due_at_s > ANSWER_S_MAX
