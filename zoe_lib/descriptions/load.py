@@ -9,7 +9,8 @@ from typing import NoReturn
 from zoe_lib.descriptions.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
 from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|\b(?:NaN|Infinity)\b', re.DOTALL)
+# A string without an end takes all the rest: looking for another one within it would be quadratic.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]|\b(?:NaN|Infinity)\b', re.DOTALL)
 _COLON = re.compile(r"\s*+:")
 
 

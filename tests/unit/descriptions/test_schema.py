@@ -1,0 +1,49 @@
+"""The generated schema and the page about the format are true."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from zoe_lib.descriptions import Code, json_schema
+from zoe_lib.domain.templates import TemplateKind
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "description-format.md").read_text("utf-8")
+
+
+def test_the_schema_in_the_tree_is_up_to_date() -> None:
+    kept = json.loads((DOCS / "reference" / "description.schema.json").read_text("utf-8"))
+    assert kept == json_schema(), "run: python -m zoe_lib.descriptions > docs/reference/description.schema.json"
+
+
+def test_every_key_is_described_in_schema_and_page() -> None:
+    for key, schema in _keys(json_schema()):
+        assert schema.get("description"), key
+        assert f"`{key}`" in PAGE, key
+
+
+def test_nothing_is_unbounded() -> None:
+    for key, schema in _keys(json_schema()):
+        for one in [schema, *schema.get("anyOf", [])]:
+            match one.get("type"):
+                case "string":
+                    assert one.keys() & {"maxLength", "enum", "const", "pattern"}, key
+                case "integer" | "number":
+                    assert one.keys() >= {"maximum"} or "const" in one, key
+                case "array":
+                    assert "maxItems" in one, key
+
+
+def test_codes_and_templates_are_on_the_page() -> None:
+    for code in Code:
+        assert f"`{code}`" in PAGE, code
+    for kind in TemplateKind:
+        assert f"{{{kind}" in PAGE, kind
+
+
+def _keys(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for owner in [schema, *schema["$defs"].values()]:
+        yield from owner.get("properties", {}).items()

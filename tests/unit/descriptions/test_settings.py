@@ -1,0 +1,68 @@
+"""set_values: what `--set component.key=value` does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.descriptions.documents import small, spark
+from zoe_lib.descriptions import DescriptionError, parse, set_values
+
+
+def test_values_go_to_components_frameworks_and_the_application() -> None:
+    document = spark()
+    changed = set_values(
+        document,
+        [
+            "driver.environment.N=3",
+            "driver.environment.PATH=a=b",
+            "driver.resources.memory=2GiB",
+            "driver.command=run 'one two'",
+            "driver.command.0=walk",
+            "spark.elastic_workers=5",
+            "spark-worker.resources.cores=0.3",
+            "time_limit_s=60",
+            "size.run_time_s=4",
+            "name=other",
+        ],
+    )
+    application = parse(changed)
+    driver, worker = application.component("driver"), application.component("spark-worker")
+    assert driver.environment == (("N", "3"), ("PATH", "a=b"))
+    assert driver.command == ("walk", "one two")
+    assert driver.reservation.memory_bytes == 2**31
+    assert (worker.total_count, worker.reservation.cores_milli) == (6, 300)
+    assert (application.name, application.time_limit_s, application.expected_run_s) == ("other", 60, 4)
+    assert document == spark()
+
+
+def test_a_star_goes_to_every_component_that_has_the_variable() -> None:
+    document = small(environment={"HOST": "a"})
+    document["components"].append({**small()["components"][0], "name": "other"})
+    changed = set_values(document, ["*.environment.HOST=b"])
+    assert [c.get("environment") for c in changed["components"]] == [{"HOST": "b"}, None]
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("time_limit_s", "has no '='"),
+        ("driver=1", "nothing is called 'driver'"),
+        ("mian.image=x", "did you mean 'main'?"),
+        ("main.imge=x", "did you mean 'image'?"),
+        ("main.command.7=x", "leads nowhere"),
+        ("main.image.x=1", "leads nowhere"),
+        ("main.command='x", "not a command line"),
+        ("*.environment.NOPE=1", "no component has"),
+        ("=", "nothing is called"),
+        ("version=5", "nothing is called"),
+    ],
+)
+def test_what_cannot_be_set_is_told(setting: str, told: str) -> None:
+    with pytest.raises(DescriptionError, match=told.replace("?", r"\?")):
+        set_values(small(command=["x"]), [setting])
+
+
+def test_all_wrong_settings_are_told_at_once() -> None:
+    with pytest.raises(DescriptionError) as caught:
+        set_values(small(), ["a", "b=1", "main.c=2"])
+    assert len(caught.value.diagnostics) == 3
