@@ -79,7 +79,7 @@ def test_a_fast_committer_does_not_overtake_a_delayed_one(store: PostgresStore, 
 
 def test_a_stopped_writer_holds_nobody_up_for_ever(store: PostgresStore, postgres_url: str) -> None:
     with closing(connect(postgres_url)) as stopped, stopped.cursor() as cursor:
-        cursor.execute("SET idle_in_transaction_session_timeout = '300ms'")  # as all sessions of a store, but longer
+        cursor.execute("SET idle_in_transaction_session_timeout = '300ms'")  # as all sessions of a store, but shorter
         cursor.execute("BEGIN")
         cursor.execute(f"SELECT pg_advisory_xact_lock({journal.JOURNAL_LOCK})")
         assert store.submit(execution(), "request").version == 1

@@ -58,14 +58,16 @@ class Grouping(Generic[T]):
             return taken
 
     def _write_group(self, group: list[_Call[T]]) -> None:
+        error: Exception | None = StoreUnavailable("the write was interrupted")  # what the others learn of a Ctrl-C
         try:
             self._write([call.item for call in group])
-        except Exception as error:
-            if len(group) > 1 and not isinstance(error, StoreUnavailable):
+            error = None
+        except Exception as raised:
+            error = raised
+        finally:
+            if len(group) == 1 or error is None or isinstance(error, StoreUnavailable):
+                for call in group:
+                    call.error, call.done = error, True
+            else:
                 for call in group:
                     self._write_group([call])
-                return
-            for call in group:
-                call.error = error
-        for call in group:
-            call.done = True

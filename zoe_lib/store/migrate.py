@@ -14,6 +14,7 @@ from sqlalchemy import Connection, create_engine, exc, text
 import zoe_lib
 from alembic import command
 from zoe_lib.store.base import StoreError, StoreUnavailable
+from zoe_lib.store.sql.database import with_driver
 
 # Held while a process migrates, so that those that start at the same time wait for it.
 MIGRATION_LOCK = 0x5A6F65_03
@@ -57,7 +58,7 @@ def _config(connection: Connection | None) -> Config:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection]:
-    engine = create_engine(url)
+    engine = create_engine(with_driver(url))
     try:
         with engine.connect() as connection:
             connection.execute(text(f"SELECT pg_advisory_lock({MIGRATION_LOCK})"))

@@ -90,3 +90,14 @@ def test_one_alone_is_written_at_once() -> None:
     with pytest.raises(ValueError, match="bad"):
         grouping.do(5)
     assert disk.groups == [[1], [5]]
+
+
+def test_an_interrupted_write_leaves_nobody_waiting() -> None:
+    def interrupted(items: Sequence[int]) -> None:
+        raise KeyboardInterrupt
+
+    grouping = Grouping(interrupted, key=lambda item: item)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            grouping.do(1)
+    assert not grouping._waiting

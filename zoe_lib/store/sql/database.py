@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NoReturn, TypeVar
 
 import psycopg2
-from sqlalchemy import Connection, Engine, create_engine, exc
+from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 
 from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
 
@@ -100,9 +100,15 @@ class Database:
         raise AssertionError("unreachable")
 
 
+def with_driver(url: str) -> URL:
+    """The URL with the driver that is installed; what `postgresql://` alone means changes between versions."""
+    parsed = make_url(url)
+    return parsed.set(drivername="postgresql+psycopg2") if parsed.drivername == "postgresql" else parsed
+
+
 def _engine(url: str, isolation_level: IsolationLevel, pool_size: int) -> Engine:
     return create_engine(
-        url,
+        with_driver(url),
         isolation_level=isolation_level,
         pool_size=pool_size,
         max_overflow=pool_size,
