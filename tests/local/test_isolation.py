@@ -20,7 +20,7 @@ def test_the_environment_holds_nothing_of_the_master(world: LocalWorld, monkeypa
     monkeypatch.setenv("ZOE_DATABASE_URL", "secret")
     service = world.start(shell("env | cut -d= -f1 | sort", environment=(("MINE", "x"),)))
     names = set(lines(world, service)) - {"PWD", "_", "SHLVL", "OLDPWD"}
-    assert names == {"HOME", "LANG", "MINE", "PATH", "TMPDIR", "ZOE_EXECUTION_ID", "ZOE_SERVICE_ID"}
+    assert names == {"HOME", "LANG", "MINE", "PATH", "TMPDIR", "ZOE_BACKEND", "ZOE_EXECUTION_ID", "ZOE_SERVICE_ID"}
 
 
 def test_no_descriptor_of_the_master_is_inherited(world: LocalWorld) -> None:

@@ -83,8 +83,8 @@ class Address:
 class LogChunk:
     """A piece of a service's output (standard output and error together).
 
-    `next_offset` continues it; `complete` says that nothing will follow. `dropped_bytes` counts what the bound took
-    away before `offset`.
+    `next_offset` continues it; `complete` says that nothing will follow. `offset` is where the data begin: beyond the
+    offset asked for by `dropped_bytes` when the bound (or a full disk) took those away.
     """
 
     data: bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -32,6 +33,7 @@ from zoe_master.backends.local.specification import HOST
 from zoe_master.backends.local.worker import Worker
 from zoe_master.waker import Waker
 
+_log = logging.getLogger(__name__)
 PRUNE_INTERVAL_S = 60.0
 # A supervisor needs a few milliseconds after its last word, and longer for a large scratch directory.
 ARCHIVE_INTERVAL_S = 0.05
@@ -49,7 +51,7 @@ class LocalBackend:
     def __init__(self, settings: LocalSettings, waker: Waker) -> None:
         if not settings.nodes:
             settings = replace(settings, nodes=(default_node(),))
-        self._settings = settings
+        self._settings = settings = settings.absolute()
         self._waker = waker
         self._lock = threading.RLock()
         self._layout = Layout(settings)
@@ -183,15 +185,19 @@ class LocalBackend:
         next_prune_s = 0.0
         while not self._closing.is_set():
             now_s = time.monotonic()
-            if now_s >= next_look_s:
-                next_look_s = now_s + self._settings.look_interval_s
-                self._look_at_all()
-            if now_s >= next_prune_s:
-                next_prune_s = now_s + PRUNE_INTERVAL_S
-                self.prune_logs()
-            pause_s = max(0.0, next_look_s - time.monotonic())
-            hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
-            self._look_at(hinted)
+            try:
+                if now_s >= next_look_s:
+                    next_look_s = now_s + self._settings.look_interval_s
+                    self._look_at_all()
+                if now_s >= next_prune_s:
+                    next_prune_s = now_s + PRUNE_INTERVAL_S
+                    self.prune_logs()
+                pause_s = max(0.0, next_look_s - time.monotonic())
+                hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
+                self._look_at(hinted)
+            except Exception:  # whatever one directory holds, the others are looked at
+                _log.exception("looking at local services failed")
+                self._closing.wait(self._settings.look_interval_s)
 
     def _look_at(self, services: set[ServiceId]) -> None:
         with self._lock:

@@ -23,7 +23,7 @@ class Layout:
     def __init__(self, settings: LocalSettings) -> None:
         self.settings = settings
         owner = _owner(settings.run_as_user)
-        state_dir = settings.state_dir.absolute()
+        state_dir = settings.state_dir
         self.services_dir = state_dir / "services"
         self.kept_dir = state_dir / "kept"
         directories.make_base(state_dir, None, 0o700)

@@ -11,7 +11,7 @@ from pathlib import Path
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.local.shim import files, processes
 from zoe_master.backends.local.shim.cgroup import Cgroup
-from zoe_master.backends.local.specification import SERVICE_VARIABLE
+from zoe_master.backends.local.specification import BACKEND_VARIABLE, SERVICE_VARIABLE
 
 
 def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.0) -> bool:
@@ -25,15 +25,16 @@ def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.
     cgroup = Cgroup.of(status.get("cgroup") or spec.get("cgroup"))
     if cgroup is not None:
         cgroup.forbid_forks()
-    gone = _kill_all(service_id, status, cgroup, timeout_s)
+    marks = {f"{SERVICE_VARIABLE}={service_id}", f"{BACKEND_VARIABLE}={spec.get('hint')}"}
+    gone = _kill_all({mark.encode() for mark in marks}, status, cgroup, timeout_s)
     if cgroup is not None:
         cgroup.remove()
     return gone
 
 
-def _kill_all(service_id: ServiceId, status: files.Document, cgroup: Cgroup | None, timeout_s: float) -> bool:
+def _kill_all(marks: set[bytes], status: files.Document, cgroup: Cgroup | None, timeout_s: float) -> bool:
     deadline_s = time.monotonic() + timeout_s
-    while left := leftovers(service_id, status, cgroup):
+    while left := leftovers(marks, status, cgroup):
         if time.monotonic() >= deadline_s:
             return False
         for pid in left:
@@ -43,13 +44,13 @@ def _kill_all(service_id: ServiceId, status: files.Document, cgroup: Cgroup | No
     return True
 
 
-def leftovers(service_id: ServiceId, status: files.Document, cgroup: Cgroup | None) -> set[int]:
-    """The pids of all living processes of the service."""
+def leftovers(marks: set[bytes], status: files.Document, cgroup: Cgroup | None) -> set[int]:
+    """The pids of all living processes of the service; `marks` stand in their environment."""
     found = set(cgroup.pids()) if cgroup is not None else set()
     alive = {pid: process for pid, process in processes.all_processes().items() if process.state != "Z"}
     session = _session(status)
     found |= {pid for pid, process in alive.items() if process.session == session}
-    found |= {pid for pid in alive if _is_marked(pid, service_id)}
+    found |= {pid for pid in alive if _is_marked(pid, marks)}
     return found & alive.keys() - {os.getpid()}
 
 
@@ -66,9 +67,9 @@ def _session(status: files.Document) -> int | None:
     return pid if began is None or began == status.get("pid_start_ticks") else None
 
 
-def _is_marked(pid: int, service_id: ServiceId) -> bool:
+def _is_marked(pid: int, marks: set[bytes]) -> bool:
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return False
-    return f"{SERVICE_VARIABLE}={service_id}".encode() in environment.split(b"\0")
+    return marks <= set(environment.split(b"\0"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 
@@ -64,3 +64,13 @@ class LocalSettings:
     workers: int = 4
     look_interval_s: float = 1.0
     insecure: bool = False
+
+    def absolute(self) -> LocalSettings:
+        """The same with absolute directories: supervisors work in another one."""
+        return replace(
+            self,
+            state_dir=self.state_dir.absolute(),
+            scratch_dir=self.scratch_dir.absolute(),
+            workspaces_dir=self.workspaces_dir.absolute(),
+            volumes_dir=self.volumes_dir.absolute(),
+        )

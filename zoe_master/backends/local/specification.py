@@ -23,8 +23,9 @@ from zoe_master.backends.local.volumes import variable_of, volume_directories, w
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
-# Set for every component; by it the processes of a service are found again, so it comes last.
+# Set for every component; by both the processes of a service are found again, so they come last.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
+BACKEND_VARIABLE = "ZOE_BACKEND"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def specify(start: Start, around: Surroundings) -> StartSpec:
         "created_at_s": time.time(),
         "cause_id": start.cause_id,
         "argv": argv,
-        "environment": environment,
+        "environment": environment | {BACKEND_VARIABLE: around.hint, SERVICE_VARIABLE: start.service_id},
         "work_dir": str(work_dir),
         "make_work_dir": make,
         "scratch": str(places.scratch),
@@ -163,7 +164,6 @@ def _environment(start: Start, runtime: Runtime, places: _Places, filled: _Fille
         **{variable_of(volume): str(directory) for volume, directory in places.volumes.items()},
         **{name: filled(text) for name, text in start.component.environment},
         "ZOE_EXECUTION_ID": start.execution_id,
-        SERVICE_VARIABLE: start.service_id,
     }
 
 

@@ -73,6 +73,9 @@ class Worker:
         if record.final:
             record.stage = Stage.FINISHED
             return None
+        if not record.directory.is_dir():
+            record.lose("its state directory was removed")
+            return None
         lock = files.take_lock(str(record.directory / files.LOCK))
         if lock is None:
             return None
@@ -118,7 +121,9 @@ class Worker:
         for name in (files.START, files.USAGE, files.STOP, files.ERRORS, files.LOCK):
             (record.directory / name).unlink(missing_ok=True)
         os.utime(record.directory)
-        record.directory.rename(self._layout.kept(record.service_id))
+        kept = self._layout.kept(record.service_id)
+        directories.remove(kept)
+        record.directory.rename(kept)
 
     def _end(self, record: Record, cause: Cause, message: str, exit_code: int | None = None) -> None:
         """Report an end that no supervisor reports; if it cannot be written, memory has to do."""
