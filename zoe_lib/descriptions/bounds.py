@@ -22,7 +22,8 @@ TEXT_LENGTH_MAX = 131_071
 """One argument or variable: Linux MAX_ARG_STRLEN without its NUL."""
 WHERE_LENGTH_MAX = 4096
 
-COMPONENTS_MAX = 100
+COMPONENTS_MAX = 1000
+"""Formats 0 and 1 of the original have one entry per instance."""
 SERVICES_MAX = 10_000
 """Services of one application: as many as are placed in one pass."""
 FRAMEWORKS_MAX = 20

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
 DIAGNOSTICS_MAX = 100
 """More findings than anyone reads; bounds the answer to a hostile document."""
+TEXT_MAX = 1000
+"""Characters of one text of a finding."""
 
 
 class Code(StrEnum):
@@ -47,8 +49,13 @@ class DescriptionError(ValueError):
     """A description that cannot be used; carries all findings, in the order of the document."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)[:DIAGNOSTICS_MAX]
+        self.diagnostics = tuple(map(_bounded, tuple(diagnostics)[:DIAGNOSTICS_MAX]))
         super().__init__("\n".join(map(str, self.diagnostics)))
+
+
+def _bounded(one: Diagnostic) -> Diagnostic:
+    """A hostile document's own keys and values stand in findings; they must not make the answer large."""
+    return replace(one, pointer=one.pointer[:TEXT_MAX], message=one.message[:TEXT_MAX], hint=one.hint[:TEXT_MAX])
 
 
 def pointer(*parts: str | int) -> str:
@@ -58,7 +65,7 @@ def pointer(*parts: str | int) -> str:
 
 def did_you_mean(wrong: str, known: Sequence[str]) -> str:
     """A hint with the closest known word, or with the known words when none is close."""
-    close = get_close_matches(wrong[:64], known, n=1, cutoff=0.6)
+    close = get_close_matches(wrong[:64], known[:200], n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
     return "known are " + ", ".join(sorted(known)[:20]) if known else "there is none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from zoe_lib.descriptions import model
@@ -37,7 +38,8 @@ def _checked(document: object, frameworks: Mapping[str, Framework] | None) -> tu
     usable = _usable(document)
     expansion = expand_frameworks(usable, catalogue_frameworks() if frameworks is None else frameworks)
     read, structural = read_model(model.Document, expansion.document)
-    semantic = check_rules(expansion.document, complete=not expansion.diagnostics)
+    # A flood of findings costs a hint each: a hostile document must not buy more of them than are told.
+    semantic = islice(check_rules(expansion.document, complete=not expansion.diagnostics), DIAGNOSTICS_MAX)
     found = [*expansion.diagnostics, *(expansion.located(one) for one in [*structural, *semantic])]
     if found or read is None:
         raise DescriptionError(_ordered(found, expansion))

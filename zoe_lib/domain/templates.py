@@ -94,7 +94,7 @@ def escape(text: str) -> str:
 
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-_NAME = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+_NAME = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"  # a DNS label
 _ADDRESS = re.compile(rf"(host|hosts):({_NAME})")
 _PORT = re.compile(rf"port:(?:({_NAME})\.)?({_NAME})")
 _PLAIN = frozenset(
@@ -130,7 +130,7 @@ def _template(inner: str, offset: int) -> Template:
     if port := _PORT.fullmatch(inner):
         component, name = port.groups()
         return Template(TemplateKind.PORT, _other(component), name)
-    raise TemplateError(f"unknown template {'{' + inner + '}'!r}", offset)
+    raise TemplateError(f"unknown template {'{' + inner[:64] + '}'!r}", offset)
 
 
 def _other(component: str | None) -> str | None:

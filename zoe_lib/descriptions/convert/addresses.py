@@ -79,7 +79,7 @@ class Addresses:
         if name in self.names:
             return self._host(name, "0", place, own)
         number = re.search(r"[0-9]+$", name)
-        for cut in range(number.start() if number else len(name), len(name)):
+        for cut in range(len(name) - 1, number.start() - 1 if number else len(name), -1):
             if name[:cut] in self.names:
                 return self._host(name[:cut], name[cut:], place, own)
         self.notes.add(place, f"{whole[:64]!r} names no service of this description; kept as text")

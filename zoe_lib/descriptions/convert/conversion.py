@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.descriptions.convert.addresses import Addresses
 from zoe_lib.descriptions.convert.component import convert_component
 from zoe_lib.descriptions.convert.names import legal_label, legal_title
@@ -70,6 +71,7 @@ def _convert(document: Mapping[str, Any], version: int, defaults: ConversionDefa
     ]
     _set_end(services, components, notes)
     _set_core(services, components, addresses.referenced, notes)
+    _bound_services(components, notes)
     converted: dict[str, Any] = {
         "version": 4,
         "name": _title(document, notes),
@@ -117,6 +119,17 @@ def _set_core(services: list[OldService], components: list[dict[str, Any]], refe
         if component["essential_count"] == 0 and (lonely or component["name"] in referenced):
             component["essential_count"] = 1
             notes.add(f"{service.place}/essential_count", "became 1: without it nothing could start")
+
+
+def _bound_services(components: list[dict[str, Any]], notes: Notes) -> None:
+    """Old formats set no bound; the largest components give way, none goes."""
+    for component in sorted(components, key=lambda c: -int(c["total_count"])):
+        excess = sum(c["total_count"] for c in components) - SERVICES_MAX
+        if excess <= 0:
+            return
+        total = max(1, component["total_count"] - excess)
+        notes.add("", f"{component['name']!r}: total_count {component['total_count']} became {total}")
+        component.update(total_count=total, essential_count=min(component["essential_count"], total))
 
 
 def _note_lost(document: Mapping[str, Any], services: list[OldService], notes: Notes) -> None:

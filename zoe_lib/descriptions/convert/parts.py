@@ -81,7 +81,7 @@ def convert_volumes(raw: list[object], place: str, notes: Notes) -> list[dict[st
     for index, one in enumerate(raw):
         where = f"{place}/volumes/{index}"
         volume = _volume(one)
-        legal = read_model(Volume, volume)[0] is not None
+        legal = volume["host_path"] is not None and read_model(Volume, volume)[0] is not None
         if not legal or any(volume["target"] == other["target"] for other in found) or len(found) >= VOLUMES_MAX:
             notes.add(where, "not a volume that can be mounted; left out")
             continue
