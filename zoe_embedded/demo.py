@@ -32,7 +32,8 @@ _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "create
 def main() -> int:
     """Run the demo; 0 only if the answer is right."""
     console = Console()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _interrupt)
     began_s = time.monotonic()
     try:
         home = Home.find(CLONE).create()

@@ -19,7 +19,8 @@ _LOOK_INTERVAL_S = 0.5
 def main() -> int:
     """Serve until SIGINT or SIGTERM; 1 when something does not come up or ends by itself."""
     console = Console()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _interrupt)
     try:
         with Stack(Home.find(CLONE)) as stack:
             _tell(console, stack)
