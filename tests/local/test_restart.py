@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -141,6 +142,8 @@ def test_a_reused_pid_is_not_mistaken_for_a_supervisor(world: LocalWorld) -> Non
     supervisor = record.status["shim_pid"]
     world.close()
     os.kill(supervisor, signal.SIGKILL)
+    began = record.status["pid_start_ticks"] / processes.CLOCK_TICKS_PER_S
+    wait_until(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 0.1, world.waker)
     with subprocess.Popen(["sleep", "1000"], start_new_session=True) as stranger:
         try:
             status = world.base / "state" / "services" / service / files.STATUS
