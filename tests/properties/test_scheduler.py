@@ -1,0 +1,135 @@
+"""Whatever the cluster and the queue: nothing over-committed, core all or none, nothing startable left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import pytest
+
+from tests.support.scheduling import GIB, component, node, queued, started
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.resources import Resources, total
+from zoe_master.scheduler.admission import admit
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ledger import Ledger
+from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+
+CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
+PER_CASE = 100
+
+
+def random_snapshot(chance: random.Random) -> tuple[Snapshot, Policy]:
+    """A tight cluster: about two applications' worth of capacity, some of it taken."""
+    nodes = tuple(_node(chance, i) for i in range(chance.randint(1, 5)))
+    waiting = [queued(f"q{i}", *_components(chance), at_s=chance.random()) for i in range(chance.randint(0, 6))]
+    active = []
+    for i in range(chance.randint(0, 2)):
+        execution = queued(f"r{i}", *_components(chance))
+        placements = admit(execution, Placer(Ledger(nodes, active), Policy()))
+        if isinstance(placements, tuple):
+            by_service = {p.service_id: p.node for p in placements}
+            cores = [s for s in execution.current() if s.core]
+            if len(cores) == len(execution.current()):
+                active.append(started(execution, *[by_service[s.id] for s in cores]))
+    policy = Policy(
+        order=chance.choice(["fifo", "size"]),
+        weighers=chance.choice([Policy().weighers, {"free_memory": -1.0}, {"fewest_containers": 1.0}]),
+    )
+    return Snapshot(10.0, nodes, tuple(waiting), tuple(active)), policy
+
+
+def _node(chance: random.Random, number: int) -> Node:
+    return node(
+        f"n{number}",
+        cores=chance.randint(1, 8),
+        memory_gib=chance.randint(1, 16),
+        devices={"gpu": chance.randint(0, 2)},
+        labels={"disk": chance.choice(["ssd", "hdd"])},
+        ready=chance.random() > 0.1,
+        foreign=Resources(chance.choice([0, 0, 1000]), chance.choice([0, 0, 2 * GIB])),
+    )
+
+
+def _components(chance: random.Random) -> list[Component]:
+    return [
+        component(
+            f"c{i}",
+            cores=chance.choice([0.5, 1, 2, 3]),
+            memory_gib=chance.choice([0, 0.5, 1, 4]),
+            devices={"gpu": 1} if chance.random() < 0.1 else {},
+            labels=(("disk", "ssd"),) if chance.random() < 0.15 else (),
+            essential_count=(core := chance.randint(0 if i else 1, 3)),
+            total_count=max(core + chance.choice([0, 0, 1, 4]), 1),
+        )
+        for i in range(chance.randint(1, 3))
+    ]
+
+
+def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
+    executions = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
+    taken: dict[str, list[Resources]] = {n.name: [] for n in snapshot.nodes}
+    for execution_id, placements in (*plan.starts.items(), *plan.elastic.items()):
+        execution = executions[execution_id]
+        for placement in placements:
+            one = execution.component_of(execution.service(placement.service_id))
+            taken[placement.node].append(one.reservation)
+            here = next(n for n in snapshot.nodes if n.name == placement.node)
+            assert here.ready
+            assert all(here.labels.get(k) == v for k, v in one.labels)
+    ledger = Ledger(snapshot.nodes, snapshot.active)
+    for name, amounts in taken.items():
+        if amounts:
+            assert total(amounts).fits_in(ledger.free(ledger.index[name])), f"{name} is over-committed"
+    for execution_id, placements in plan.starts.items():
+        ids = Counter(p.service_id for p in placements)
+        assert set(ids) >= {s.id for s in executions[execution_id].core_services()}, "core only in part"
+        assert max(ids.values()) == 1
+    assert plan.starts.keys() | plan.reasons.keys() == {e.id for e in snapshot.queued}
+    assert not plan.starts.keys() & plan.reasons.keys()
+    _check_nothing_left_behind(snapshot, policy, plan)
+
+
+def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
+    """The first that waits for room finds none even now; and no elastic service that fits was left out."""
+    placer = _after(snapshot, policy, plan)
+    first: Execution | None = None
+    for execution in snapshot.queued:
+        reason = plan.reasons.get(execution.id)
+        if reason is not None and reason.code is ReasonCode.NO_RESOURCES:
+            first = execution
+        if reason is not None and reason.code is ReasonCode.NEVER_FITS:
+            assert never_fits(execution.application, snapshot.nodes) is not None
+    if first is not None:
+        assert not isinstance(admit(first, placer), tuple), "it could have started"
+    again = Snapshot(snapshot.now_s, snapshot.nodes, (), snapshot.active)
+    if not plan.starts and not plan.elastic:
+        assert not schedule(again, policy).elastic
+
+
+def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
+    ledger = Ledger(snapshot.nodes, snapshot.active)
+    executions = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
+    for execution_id, placements in (*plan.starts.items(), *plan.elastic.items()):
+        for p in placements:
+            execution = executions[execution_id]
+            ledger.take(ledger.index[p.node], execution.component_of(execution.service(p.service_id)).reservation)
+    return Placer(ledger, policy)
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        snapshot, policy = random_snapshot(random.Random(seed))
+        plan = schedule(snapshot, policy)
+        try:
+            check(snapshot, policy, plan)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"

@@ -1,0 +1,121 @@
+from dataclasses import replace
+
+from tests.support.scheduling import component, node, queued, started
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.scheduler.admission import admit
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.explain import explain
+from zoe_master.scheduler.ledger import Ledger
+from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.request import Request
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+
+
+def decide(*waiting: Execution, nodes: tuple, active: tuple = (), policy: Policy | None = None) -> Plan:
+    return schedule(Snapshot(100.0, nodes, waiting, active), policy or Policy())
+
+
+def placed(plan: Plan, execution_id: str) -> list[str]:
+    return [p.node for p in plan.starts[execution_id]]
+
+
+def test_services_go_where_the_fewest_are_then_where_most_memory_is_free() -> None:
+    nodes = (node("small", memory_gib=16), node("large", memory_gib=64))
+    plan = decide(queued("a", component(essential_count=3)), nodes=nodes)
+    assert placed(plan, "a") == ["large", "small", "large"]
+
+
+def test_ties_fall_to_the_first_name_and_the_order_of_nodes_does_not_matter() -> None:
+    nodes = (node("b"), node("a"), node("c"))
+    plans = [decide(queued("x", component(essential_count=2)), nodes=n) for n in (nodes, nodes[::-1])]
+    assert plans[0] == plans[1]
+    assert placed(plans[0], "x") == ["a", "b"]
+
+
+def test_an_exact_fit_is_a_fit_for_the_whole_cluster() -> None:
+    nodes = (node("a", cores=4), node("b", cores=4))
+    plan = decide(queued("x", component(cores=2, essential_count=4)), nodes=nodes)
+    assert len(placed(plan, "x")) == 4
+
+
+def test_a_core_that_does_not_fit_leaves_no_trace_on_the_ledger() -> None:
+    ledger = Ledger((node("a", cores=4), node("b", cores=4)), (started(queued("r", component(cores=2)), "b"),))
+    before = (list(ledger.free_cores), list(ledger.free_memory), list(ledger.services))
+    answer = admit(queued("x", component("x", cores=3, essential_count=2), component("y")), Placer(ledger, Policy()))
+    assert isinstance(answer, Request)
+    assert (ledger.free_cores, ledger.free_memory, ledger.services) == before
+
+
+def test_a_tight_packing_is_tried_before_giving_up() -> None:
+    nodes = (node("a", cores=4), node("b", cores=4))
+    execution = queued("x", component("small", cores=1, essential_count=2), component("big", cores=4))
+    assert "x" in decide(execution, nodes=nodes).starts
+
+
+def test_elastic_services_get_what_cores_leave() -> None:
+    nodes = (node("a", cores=4),)
+    first = queued("first", component(essential_count=1, total_count=9))
+    second = queued("second", component(essential_count=2), at_s=1)
+    plan = decide(first, second, nodes=nodes)
+    assert {k: len(v) for k, v in plan.starts.items()} == {"first": 2, "second": 2}
+
+
+def test_a_running_execution_gets_elastic_services_later() -> None:
+    nodes = (node("a", cores=4),)
+    running = started(queued("r", component(essential_count=1, total_count=3)), "a")
+    assert len(decide(nodes=nodes, active=(running,)).elastic["r"]) == 2
+
+
+def test_one_that_never_fits_blocks_nobody_and_a_retry_waits_for_its_time() -> None:
+    nodes = (node("a", cores=4),)
+    giant = queued("giant", component(cores=64))
+    later = replace(queued("later", at_s=1), not_before_s=200.0)
+    plan = decide(giant, later, queued("small", at_s=2), nodes=nodes)
+    assert list(plan.starts) == ["small"]
+    assert plan.reasons["giant"].code is ReasonCode.NEVER_FITS
+    assert plan.reasons["later"].code is ReasonCode.RETRY_BACKOFF
+
+
+def test_a_cluster_without_nodes_is_a_reason_of_its_own() -> None:
+    assert decide(queued("a"), nodes=()).reasons["a"].code is ReasonCode.NO_NODES
+
+
+def test_counts_say_how_many_nodes_each_filter_refused() -> None:
+    nodes = (node("a", ready=False), node("b", cores=1), node("c", cores=1), node("d", labels={"x": "1"}))
+    wants = component(cores=2, labels=(("x", "1"),))
+    busy = started(queued("r", component(cores=8)), "d")
+    reason = decide(queued("q", wants), nodes=nodes, active=(busy,)).reasons["q"]
+    assert reason.counts == {"readiness": 1, "labels": 2, "resources": 1}
+
+
+def test_bounds_end_a_pass_early_and_say_so() -> None:
+    nodes = (node("a", cores=100),)
+    waiting = [queued(f"e{i}", at_s=i) for i in range(5)]
+    scanned = decide(*waiting, nodes=nodes, policy=Policy(queue_scan_max=2))
+    assert len(scanned.starts) == 2
+    assert scanned.reasons["e4"].code is ReasonCode.SCAN_LIMIT
+    assert len(decide(*waiting, nodes=nodes, policy=Policy(placements_per_tick_max=3)).starts) == 3
+
+
+def test_a_negative_weight_turns_spread_into_pack() -> None:
+    nodes = (node("a"), node("b"))
+    plan = decide(queued("x", component(essential_count=3)), nodes=nodes, policy=Policy(weighers={"free_memory": -1.0}))
+    assert placed(plan, "x") == ["a", "a", "a"]
+
+
+def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
+    nodes = (node("a", cores=2), node("b", cores=2))
+    busy = started(queued("r", component(cores=1)), "a")
+    first = queued("first", component(cores=2, essential_count=2))
+    second = queued("second", at_s=1)
+    snapshot = Snapshot(100.0, nodes, (first, second), (busy,))
+    answer = explain(snapshot, Policy(), "first")
+    assert answer is not None
+    assert (answer.ahead, answer.nodes) == (0, {"a": {"c": "cores: 2 wanted, 1 there"}})
+    behind = explain(snapshot, Policy(), "second")
+    assert behind is not None
+    assert behind.ahead == 1
+    assert behind.nodes == {}
+    assert explain(snapshot, Policy(), "r") is None
