@@ -63,6 +63,11 @@ def pointer(*parts: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def index_of(part: str) -> int | None:
+    """The index that one part of a JSON pointer is, or None when it is a key."""
+    return int(part) if part.isascii() and part.isdecimal() and len(part) < 9 else None
+
+
 def did_you_mean(wrong: str, known: Sequence[str]) -> str:
     """A hint with the closest known word, or with the known words when none is close."""
     close = get_close_matches(wrong[:64], known[:200], n=1, cutoff=0.6)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from zoe_lib.descriptions.bounds import FRAMEWORKS_MAX, GIB, KIB, MIB
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, pointer
+from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, index_of, pointer
 from zoe_lib.descriptions.expressions import ExpressionError, substitute
 from zoe_lib.descriptions.frameworks import Framework, parameter_values
 from zoe_lib.descriptions.model import FrameworkUse
@@ -42,9 +42,9 @@ class Expansion:
     def located(self, found: Diagnostic) -> Diagnostic:
         """The finding with its pointer led back from the expanded into the user's document."""
         parts = found.pointer.split("/")
-        if parts[:2] != ["", "components"] or len(parts) < 3 or not parts[2].isdigit():
+        index = index_of(parts[2]) if parts[:2] == ["", "components"] and len(parts) > 2 else None
+        if index is None or not self.origins:
             return found
-        index = int(parts[2])
         if index >= len(self.origins):
             own = "/".join(["", "components", str(index - len(self.origins)), *parts[3:]])
             return replace(found, pointer=own)

@@ -8,7 +8,7 @@ from typing import Any
 
 from zoe_lib.descriptions import model
 from zoe_lib.descriptions.catalogue_files import frameworks as catalogue_frameworks
-from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, DescriptionError, Diagnostic, did_you_mean
+from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, DescriptionError, Diagnostic, did_you_mean, index_of
 from zoe_lib.descriptions.expansion import Expansion, expand_frameworks
 from zoe_lib.descriptions.frameworks import Framework
 from zoe_lib.descriptions.rules import check_rules
@@ -79,6 +79,6 @@ def _ordered(found: list[Diagnostic], expansion: Expansion) -> list[Diagnostic]:
     def place(one: Diagnostic) -> tuple[int, list[tuple[int, str]]]:
         parts = one.pointer.split("/")[1:]
         first = keys.index(parts[0]) if parts and parts[0] in keys else -1
-        return first, [(int(part), "") if part.isdigit() and len(part) < 9 else (-1, part) for part in parts[1:]]
+        return first, [(-1, part) if (index := index_of(part)) is None else (index, "") for part in parts[1:]]
 
     return sorted(unique, key=place)

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean
+from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean, index_of
 from zoe_lib.descriptions.model import Component, Document
 from zoe_lib.descriptions.reading import objects, text
 
@@ -103,8 +103,9 @@ def _put(owner: dict[str, Any], path: list[str], value: object) -> None:
 
 
 def _item(here: object, part: str, path: list[str]) -> Any:
-    if isinstance(here, list) and part.isdecimal() and len(part) < 9 and int(part) < len(here):
-        return here[int(part)]
+    index = index_of(part)
+    if isinstance(here, list) and index is not None and index < len(here):
+        return here[index]
     return _refuse(f"{'.'.join(path)[:64]!r} leads nowhere: {part[:64]!r} is not there")
 
 

@@ -52,9 +52,9 @@ def read_model(model: type[M], document: object) -> tuple[M | None, list[Diagnos
 
 def _diagnostic(model: type[Model], detail: ErrorDetails) -> Diagnostic:
     path: Sequence[str | int] = detail["loc"]
-    is_key = bool(path) and path[-1] == "[key]"
-    path = path[:-1] if is_key else path
     kind = detail["type"]
+    if path[-1:] == ("[key]",) and kind != "extra_forbidden":  # pydantic's word for a key that is wrong itself
+        path = path[:-1]
     code = _CODES.get(kind, Code.WRONG_TYPE)
     return Diagnostic(pointer(*path), code, _message(kind, detail), _hint(model, kind, path, detail["input"]))
 

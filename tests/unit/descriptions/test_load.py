@@ -40,7 +40,7 @@ def test_what_is_refused_and_where(text: str | bytes, code: Code, place: str) ->
 
 @pytest.mark.parametrize("text", ['"' + "\\\\" * 500_000, '{"a":' + '"' * 999_999, "{" * 999_999, '"a\\' * 300_000])
 def test_hostile_texts_are_refused_fast(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DescriptionError):
         load_json(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
