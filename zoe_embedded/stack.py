@@ -43,9 +43,13 @@ class StackError(Exception):
 
 
 class Stack:
-    """Starts everything on `__enter__`, stops what it started on `__exit__`, services included."""
+    """Starts everything on `__enter__`, stops what it started on `__exit__`, services included.
 
-    def __init__(self, home: Home) -> None:
+    Without `spark` the application runtime is left out, for those who run plain commands only.
+    """
+
+    def __init__(self, home: Home, spark: bool = True) -> None:
+        self._spark = spark
         self.home = home.create()
         self.config_file = home.secrets / "zoe.toml"
         self.token_file = home.secrets / "admin-token"
@@ -98,7 +102,7 @@ class Stack:
 
     def _start(self) -> None:
         self._lock = self._take_lock()
-        runtime = ensure_runtime(self.home)
+        runtime = ensure_runtime(self.home) if self._spark else None
         database_url = self._postgres.start()
         upgrade(database_url)
         _prepare_people(database_url, self._ensure_token())
@@ -126,10 +130,12 @@ class Stack:
             _write_private(self.token_file, text)
         return self.token
 
-    def _config(self, database_url: str, port: int, runtime: Runtime) -> dict[str, object]:
+    def _config(self, database_url: str, port: int, runtime: Runtime | None) -> dict[str, object]:
         home = self.home
         system = {"path": ["/usr/local/bin", "/usr/bin", "/bin"], "environment": {}}
-        spark = {"path": list(runtime.path), "environment": runtime.environment}
+        images: dict[str, object] = {"zoe/tiny": system}
+        if runtime is not None:
+            images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
         account = home.component_account
         config: dict[str, object] = {
             "database_url": database_url,
@@ -141,7 +147,7 @@ class Stack:
             "local_scratch_dir": str(home.scratch),
             "local_workspaces_dir": str(home.workspaces),
             "local_volumes_dir": str(home.workspaces / ".volumes"),
-            "local_images": {"zoe/spark": spark, "zoe/tiny": system},
+            "local_images": images,
         }
         if account is not None:
             config["local_user"] = account.name
