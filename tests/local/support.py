@@ -120,8 +120,9 @@ class LocalWorld:
         return services + marked + scratch + ports + [f"control group {path}" for path in self.control_groups()]
 
     def control_groups(self) -> list[Path]:
-        name = hint_name(self.settings.state_dir)
-        return [path for parent in Path("/sys/fs/cgroup").rglob(name) for path in parent.iterdir() if path.is_dir()]
+        name = hint_name(self.settings.state_dir.absolute())
+        walked = os.walk("/sys/fs/cgroup")  # which goes on when somebody else's groups vanish meanwhile
+        return [Path(found) / group for found, groups, _ in walked if Path(found).name == name for group in groups]
 
     def _is_ours(self, pid: int) -> bool:
         """By its environment (HOME is below our directories) or its command line (a supervisor)."""

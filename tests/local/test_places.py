@@ -167,3 +167,13 @@ def test_state_is_for_zoe_alone(world: LocalWorld) -> None:
     world.backend.observe()
     assert (world.base / "state").stat().st_mode & 0o777 == 0o700
     assert (world.settings.scratch_dir.stat().st_uid != os.geteuid()) is IS_ROOT
+
+
+@needs_root
+def test_a_directory_that_a_killed_master_did_not_give_away_is_given_away(world: LocalWorld) -> None:
+    world.backend.observe()
+    (world.settings.workspaces_dir / "tenant").mkdir(mode=0o700)
+    world.settings.volumes_dir.joinpath("tenant").mkdir(mode=0o755)
+    service = world.start(shell("touch {workspace}/x"))
+    assert world.ended(service).exit_code == 0
+    assert world.settings.volumes_dir.joinpath("tenant").stat().st_uid == 0

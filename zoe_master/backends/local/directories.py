@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,16 +61,22 @@ def remove(path: Path) -> None:
 def _enter(parent: int, name: str, owner: Owner | None, base: Path) -> int:
     if not is_safe_name(name):
         raise CannotStart(f"{name!r} cannot be the name of a directory below {base}")
-    made = True
-    try:
+    with contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o700, dir_fd=parent)
-    except FileExistsError:
-        made = False
     try:
         child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
         raise CannotStart(f"{name} below {base} is no directory: {error.strerror}") from error
-    if made and owner is not None:
+    if owner is not None and _is_newly_made(child):
         os.fchown(child, owner.uid, owner.gid)
     os.close(parent)
     return child
+
+
+def _is_newly_made(directory: int) -> bool:
+    """True in the state right after our mkdir, now or by a back-end that was killed before it gave it away.
+
+    Nobody else can bring that about below a directory of the component's: one that is ours, closed and empty.
+    """
+    found = os.fstat(directory)
+    return found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == 0o700 and not os.listdir(directory)

@@ -33,6 +33,8 @@ class PortBook:
         self._ports: dict[ExecutionId, dict[ServiceId, dict[str, int]]] = {}
         # Two installations on one machine shall not begin at the same port.
         self._next = zlib.crc32(str(directory).encode()) % self._count
+        for path in directory.glob("*.new"):  # a write that was cut off
+            path.unlink()
         for path in sorted(directory.glob("*.json")):
             value = files.read_json(str(path))
             if value is not None:

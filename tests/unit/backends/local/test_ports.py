@@ -68,4 +68,6 @@ def test_a_listener_on_any_address_makes_a_port_taken() -> None:
 
 def test_a_file_that_is_not_whole_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "e.json").write_text('{"e.c.0.1": {"a"')
+    (tmp_path / "f.json.new").touch()
     assert book(tmp_path).known("e", "e.c.0.1") == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["e.json"]
