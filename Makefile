@@ -36,6 +36,14 @@ format: setup ## format the sources
 ci-tools: ## what the tests use beyond Python, from Debian's packages (as root)
 	@sh scripts/ci-tools.sh
 
+bench: setup ## all figures of docs/performance.md, measured here and now (minutes)
+	@$(RUN) -m benchmarks.submission
+	@$(RUN) -m benchmarks.wake_to_plan
+	@$(RUN) -m benchmarks.submit_to_process
+
+bench-scheduler-smoke: setup ## one pass of the scheduler over 100 nodes and 320 executions
+	@$(RUN) -m benchmarks.scheduler_smoke
+
 lock: setup ## write the lock files again
 	@sh scripts/lock.sh
 

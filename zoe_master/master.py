@@ -78,9 +78,8 @@ class Master:
         self._executor.drive(observations, now_s, plan_id)
         self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced())
         if plan.placements:
-            log.info(
-                "plan", plan=plan_id, starts=list(plan.starts), placements=plan.placements, waiting=len(plan.reasons)
-            )
+            counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
+            log.info("plan", plan=plan_id, placements=plan.placements, **counts)
         return self.latest
 
     def next_due_s(self) -> float | None:
