@@ -57,15 +57,24 @@ def fingerprint() -> str:
 def build() -> None:
     """venv, then uv from its lock, then everything else by uv, then Zoe itself as an editable install."""
     say("1/4", "isolated environment .venv")
-    run(sys.executable, "-m", "venv", "--clear", VENV)
     python = VENV / "bin" / "python"
+    if not works(python):
+        run(sys.executable, "-m", "venv", "--clear", VENV)
     say("2/4", "uv, the installer")
     run(python, "-m", "pip", "install", "-q", "--require-hashes", "-r", ROOT / "requirements/bootstrap.lock")
     uv = VENV / "bin" / "uv"
     say("3/4", "packages from requirements/zoe.lock")
-    run(uv, "pip", "sync", "--require-hashes", ROOT / "requirements/zoe.lock")
+    run(uv, "pip", "sync", "-q", "--require-hashes", ROOT / "requirements/zoe.lock")
     say("4/4", "zoe itself")
     run(uv, "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+
+
+def works(python: Path) -> bool:
+    """Whether this interpreter is there and of the supported version; one that is not is made anew."""
+    if not python.exists():
+        return False
+    code = f"import sys, pip; sys.exit(sys.version_info[:2] != {SUPPORTED})"
+    return subprocess.run([str(python), "-c", code], check=False, capture_output=True).returncode == 0
 
 
 def say(step: str, text: str) -> None:
