@@ -147,8 +147,10 @@ def _judge(console: Console, data: Dataset, execution: ExecutionView) -> bool:
 
 def _result_table(rows: list[dict[str, Any]]) -> Table:
     """The report's rows in kilowatt-hours, narrow enough for a terminal of 80 columns."""
-    table = Table(title="  Consumption by region and type of dwelling", title_justify="left", box=None, padding=(0, 1))
-    for name in ("  region", "type", "meters", "readings", "off-peak kWh", "peak kWh"):
+    table = Table(
+        title="  Consumption by region and type of dwelling", title_justify="left", box=None, padding=(0, 2, 0, 0)
+    )
+    for name in ("  region", "type", "meters", "readings", "night kWh", "day kWh"):
         table.add_column(name, justify="left" if name in ("  region", "type") else "right", no_wrap=True)
     for row in rows:
         energies = [f"{row[key] / 1000:,.0f}" for key in ("off_peak_wh", "peak_wh")]

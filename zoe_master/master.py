@@ -15,6 +15,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.executor import Executor
+from zoe_master.images import Images
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
 from zoe_master.scheduler.cycle import schedule
@@ -52,6 +53,7 @@ class Master:
         self._clock = clock
         self._picture = Picture(store, leader_epoch)
         self._observer = Observer(self._picture, backend, reach)
+        self._images = Images(self._picture, backend)
         self._executor = Executor(self._picture, backend, reach)
         self._platform: Sequence[Node] = ()
         self.latest: Tick | None = None
@@ -68,7 +70,8 @@ class Master:
         # 2. Snapshot.
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
-        snapshot = self._picture.snapshot(now_s, nodes)
+        held = self._images.check(now_s, plan_id)
+        snapshot = self._picture.snapshot(now_s, nodes, held)
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._picture.policy)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
 from zoe_master.scheduler.snapshot import Snapshot
 
@@ -55,12 +56,13 @@ class Picture:
         raced, self._raced = self._raced, False
         return raced
 
-    def snapshot(self, now_s: float, nodes: Sequence[Node]) -> Snapshot:
+    def snapshot(self, now_s: float, nodes: Sequence[Node], held: Mapping[ExecutionId, Reason]) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
         executions = self._executions.values()
         return Snapshot(
             now_s=now_s,
             nodes=tuple(nodes),
+            held=held,
             queued=tuple(e for e in executions if e.state in WAITING_STATES),
             active=tuple(e for e in executions if e.state in ACTIVE_STATES),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.simulation.world import (
 from zoe_lib.domain.application import Kind
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.simulated import BackendForgetsStarts, Behaviour, SimulatedBackend
 from zoe_master.steps import Step
 
@@ -239,3 +241,29 @@ def test_random_days_end_well(seed: int) -> None:
 
 def _never(reason: object) -> bool:
     return getattr(reason, "code", None) is ReasonCode.NEVER_FITS
+
+
+def test_an_image_that_cannot_run_here_fails_it_before_anything_starts() -> None:
+    world = World([node("n1")], images=frozenset({"zoe/tiny"}))
+    wrong = component("w", 1, 1)
+    execution_id = world.submit(application(component("c", 1, 1), replace(wrong, image="strange")))
+    world.run(1.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.cause) == (ExecutionState.FAILED, Cause.IMAGE_UNAVAILABLE)
+    assert "strange" in execution.message
+    assert not any(s.started_at_s for s in execution.services)
+
+
+def test_one_that_waits_for_a_pull_blocks_nobody() -> None:
+    class Pulling(SimulatedBackend):
+        def prepare(self, image: str) -> ImageStatus:
+            return ImageStatus(ImageState.PULLING if image == "large" else ImageState.PRESENT)
+
+    world = World([node("n1")], backend_type=Pulling)
+    waits = world.submit(application(replace(component("c", 1, 1), image="large")))
+    passes = world.submit(application(component("c", 1, 1)))
+    world.run(1.0, check_invariants)
+    assert world.state(passes) is ExecutionState.RUNNING
+    reason = world.get(waits).reason
+    assert reason is not None
+    assert reason.code is ReasonCode.IMAGE_PULLING

@@ -60,11 +60,12 @@ class World:
         nodes: Sequence[Node],
         behave: Callable[[Start], Behaviour] = lambda _: Behaviour(run_s=10.0),
         backend_type: type[SimulatedBackend] = SimulatedBackend,
+        images: frozenset[str] | None = None,
     ) -> None:
         self.clock = ManualClock(1000.0)
         self.store = MemoryStore()
         self.waker = Waker()
-        self.backend = backend_type(nodes, self.clock, self.waker, behave=behave)
+        self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
         self.reach: Reach = pass_by
         self._count = 0
         self.restart()

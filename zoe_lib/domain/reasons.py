@@ -20,7 +20,7 @@ class ReasonCode(StrEnum):
     RETRY_BACKOFF = "retry_backoff"
     STORAGE_BANDWIDTH = "storage_bandwidth"
     TENANT_LIMIT = "tenant_limit"
-    IMAGE_UNAVAILABLE = "image_unavailable"
+    IMAGE_PULLING = "image_pulling"
     SCAN_LIMIT = "scan_limit"
 
 

@@ -54,6 +54,7 @@ def _admit_in_order(
         reason = door if position < policy.queue_scan_max else _NOT_SCANNED
         if execution.not_before_s > snapshot.now_s:
             reason = _BACKOFF
+        reason = snapshot.held.get(execution.id, reason)
         if reason is None:
             answer = admit(execution, placer)
             if isinstance(answer, tuple):

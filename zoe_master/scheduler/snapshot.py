@@ -15,13 +15,15 @@ from zoe_lib.domain.reasons import Reason
 class Snapshot:
     """The cluster and all executions that are not terminal, at one instant.
 
-    `queued` holds what waits; `active` what starts, runs or stops and so holds reservations.
+    `queued` holds what waits; `active` what starts, runs or stops and so holds reservations. `held` names those of the
+    queue that may not start now for a reason outside the cluster; they block nobody.
     """
 
     now_s: float
     nodes: tuple[Node, ...] = ()
     queued: tuple[Execution, ...] = ()
     active: tuple[Execution, ...] = ()
+    held: Mapping[ExecutionId, Reason] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

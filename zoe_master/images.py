@@ -1,0 +1,43 @@
+"""Executions whose images are not there: refused when that is final, held back while a pull goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Outcome
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.backends.base import Backend, ImageState, ImageStatus
+from zoe_master.picture import Picture
+
+
+class Images:
+    """Asks the back-end for every image of the queue once a tick; a pull begins while the execution still waits."""
+
+    def __init__(self, picture: Picture, backend: Backend) -> None:
+        self._picture = picture
+        self._backend = backend
+
+    def check(self, now_s: float, cause_id: str) -> Mapping[ExecutionId, Reason]:
+        """End what can never have its images; the reasons of those that wait for a pull."""
+        known: dict[str, ImageStatus] = {}
+        held: dict[ExecutionId, Reason] = {}
+        for execution in self._picture.executions():
+            if execution.state is not ExecutionState.QUEUED:
+                continue
+            for image in sorted({component.image for component in execution.application.components}):
+                status = known.get(image) or known.setdefault(image, self._backend.prepare(image))
+                if status.state is ImageState.UNAVAILABLE:
+                    self._refuse(execution, status, now_s, cause_id)
+                    break
+                if status.state is ImageState.PULLING:
+                    sentence = f"Image {image} is being pulled."
+                    held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
+        return held
+
+    def _refuse(self, execution: Execution, status: ImageStatus, now_s: float, cause_id: str) -> None:
+        message = status.message + (f"; {status.hint}" if status.hint else "")
+        event = ev.Refused(
+            at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.IMAGE_UNAVAILABLE, message=message
+        )
+        self._picture.append(execution, [event])
