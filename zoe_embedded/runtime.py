@@ -112,7 +112,20 @@ def _spark_wheel() -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     only_spark = cache / "spark.lock"
     only_spark.write_text(_entry(lock.read_text(), _SPARK))
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--require-hashes", "-r", only_spark, "-w", cache]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--use-pep517",
+        "--no-deps",
+        "--require-hashes",
+        "-r",
+        only_spark,
+        "-w",
+        cache,
+    ]
     _run(*build, environment={"PIP_CONSTRAINT": str(_REQUIREMENTS / "build.txt")})
     wheel = next(cache.glob(f"{_SPARK}-*.whl"))
     kept_hash.write_text(_sha256(wheel))
