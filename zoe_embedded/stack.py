@@ -45,11 +45,13 @@ class StackError(Exception):
 class Stack:
     """Starts everything on `__enter__`, stops what it started on `__exit__`, services included.
 
-    Without `spark` the application runtime is left out, for those who run plain commands only.
+    Without `spark` the application runtime is left out, for those who run plain commands only; without `master`
+    submissions are kept and nothing runs.
     """
 
-    def __init__(self, home: Home, spark: bool = True) -> None:
+    def __init__(self, home: Home, spark: bool = True, master: bool = True) -> None:
         self._spark = spark
+        self._master = master
         self.home = home.create()
         self.config_file = home.secrets / "zoe.toml"
         self.token_file = home.secrets / "admin-token"
@@ -73,6 +75,16 @@ class Stack:
     def token(self) -> str:
         """The admin's token."""
         return self.token_file.read_text().strip()
+
+    @property
+    def database_url(self) -> str:
+        """Where the database is, with its password."""
+        return self._postgres.url
+
+    @property
+    def processes(self) -> dict[str, int]:
+        """Process ids of master and API, by module."""
+        return {_name(process): process.pid for process in self._processes}
 
     @property
     def workspace(self) -> Path:
@@ -111,7 +123,8 @@ class Stack:
         port = _free_port(PREFERRED_PORT)
         self.url = f"http://127.0.0.1:{port}"
         _write_config(self.config_file, self._config(database_url, port, runtime))
-        self._spawn("zoe_master.main", "master")
+        if self._master:
+            self._spawn("zoe_master.main", "master")
         self._spawn("zoe_api.main", "api")
         self._wait_until_ready()
 
@@ -133,7 +146,7 @@ class Stack:
     def _config(self, database_url: str, port: int, runtime: Runtime | None) -> dict[str, object]:
         home = self.home
         system = {"path": ["/usr/local/bin", "/usr/bin", "/bin"], "environment": {}}
-        images: dict[str, object] = {"zoe/tiny": system}
+        images: dict[str, object] = {"zoe/tiny": system, "zoe/python": system}
         if runtime is not None:
             images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
         account = home.component_account
@@ -173,7 +186,7 @@ class Stack:
             died = self.died()
             if died:
                 raise StackError(died)
-            if _ready(self.url):
+            if _ready(self.url, {"database", "master"} if self._master else {"database"}):
                 return
             time.sleep(0.05)
         raise StackError(f"master and API are not ready after {_READY_WITHIN_S:g} s; see {self.home.logs}")
@@ -227,9 +240,10 @@ def _free_port(preferred: int) -> int:
     raise StackError("no free port on 127.0.0.1")
 
 
-def _ready(url: str) -> bool:
+def _ready(url: str, parts: set[str]) -> bool:
     try:
-        return set(httpx.get(f"{url}/readyz", timeout=5, trust_env=False).json().values()) == {"ok"}
+        answer = httpx.get(f"{url}/readyz", timeout=10, trust_env=False).json()
+        return all(answer.get(part) == "ok" for part in parts)
     except (httpx.HTTPError, ValueError):
         return False
 
