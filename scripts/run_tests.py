@@ -30,6 +30,7 @@ PARTS = {
     "docs": ["tests/docs"],
     "package": ["tests/package"],
     "end to end": ["tests/e2e"],
+    "demo": ["tests/demo"],
 }
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
 

@@ -64,7 +64,7 @@ def _run(console: Console, stack: Stack) -> bool:
         if execution.state is not ExecutionState.SUCCEEDED:
             _failure(console, client, execution)
             return False
-    return _judge(console, data, execution)
+    return judge(console, data, execution.id)
 
 
 def _prepare(console: Console, data: Dataset) -> None:
@@ -131,7 +131,8 @@ def _tail(data: str) -> str:
     return base64.b64decode(data).decode(errors="replace")[-4000:]
 
 
-def _judge(console: Console, data: Dataset, execution: ExecutionView) -> bool:
+def judge(console: Console, data: Dataset, execution_id: str) -> bool:
+    """Show the result; whether it equals the answer computed without Spark."""
     result, expected = data.result(), data.expected()
     console.print(_result_table(result or []))
     if result != expected:
@@ -140,7 +141,7 @@ def _judge(console: Console, data: Dataset, execution: ExecutionView) -> bool:
     console.print(f"[green]The answer is right[/green]: {len(expected)} rows equal those computed without Spark.")
     console.print("Where to look next:")
     console.print("  make serve                      the same stack, staying up")
-    console.print(f"  .venv/bin/zoe show {execution.id}   this execution, once it serves")
+    console.print(f"  .venv/bin/zoe show {execution_id}   this execution, once it serves")
     console.print("  docs/tutorial.md                describe and run an application of your own")
     return True
 
@@ -148,7 +149,7 @@ def _judge(console: Console, data: Dataset, execution: ExecutionView) -> bool:
 def _result_table(rows: list[dict[str, Any]]) -> Table:
     """The report's rows in kilowatt-hours, narrow enough for a terminal of 80 columns."""
     table = Table(
-        title="  Consumption by region and type of dwelling", title_justify="left", box=None, padding=(0, 2, 0, 0)
+        title="Consumption by region and type of dwelling", title_justify="left", box=None, padding=(0, 2, 0, 0)
     )
     for name in ("  region", "type", "meters", "readings", "night kWh", "day kWh"):
         table.add_column(name, justify="left" if name in ("  region", "type") else "right", no_wrap=True)

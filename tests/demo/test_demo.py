@@ -1,0 +1,70 @@
+"""The main job: the demo from an empty home, and again; a wrong answer is not taken for a right one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from zoe_embedded.demo import judge
+from zoe_embedded.demo_data import Dataset
+
+ROOT = Path(__file__).resolve().parents[2]
+_WITHIN_S = 600
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp(prefix="zoe-demo-"))
+    directory.chmod(0o755)
+    yield directory / "home"
+    shutil.rmtree(directory)
+
+
+def run_demo(home: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "zoe_embedded.demo"],
+        env={**os.environ, "ZOE_HOME": str(home)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_demo_gives_the_right_answer_twice_and_leaves_nothing_running(home: Path) -> None:
+    first = run_demo(home)
+    assert "The answer is right" in first
+    for mark in ("queued", "admitted", "placed", "started", "ready", "ended"):
+        assert f"  {mark} " in first
+    assert first.count("(elastic)") == 2
+    second = run_demo(home)
+    assert "2,000,000 rows are there from before" in second
+    assert [p for p in psutil.process_iter(["cmdline"]) if str(home) in " ".join(p.info["cmdline"] or [])] == []
+
+
+def test_a_wrong_or_missing_answer_is_not_right(tmp_path: Path) -> None:
+    data = Dataset(tmp_path / "energy-report", owner=None, rows=3000)
+    data.make(lambda _done, _total: None)
+    console = Console(quiet=True)
+    assert not judge(console, data, "x1")
+    result = tmp_path / "energy-report" / "result" / "result.json"
+    result.parent.mkdir()
+    rows = data.expected()
+    result.write_text(json.dumps(rows))
+    assert judge(console, data, "x1")
+    rows[0]["peak_wh"] += 1
+    result.write_text(json.dumps(rows))
+    assert not judge(console, data, "x1")
