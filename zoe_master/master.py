@@ -90,6 +90,11 @@ class Master:
         return min((at for e in self._picture.executions() if (at := due_at_s(e)) is not None), default=None)
 
     @property
+    def picture(self) -> Picture:
+        """What this master knows of executions."""
+        return self._picture
+
+    @property
     def policy(self) -> Policy:
         """The policy that the next tick decides by."""
         return self._picture.policy

@@ -17,6 +17,7 @@ from zoe_lib.domain.execution import (
     Outcome,
 )
 from zoe_lib.domain.resources import Resources, total
+from zoe_lib.store.base import Store
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
@@ -61,9 +62,10 @@ class World:
         behave: Callable[[Start], Behaviour] = lambda _: Behaviour(run_s=10.0),
         backend_type: type[SimulatedBackend] = SimulatedBackend,
         images: frozenset[str] | None = None,
+        store: Store | None = None,
     ) -> None:
         self.clock = ManualClock(1000.0)
-        self.store = MemoryStore()
+        self.store: Store = store or MemoryStore()
         self.waker = Waker()
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
         self.reach: Reach = pass_by
