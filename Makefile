@@ -47,5 +47,8 @@ bench-scheduler-smoke: setup ## one pass of the scheduler over 100 nodes and 320
 lock: setup ## write the lock files again
 	@sh scripts/lock.sh
 
+openapi: setup ## write docs/reference/openapi.json again
+	@$(RUN) -m zoe_api.openapi > docs/reference/openapi.json.draft && mv docs/reference/openapi.json.draft docs/reference/openapi.json
+
 clean: ## remove the environment and caches of this folder (not ZOE_HOME)
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

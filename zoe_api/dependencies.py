@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from zoe_api.problems import ApiProblem
+from zoe_api.codes import Code
+from zoe_api.problems import ApiProblem, from_master
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
 from zoe_lib.domain.execution import Execution
-from zoe_lib.messaging.client import MasterClient
+from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.store.base import NotFound, Principal, Store
 
 TOKEN_PREFIX = "zoe"  # noqa: S105 - the visible part of every token
+ADMIN_SCOPE = "admin"
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
 
 
@@ -60,13 +62,18 @@ def principal(
 ) -> Principal:
     """Who is asking, by token; 401 for everybody else."""
     if credentials is None:
-        raise ApiProblem(401, "no_token", "This needs a token", hint="Authorization: Bearer zoe_...")
+        raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
     parts = credentials.credentials.split("_", 2)
     if len(parts) == 3 and parts[0] == TOKEN_PREFIX:
         found = get_store(request).principal(parts[1], time.time())
         if found is not None and hmac.compare_digest(found[1], secret_hash(parts[2])):
-            return found[0]
-    raise ApiProblem(401, "bad_token", "The token is unknown or has expired", hint="ask for a new one")
+            return _within_scopes(found[0])
+    raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
+
+
+def _within_scopes(who: Principal) -> Principal:
+    """An admin acts as one only by a token made for that, so that other tokens of hers cannot do more than a user's."""
+    return replace(who, admin=who.admin and ADMIN_SCOPE in who.scopes)
 
 
 class Scope:
@@ -78,35 +85,50 @@ class Scope:
     def __call__(self, who: Annotated[Principal, Depends(principal)]) -> Principal:
         """The principal, when the token has the scope; 403."""
         if self.name not in who.scopes:
-            raise ApiProblem(403, "scope_missing", f"The token lacks the scope {self.name}")
-        if self.name == "admin" and not who.admin:
-            raise ApiProblem(403, "not_admin", "Only admins may do that")
+            raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {self.name}")
+        if self.name == ADMIN_SCOPE and not who.admin:
+            raise ApiProblem(Code.NOT_ADMIN)
         return who
 
 
+IfMatch = Annotated[str | None, Header(description="Do it only while its ETag is one of these.")]
 StoreDep = Annotated[Store, Depends(get_store)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
 ServicesDep = Annotated[Services, Depends(services)]
 Reader = Annotated[Principal, Depends(Scope("read"))]
 Submitter = Annotated[Principal, Depends(Scope("submit"))]
-Admin = Annotated[Principal, Depends(Scope("admin"))]
+Admin = Annotated[Principal, Depends(Scope(ADMIN_SCOPE))]
 
 
 def visible_execution(store: Store, who: Principal, execution_id: str) -> Execution:
-    """The execution when it is the principal's tenant's or the principal is admin; NotFound otherwise."""
-    execution = store.execution(execution_id)
+    """The execution when it is the principal's tenant's or the principal is admin; NotFound otherwise.
+
+    The two refusals are the same to the letter: whether a stranger's execution exists is not told.
+    """
+    unknown = NotFound(f"there is no execution {execution_id}")
+    try:
+        execution = store.execution(execution_id)
+    except NotFound:
+        raise unknown from None
     if execution.tenant != who.tenant and not who.admin:
-        raise NotFound(f"no execution {execution_id}")
+        raise unknown
     return execution
 
 
-def check_if_match(request: Request, version: int) -> None:
+def check_if_match(wanted: str | None, version: int) -> None:
     """Honour If-Match; 412 when the client saw another version."""
-    wanted = request.headers.get("if-match")
-    if wanted is not None and wanted.strip() not in ("*", etag(version)):
-        raise ApiProblem(412, "version_mismatch", "It was changed since you read it", f"its version is {version} now")
+    if wanted is not None and not {tag.strip() for tag in wanted.split(",")} & {"*", etag(version)}:
+        raise ApiProblem(Code.VERSION_MISMATCH, f"its version is {version} now")
 
 
 def etag(version: int) -> str:
     """The entity tag of a version."""
     return f'"{version}"'
+
+
+def ask(master: MasterClient, kind: str, body: dict[str, Any], request: Request) -> dict[str, Any]:
+    """The master's answer to a question that goes by the request's id; what it says no to becomes a problem."""
+    try:
+        return master.ask(kind, body, request.state.request_id)
+    except MasterRefused as refused:
+        raise from_master(refused) from None

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from uuid import uuid4
 
-import structlog
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from zoe_api import metrics, problems
-from zoe_api.body_limit import BodyLimit
+from zoe_api import openapi, problems
+from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
+from zoe_api.request_context import RequestContext
 from zoe_api.routers import cluster, descriptions, events, executions, logs, people
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
@@ -27,10 +25,6 @@ from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.base import Store, StoreUnavailable
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
-
-log = structlog.get_logger(__name__)
-
-_REQUEST_ID_MAX = 64
 
 
 def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAPI:
@@ -51,33 +45,17 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
+        generate_unique_id_function=openapi.operation_id,
     )
     app.state.services = Services(settings, store, master, news)
     problems.install(app)
     for module in (executions, logs, events, cluster, descriptions, people):
         app.include_router(module.router, prefix="/api/v1")
     _add_health(app)
-    app.add_middleware(BodyLimit, bytes_max=settings.api_body_bytes_max)
-    app.middleware("http")(_with_request_id)
+    app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
+    app.add_middleware(RequestContext)
+    openapi.install(app)
     return app
-
-
-async def _with_request_id(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Give every request an id (the client's own, if it is sane) that goes into logs, events and the answer."""
-    given = request.headers.get("x-request-id", "")
-    request_id = given if given.isalnum() and len(given) <= _REQUEST_ID_MAX else f"req-{uuid4().hex[:16]}"
-    request.state.request_id = request_id
-    began_s = time.perf_counter()
-    with structlog.contextvars.bound_contextvars(request=request_id):
-        response = await call_next(request)
-        took_s = time.perf_counter() - began_s
-        route = getattr(request.scope.get("route"), "path", "unknown")
-        metrics.observe_request(request.method, route, response.status_code, took_s)
-        log.info(
-            "request", method=request.method, route=route, status=response.status_code, took_ms=round(took_s * 1e3, 2)
-        )
-    response.headers["X-Request-Id"] = request_id
-    return response
 
 
 def _add_health(app: FastAPI) -> None:
@@ -86,7 +64,7 @@ def _add_health(app: FastAPI) -> None:
         """The process runs."""
         return "ok"
 
-    @app.get("/readyz", response_class=JSONResponse, tags=["health"])
+    @app.get("/readyz", response_class=JSONResponse, tags=["health"], responses={503: {"description": "No database."}})
     def readyz() -> JSONResponse:
         """Whether submissions are accepted (200 or 503), and whether the master answers."""
         its: Services = app.state.services
@@ -94,7 +72,7 @@ def _add_health(app: FastAPI) -> None:
         return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
 
     @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])
-    def prometheus() -> Response:
+    def metrics() -> Response:
         """Metrics of this process, for Prometheus."""
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
-REQUESTS = Counter("zoe_api_requests", "Requests answered.", ["method", "route", "status"])
+REQUESTS = Counter("zoe_api_requests_total", "Requests answered.", ["method", "route", "status"])
 REQUEST_SECONDS = Histogram("zoe_api_request_seconds", "Time to the head of an answer.", ["method", "route"])
+STREAMS = Gauge("zoe_api_streams", "Streams of events and logs that are open now.")
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def known_method(method: str) -> str:
+    """The method, when it is one of HTTP's own: anybody can make up others, and each would be a series."""
+    return method if method in _METHODS else "other"
 
 
 def observe_request(method: str, route: str, status: int, took_s: float) -> None:

@@ -2,54 +2,65 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from zoe_api.codes import PROBLEMS, Code
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, InvalidCursor, NotFound, StoreUnavailable
+from zoe_lib.store.base import (
+    ConcurrentUpdate,
+    IdempotencyConflict,
+    InvalidCursor,
+    NotFound,
+    StoreUnavailable,
+    Unstorable,
+)
 from zoe_lib.wire import Diagnostic, Problem
+
+MEDIA_TYPE = "application/problem+json"
+_ERRORS_MAX = 100  # more than anyone reads; bounds the answer to a hostile request
+_TEXT_MAX = 1000
+_RETRY_AFTER_S = "1"
 
 
 class ApiProblem(Exception):  # noqa: N818 - it is an answer
     """A refusal on its way to the client."""
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        title: str,
-        detail: str = "",
-        hint: str = "",
-        errors: Sequence[Diagnostic] = (),
-    ) -> None:
-        super().__init__(f"{code}: {detail or title}")
-        self.problem = Problem(title=title, status=status, code=code, detail=detail, hint=hint, errors=list(errors))
+    def __init__(self, code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.problem = problem(code, detail, hint, errors)
 
 
-def problem_response(problem: Problem) -> Response:
-    """The HTTP form of a problem."""
-    headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}
-    if problem.status == 503:
-        headers["Retry-After"] = "1"
-    return JSONResponse(problem.model_dump(), problem.status, headers, media_type="application/problem+json")
-
-
-def bad_document(diagnostics: Sequence[Diagnostic]) -> ApiProblem:
-    """All that is wrong with a description."""
-    return ApiProblem(
-        422,
-        "invalid_description",
-        "The description is not valid",
-        f"{len(diagnostics)} error{'s' if len(diagnostics) != 1 else ''}",
-        "`zoe validate FILE` shows them all",
-        diagnostics,
+def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = (), path: str = "") -> Problem:
+    """The problem of a code."""
+    status, title = PROBLEMS[code]
+    return Problem(
+        type=f"urn:zoe:problem:{code}",
+        title=title,
+        status=status,
+        code=code,
+        detail=detail,
+        hint=hint,
+        instance=path,
+        errors=list(errors[:_ERRORS_MAX]),
     )
+
+
+def problem_response(told: Problem) -> Response:
+    """The HTTP form of a problem."""
+    headers = {"WWW-Authenticate": "Bearer"} if told.status == 401 else {}
+    if told.status == 503:
+        headers["Retry-After"] = _RETRY_AFTER_S
+    # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
+    body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, told.status, headers, MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:
@@ -59,61 +70,71 @@ def install(app: FastAPI) -> None:
     def _api_problem(request: Request, error: ApiProblem) -> Response:
         return problem_response(error.problem.model_copy(update={"instance": request.url.path}))
 
-    @app.exception_handler(Exception)
-    def _unexpected(request: Request, _error: Exception) -> Response:
-        title = "Something went wrong here; it was logged with the request id"
-        return problem_response(Problem(title=title, status=500, code="internal", instance=request.url.path))
-
     for error_type in _TRANSLATIONS:
         app.add_exception_handler(error_type, _translated)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http)
 
 
-_TRANSLATIONS: dict[type[Exception], tuple[int, str, str]] = {
-    NotFound: (404, "not_found", "There is no such thing, or it is not yours"),
-    ConcurrentUpdate: (409, "conflict", "It was changed meanwhile: read it again and try again"),
-    IllegalTransition: (409, "illegal_state", "That cannot happen to it now"),
-    IdempotencyConflict: (409, "idempotency_conflict", "This idempotency key came with another request before"),
-    InvalidCursor: (400, "invalid_cursor", "The cursor is not one of ours"),
-    StoreUnavailable: (503, "database_unavailable", "The database cannot be reached now; try again soon"),
-    MasterUnreachable: (503, "master_unreachable", "The master is not reachable; what was submitted runs later"),
+_TRANSLATIONS: dict[type[Exception], Code] = {
+    NotFound: Code.NOT_FOUND,
+    ConcurrentUpdate: Code.CONFLICT,
+    IllegalTransition: Code.ILLEGAL_STATE,
+    IdempotencyConflict: Code.IDEMPOTENCY_CONFLICT,
+    InvalidCursor: Code.INVALID_CURSOR,
+    Unstorable: Code.UNSTORABLE,
+    StoreUnavailable: Code.DATABASE_UNAVAILABLE,
+    MasterUnreachable: Code.MASTER_UNREACHABLE,
 }
+_INNER = (StoreUnavailable, IllegalTransition)  # what these say is for the log
 
 
 def _translated(request: Request, error: Exception) -> Response:
-    status, code, title = next(v for t, v in _TRANSLATIONS.items() if isinstance(error, t))
-    detail = "" if isinstance(error, StoreUnavailable | IllegalTransition) else str(error)
-    return problem_response(Problem(title=title, status=status, code=code, detail=detail, instance=request.url.path))
+    code = next(code for kind, code in _TRANSLATIONS.items() if isinstance(error, kind))
+    detail = "" if isinstance(error, _INNER) else str(error)[:_TEXT_MAX]
+    return problem_response(problem(code, detail, path=request.url.path))
 
 
 def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    found = error.errors()
     errors = [
-        Diagnostic(pointer="/" + "/".join(str(part) for part in e["loc"]), code=str(e["type"]), message=str(e["msg"]))
-        for e in error.errors()
+        Diagnostic(pointer=_pointer(e["loc"])[:_TEXT_MAX], code=str(e["type"]), message=str(e["msg"])[:_TEXT_MAX])
+        for e in found[:_ERRORS_MAX]
     ]
-    title = "The request is not valid"
-    problem = Problem(title=title, status=422, code="invalid_request", instance=request.url.path, errors=errors)
-    return problem_response(problem)
+    return problem_response(problem(Code.INVALID_REQUEST, _counted(len(found)), errors=errors, path=request.url.path))
+
+
+def _pointer(parts: Sequence[object]) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = {404: "no_such_route", 405: "method_not_allowed"}.get(error.status_code, "http_error")
-    problem = Problem(title=str(error.detail), status=error.status_code, code=code, instance=request.url.path)
-    return problem_response(problem)
+    code = {404: Code.NO_SUCH_ROUTE, 405: Code.METHOD_NOT_ALLOWED}.get(error.status_code, Code.HTTP_ERROR)
+    told = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})
+    response = problem_response(told)
+    response.headers.update(error.headers or {})
+    return response
 
 
 def from_description(error: DescriptionError) -> ApiProblem:
     """The refusal of a description, with every diagnostic."""
-    return bad_document(
-        [Diagnostic(pointer=d.pointer, code=d.code, message=d.message, hint=d.hint) for d in error.diagnostics]
-    )
+    found = diagnostics_of(error)
+    return ApiProblem(Code.INVALID_DESCRIPTION, _counted(len(found)), "`zoe validate FILE` shows them all", found)
+
+
+def diagnostics_of(error: DescriptionError) -> list[Diagnostic]:
+    """Its findings as they go over the wire."""
+    return [Diagnostic(pointer=d.pointer, code=d.code, message=d.message, hint=d.hint) for d in error.diagnostics]
 
 
 def from_master(error: MasterRefused) -> ApiProblem:
     """What the master said no to."""
-    if error.code in ("no_logs", "no_address", "not_queued"):
-        return ApiProblem(404, error.code, "The master has no answer to that", str(error))
-    return ApiProblem(502, error.code, "The master could not answer", str(error))
+    if error.code == "no_logs":
+        return ApiProblem(Code.NO_LOGS, str(error))
+    return ApiProblem(Code.MASTER_REFUSED, f"{error.code}: {error}")
+
+
+def _counted(number: int) -> str:
+    return f"{number} error{'s' if number != 1 else ''}"

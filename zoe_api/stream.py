@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
+import anyio
 import anyio.to_thread
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from zoe_lib.store.base import JournalEntry, Store, Subscription
+from zoe_api import metrics
+from zoe_lib.store.base import JournalEntry, Store, StoreUnavailable, Subscription
+
+Batches = AsyncGenerator[list[bytes], None]
 
 _ENTRIES_PER_READ = 500
 # A comment line now and then keeps balancers and browsers from closing a quiet stream.
-_KEEP_ALIVE_S = 15.0
+KEEP_ALIVE_S = 15.0
+# Under load every commit wakes every stream: each looks at most so often.
+_LOOK_PAUSE_S = 0.02
+# Streams wait in threads of their own, so that any number of them leaves the others to short requests.
+_THREADS_MAX = 16
+_ID_DIGITS_MAX = 18
 
 
 class JournalNews:
@@ -24,6 +36,7 @@ class JournalNews:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._subscription: Subscription | None = None
         self._waiting: set[asyncio.Event] = set()
+        self.threads = anyio.CapacityLimiter(_THREADS_MAX)
 
     def open(self) -> None:
         """Begin to listen; called in the event loop."""
@@ -36,27 +49,39 @@ class JournalNews:
             self._subscription.close()
         self._loop = None
 
+    @property
+    def followers(self) -> int:
+        """How many streams wait for news."""
+        return len(self._waiting)
+
     async def follow(
         self, after_id: int, tenant: str | None, execution_id: str | None
-    ) -> AsyncIterator[Sequence[JournalEntry]]:
-        """Batches of entries after an id, for ever; an empty batch means that all is quiet."""
+    ) -> AsyncGenerator[Sequence[JournalEntry] | None, None]:
+        """Batches of entries after an id, for ever: an empty one when all is quiet, None while the store is away."""
         news = asyncio.Event()
         self._waiting.add(news)
         try:
             while True:
                 news.clear()
-                entries = await anyio.to_thread.run_sync(
-                    self._store.journal, after_id, _ENTRIES_PER_READ, tenant, execution_id
-                )
+                entries = await self._read(after_id, tenant, execution_id)
                 if entries:
                     after_id = entries[-1].id
                 yield entries
-                if len(entries) < _ENTRIES_PER_READ:
+                if entries is None or len(entries) < _ENTRIES_PER_READ:
                     await self._pause(news)
         finally:
             self._waiting.discard(news)
 
+    async def _read(self, after_id: int, tenant: str | None, execution_id: str | None) -> Sequence[JournalEntry] | None:
+        try:
+            return await anyio.to_thread.run_sync(
+                self._store.journal, after_id, _ENTRIES_PER_READ, tenant, execution_id, limiter=self.threads
+            )
+        except StoreUnavailable:
+            return None
+
     async def _pause(self, news: asyncio.Event) -> None:
+        await asyncio.sleep(_LOOK_PAUSE_S)
         try:
             async with asyncio.timeout(self._poll_s):
                 await news.wait()
@@ -73,21 +98,44 @@ class JournalNews:
             event.set()
 
 
+class EventStream(StreamingResponse):
+    """An answer of server-sent events; what its source holds is let go when the client does."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, batches: Batches) -> None:
+        self._source = _with_keep_alive(batches)
+        super().__init__(self._source, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the source or the client has had enough."""
+        with metrics.STREAMS.track_inprogress():
+            async with aclosing(self._source):
+                await super().__call__(scope, receive, send)
+
+
+def resume_point(last_event_id: str | None) -> int | None:
+    """The number in a Last-Event-ID header; None when there is none of ours."""
+    if last_event_id is None or not last_event_id.isascii() or not last_event_id.isdigit():
+        return None
+    return int(last_event_id) if len(last_event_id) <= _ID_DIGITS_MAX else None
+
+
 def sse(event_id: int | str, kind: str, data: object) -> bytes:
     """One server-sent event."""
     return f"id: {event_id}\nevent: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
-async def with_keep_alive(batches: AsyncIterator[list[bytes]]) -> AsyncIterator[bytes]:
+async def _with_keep_alive(batches: Batches) -> AsyncGenerator[bytes, None]:
     """The events of all batches, with a comment whenever nothing was sent for a while."""
     loop = asyncio.get_running_loop()
     yield b": open\n\n"
     sent_at_s = loop.time()
-    async for batch in batches:
-        for event in batch:
-            yield event
-        if batch:
-            sent_at_s = loop.time()
-        elif loop.time() - sent_at_s > _KEEP_ALIVE_S:
-            yield b": still here\n\n"
-            sent_at_s = loop.time()
+    async with aclosing(batches):
+        async for batch in batches:
+            if batch:
+                yield b"".join(batch)
+                sent_at_s = loop.time()
+            elif loop.time() - sent_at_s > KEEP_ALIVE_S:
+                yield b": still here\n\n"
+                sent_at_s = loop.time()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem, from_description
 from zoe_lib.descriptions import DescriptionError, parse
 from zoe_lib.domain.application import Application
@@ -26,15 +27,13 @@ def checked(application: Application, platform: Sequence[Node]) -> Application:
     bandwidth = application.storage.bandwidth if application.storage is not None else None
     if bandwidth is not None and bandwidth.guarantee is Guarantee.REQUIRED:
         raise ApiProblem(
-            422,
-            "storage_guarantee_unavailable",
-            "Guaranteed bandwidth needs a storage controller, and none is configured",
+            Code.STORAGE_GUARANTEE_UNAVAILABLE,
             hint="use guarantee: preferred to run without it",
             errors=[Diagnostic(pointer="/storage/bandwidth/guarantee", code="unavailable", message="no controller")],
         )
     reason = never_fits(application, platform)
     if reason is not None:
-        raise ApiProblem(422, "never_fits", "It can never run on this installation", reason.sentence, reason.hint)
+        raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint)
     return application
 
 

@@ -12,6 +12,8 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Out
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 
+SECONDS_MAX = 100 * 365 * 86_400.0
+
 
 class Wire(BaseModel):
     """Base of all messages: unknown keys in requests are refused."""
@@ -31,7 +33,7 @@ class Diagnostic(Wire):
 class Problem(Wire):
     """A refusal (RFC 9457). `code` is stable; `errors` holds every diagnostic of a bad document."""
 
-    type: str = "about:blank"
+    type: str = Field(default="about:blank", description="`urn:zoe:problem:` and the code.")
     title: str
     status: int
     code: str
@@ -47,7 +49,9 @@ class SubmitRequest(Wire):
     application: dict[str, Any] = Field(description="The description, format version 4.")
     name: str | None = Field(default=None, max_length=128, description="Of this execution; default: the application's.")
     priority: int | None = Field(default=None, ge=-1000, le=1000)
-    deadline_s: float | None = Field(default=None, gt=0, description="Seconds from now until it should have ended.")
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now until it should have ended."
+    )
 
 
 class ReasonView(Wire):
@@ -318,7 +322,7 @@ class TokenRequest(Wire):
     """A new API token."""
 
     scopes: list[Literal["read", "submit", "admin"]] = ["read", "submit"]
-    lifetime_s: float | None = Field(default=None, gt=0, description="None never expires.")
+    lifetime_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX, description="None never expires.")
     note: str = Field(default="", max_length=200)
 
 

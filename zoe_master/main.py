@@ -12,11 +12,11 @@ import structlog
 
 from zoe_lib.config import Settings
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.messaging.server import Server
-from zoe_lib.store.base import NotLeader, Store, StoreUnavailable, UsageSample
+from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
 from zoe_master import metrics
+from zoe_master.answering import Answering
 from zoe_master.answers import Answers
 from zoe_master.backends.base import Backend
 from zoe_master.backends.factory import BackendRefused, make_backend
@@ -63,7 +63,7 @@ class Process:
                 log.warning("the database cannot be reached", why=str(error))
                 self._waker.wait(_STORE_RETRY_S)
             finally:
-                metrics.LEADER.set(0)
+                metrics.stop_leading()
         self._store.stop_leading()
 
     def _lead(self, epoch: int) -> None:
@@ -72,17 +72,15 @@ class Process:
         try:
             master = Master(self._store, backend, epoch, reach=reach_of(self._settings))
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
-            server = Server(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers())
-            try:
+            with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
                 metrics.LEADER.set(1)
-                self._loop(master, backend)
-            finally:
-                server.close()
+                self._loop(master, backend, answering)
         finally:
             backend.close()
 
-    def _loop(self, master: Master, backend: Backend) -> None:
+    def _loop(self, master: Master, backend: Backend, answering: Answering) -> None:
         while not self._stopping:
+            answering.ensure()
             began_s = time.perf_counter()
             tick = master.tick()
             metrics.observe_tick(tick, time.perf_counter() - began_s)
@@ -129,14 +127,15 @@ def main() -> int:
     configure_logging(settings.log_format, settings.log_level, "master")
     ensure_keys(Path(settings.keys_dir))
     waker = Waker()
-    store = PostgresStore(settings.database_url.get_secret_value())
+    limits = StoreLimits(retention_s=settings.retention_s)
+    store = PostgresStore(settings.database_url.get_secret_value(), limits)
     process = Process(settings, store, waker)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stop())
-    metrics.serve(settings.master_metrics_port)
     try:
+        metrics.serve(settings.master_metrics_port)
         process.run()
-    except BackendRefused as refusal:
+    except (BackendRefused, metrics.PortTaken) as refusal:
         print(f"zoe-master: {refusal}", file=sys.stderr)
         return 2
     finally:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
 
@@ -13,6 +14,7 @@ from zoe_master.backends.base import Usage
 from zoe_master.master import Tick
 
 _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 86400)
+_ACTIVE_STATES = ("starting", "running", "stopping")
 
 LEADER = Gauge("zoe_leader", "1 while this master leads.")
 PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
@@ -21,17 +23,27 @@ ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", [
 ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "From queued to admitted.", buckets=_SECONDS)
 TICK = Histogram("zoe_tick_seconds", "Duration of one tick of the master.", buckets=_SECONDS)
 PLAN = Histogram("zoe_plan_seconds", "Duration of one pass of the scheduler.", buckets=_SECONDS)
-RECONCILE_LAG = Gauge("zoe_reconcile_timestamp_seconds", "When the journal was last compared with the back-end.")
-NODE_FREE_CORES = Gauge("zoe_node_usable_cores", "Cores of a node that Zoe may reserve.", ["node"])
-NODE_FREE_MEMORY = Gauge("zoe_node_usable_memory_bytes", "Memory of a node that Zoe may reserve.", ["node"])
+RECONCILE_LAG = Gauge("zoe_reconcile_lag_seconds", "Time since the journal was last compared with the back-end.")
+USABLE_CORES = Gauge("zoe_node_usable_cores", "Cores of a node that Zoe may reserve.", ["node"])
+USABLE_MEMORY = Gauge("zoe_node_usable_memory_bytes", "Memory of a node that Zoe may reserve.", ["node"])
 USED_CPU = Gauge("zoe_used_cpu_seconds", "CPU seconds of the services that run now, by node.", ["node"])
 USED_MEMORY = Gauge("zoe_used_memory_bytes", "Memory of the services that run now, by node.", ["node"])
 
+_nodes_told: dict[Gauge, frozenset[str]] = defaultdict(frozenset)
+
+
+class PortTaken(Exception):  # noqa: N818 - the name is the fact
+    """Nobody could read the metrics; the message names the port."""
+
 
 def serve(port: int) -> None:
-    """Answer Prometheus on loopback; 0 does not."""
-    if port:
+    """Answer Prometheus on loopback; 0 does not. PortTaken."""
+    if not port:
+        return
+    try:
         start_http_server(port, addr="127.0.0.1", registry=REGISTRY)
+    except OSError as error:
+        raise PortTaken(f"metrics cannot be served on port {port}: {error.strerror}") from None
 
 
 def observe_tick(tick: Tick, tick_s: float) -> None:
@@ -39,30 +51,56 @@ def observe_tick(tick: Tick, tick_s: float) -> None:
     TICK.observe(tick_s)
     PLAN.observe(tick.plan_s)
     snapshot = tick.snapshot
-    RECONCILE_LAG.set(snapshot.now_s)
-    reasons = Counter(reason.code for reason in tick.plan.reasons.values())
-    for code in ReasonCode:
-        PENDING.labels(code.value).set(reasons.get(code, 0))
-    waiting = [e for e in snapshot.queued if e.id not in tick.plan.starts]
-    OLDEST_PENDING.set(max((snapshot.now_s - e.submitted_at_s for e in waiting), default=0.0))
-    for execution in snapshot.queued:
-        if execution.id in tick.plan.starts:
-            ADMISSION_WAIT.observe(max(snapshot.now_s - execution.marks.get(Mark.QUEUED, snapshot.now_s), 0.0))
+    reconciled_at_s = snapshot.now_s
+    RECONCILE_LAG.set_function(lambda: time.time() - reconciled_at_s)
+    _observe_waiting(tick)
     states = Counter(e.state.value for e in snapshot.active)
-    for state in ("starting", "running", "stopping"):
+    for state in _ACTIVE_STATES:
         ACTIVE.labels(state).set(states.get(state, 0))
-    for node in snapshot.nodes:
-        NODE_FREE_CORES.labels(node.name).set(node.usable.cores_milli / 1000)
-        NODE_FREE_MEMORY.labels(node.name).set(node.usable.memory_bytes)
+    _set_by_node(USABLE_CORES, {n.name: n.usable.cores_milli / 1000 for n in snapshot.nodes})
+    _set_by_node(USABLE_MEMORY, {n.name: n.usable.memory_bytes for n in snapshot.nodes})
 
 
 def observe_usage(usage: Sequence[Usage]) -> None:
     """Sum what runs now, by node."""
-    cpu_s: Counter[str] = Counter()
-    memory: Counter[str] = Counter()
+    cpu_s: dict[str, float] = defaultdict(float)
+    memory_bytes: dict[str, float] = defaultdict(float)
     for one in usage:
-        cpu_s[one.node] += one.cpu_s  # type: ignore[assignment]
-        memory[one.node] += one.memory_bytes
-    for node in cpu_s:
-        USED_CPU.labels(node).set(cpu_s[node])
-        USED_MEMORY.labels(node).set(memory[node])
+        cpu_s[one.node] += one.cpu_s
+        memory_bytes[one.node] += one.memory_bytes
+    _set_by_node(USED_CPU, cpu_s)
+    _set_by_node(USED_MEMORY, memory_bytes)
+
+
+def stop_leading() -> None:
+    """What only the leader knows is not told by one who leads no more."""
+    LEADER.set(0)
+    OLDEST_PENDING.set(0)
+    RECONCILE_LAG.set_function(lambda: 0.0)
+    for code in ReasonCode:
+        PENDING.labels(code.value).set(0)
+    for state in _ACTIVE_STATES:
+        ACTIVE.labels(state).set(0)
+    for gauge in (USABLE_CORES, USABLE_MEMORY, USED_CPU, USED_MEMORY):
+        _set_by_node(gauge, {})
+
+
+def _observe_waiting(tick: Tick) -> None:
+    snapshot, plan = tick.snapshot, tick.plan
+    reasons = Counter(reason.code for reason in plan.reasons.values())
+    for code in ReasonCode:
+        PENDING.labels(code.value).set(reasons.get(code, 0))
+    waiting = [e for e in snapshot.queued if e.id not in plan.starts]
+    OLDEST_PENDING.set(max((snapshot.now_s - e.submitted_at_s for e in waiting), default=0.0))
+    for execution in snapshot.queued:
+        if execution.id in plan.starts:
+            ADMISSION_WAIT.observe(max(snapshot.now_s - execution.marks.get(Mark.QUEUED, snapshot.now_s), 0.0))
+
+
+def _set_by_node(gauge: Gauge, values: Mapping[str, float]) -> None:
+    """Set every node's value, and end the series of nodes that are gone."""
+    for node in _nodes_told[gauge] - values.keys():
+        gauge.remove(node)
+    for node, value in values.items():
+        gauge.labels(node).set(value)
+    _nodes_told[gauge] = frozenset(values)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import structlog
+
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionId, ServiceId
@@ -11,6 +13,8 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
 from zoe_master.scheduler.snapshot import Snapshot
+
+log = structlog.get_logger(__name__)
 
 _ENTRIES_PER_READ = 1000
 
@@ -23,6 +27,8 @@ class Picture:
         self._epoch = leader_epoch
         self._journal_id = store.last_journal_id()
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
+        # The versions at which executions ended by this master's own writing: reading of that is no news.
+        self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self.policy: Policy = store.policy()
 
@@ -49,6 +55,10 @@ class Picture:
             self._reload(execution.id)
             return None
         self._keep(changed)
+        if changed.terminal:
+            self._ended_here[changed.id] = changed.version
+        if changed.state is not execution.state:
+            log.info("execution", execution=changed.id, state=changed.state.value, plan=events[-1].cause_id)
         return changed
 
     def take_raced(self) -> bool:
@@ -80,10 +90,15 @@ class Picture:
         return {s.id for e in self._executions.values() for s in e.services if s.alive}
 
     def _changed_elsewhere(self, entries: Iterable[JournalEntry]) -> Iterator[ExecutionId]:
-        newest = {e.execution_id: e.version or 0 for e in entries if e.execution_id is not None}
-        for execution_id, version in newest.items():
+        newest = {e.execution_id: e for e in entries if e.execution_id is not None}
+        for execution_id, entry in newest.items():
+            if execution_id in self._ended_here:
+                if entry.version == self._ended_here[execution_id]:
+                    del self._ended_here[execution_id]
+                continue
             known = self._executions.get(execution_id)
-            if known is None or known.version < version:
+            if known is None or known.version < (entry.version or 0):
+                log.info("heard", execution=execution_id, kind=entry.kind, request=entry.cause_id)
                 yield execution_id
 
     def _reload(self, execution_id: ExecutionId) -> None:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import threading
+import contextlib
+import queue
 
 
 class Waker:
     """Woken by the back-end, by ZeroMQ and by signals; any number of wakes before a wait count as one."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        # Its `put` may interrupt a `get` of the same thread, as a signal handler does; an Event would deadlock there.
+        self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def wake(self) -> None:
         """Let the loop run once more; callable from any thread and from signal handlers."""
-        self._event.set()
+        if self._wakes.empty():
+            self._wakes.put(None)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until woken or for `timeout_s`; True when woken."""
-        woken = self._event.wait(timeout_s)
-        self._event.clear()
-        return woken
+        try:
+            self._wakes.get(timeout=max(timeout_s, 0.0))
+        except queue.Empty:
+            return False
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._wakes.get_nowait()
+        return True

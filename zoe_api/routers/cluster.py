@@ -9,7 +9,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from zoe_api.dependencies import Admin, MasterDep, Reader, StoreDep, check_if_match, etag
+from zoe_api.codes import Code
+from zoe_api.dependencies import Admin, IfMatch, MasterDep, Reader, StoreDep, ask, check_if_match, etag
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import problems
@@ -22,7 +23,7 @@ router = APIRouter(tags=["cluster"])
 
 
 @router.get("/nodes", response_model=NodeList)
-def nodes(_who: Reader, store: StoreDep) -> NodeList:
+def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
     """The nodes as the master last saw them, with what Zoe reserves there."""
     held, count = _reserved(store)
     return NodeList(
@@ -33,10 +34,10 @@ def nodes(_who: Reader, store: StoreDep) -> NodeList:
 
 
 @router.get("/usage", response_model=UsageList)
-def usage(who: Reader, store: StoreDep, master: MasterDep) -> UsageList:
+def current_usage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
     """What running services use now: those of the own tenant, or all for admins."""
     mine = {e.id for e in store.active() if who.admin or e.tenant == who.tenant}
-    answer = master.ask("usage")
+    answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
     return UsageList(usage=[view for view in views if view.execution_id in mine])
 
@@ -51,16 +52,22 @@ def get_policy(_who: Reader, store: StoreDep, response: Response) -> PolicyView:
 
 @router.put("/policy", response_model=PolicyView)
 def set_policy(
-    body: PolicyView, _who: Admin, store: StoreDep, master: MasterDep, request: Request, response: Response
+    body: PolicyView,
+    _who: Admin,
+    store: StoreDep,
+    master: MasterDep,
+    request: Request,
+    response: Response,
+    if_match: IfMatch = None,
 ) -> PolicyView:
     """Put a policy in force at once. With If-Match only when nobody changed it meanwhile."""
     policy = body.to_policy()
     found = problems(policy)
     if found:
         errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in found]
-        raise ApiProblem(422, "invalid_policy", "The policy is not valid", errors=errors)
+        raise ApiProblem(Code.INVALID_POLICY, errors=errors)
     present = store.policy().version
-    check_if_match(request, present)
+    check_if_match(if_match, present)
     stored = store.set_policy(policy, present, time.time(), request.state.request_id)
     master.hint()
     response.headers["ETag"] = etag(stored.version)
@@ -68,7 +75,7 @@ def set_policy(
 
 
 @router.get("/status", response_model=StatusView)
-def status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
+def get_status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
     """How the installation is; useful also while the master is down."""
     answer, message = _master_status(master)
     return StatusView(

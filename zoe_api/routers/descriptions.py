@@ -24,14 +24,14 @@ router = APIRouter(tags=["descriptions"])
 
 
 @router.post("/validate", response_model=ValidateResponse)
-def validate(body: ValidateRequest, _who: Reader, store: StoreDep) -> ValidateResponse:
+def validate_description(body: ValidateRequest, _who: Reader, store: StoreDep) -> ValidateResponse:
     """Check a description, expanded, against the format and this installation; nothing is kept."""
     application = checked(parsed(body.application), store.platform())
     return ValidateResponse(expanded=descriptions.to_document(application), notes=list(notes_of(application)))
 
 
 @router.post("/convert", response_model=ConvertResponse)
-def convert(body: ConvertRequest, _who: Reader) -> ConvertResponse:
+def convert_description(body: ConvertRequest, _who: Reader) -> ConvertResponse:
     """A description of any older format as version 4, with notes on what could not carry over."""
     try:
         conversion = descriptions.convert(body.document)
@@ -41,7 +41,7 @@ def convert(body: ConvertRequest, _who: Reader) -> ConvertResponse:
 
 
 @router.get("/catalogue", response_model=CatalogueList)
-def catalogue(_who: Reader) -> CatalogueList:
+def get_catalogue(_who: Reader) -> CatalogueList:
     """Descriptions that are there to be used, with the JSON Schema of their forms."""
     return CatalogueList(
         entries=[
@@ -59,6 +59,6 @@ def catalogue(_who: Reader) -> CatalogueList:
 
 
 @router.get("/schema", response_model=dict[str, Any])
-def schema(_who: Reader) -> dict[str, Any]:
+def get_description_schema(_who: Reader) -> dict[str, Any]:
     """The JSON Schema of descriptions."""
     return descriptions.json_schema()

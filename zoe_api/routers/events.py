@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 
+from zoe_api.codes import Code
 from zoe_api.dependencies import Reader, ServicesDep, StoreDep, visible_execution
-from zoe_api.stream import JournalNews, sse, with_keep_alive
-from zoe_lib.store.base import JournalEntry, Principal
+from zoe_api.problems import ApiProblem
+from zoe_api.stream import Batches, EventStream, JournalNews, resume_point, sse
+from zoe_lib.domain.events import Ended, Refused
+from zoe_lib.store.base import JournalEntry
 from zoe_lib.wire import EventList, EventView
 
 router = APIRouter(tags=["events"])
+
+ID_MAX = 2**63 - 1
+_LAST_KINDS = (Ended.kind, Refused.kind)
 
 
 @router.get("/executions/{execution_id}/events", response_model=EventList)
@@ -21,7 +27,7 @@ def execution_events(
     execution_id: str,
     who: Reader,
     store: StoreDep,
-    after: Annotated[int, Query(ge=0)] = 0,
+    after: Annotated[int, Query(ge=0, le=ID_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
     """What happened to an execution, in order."""
@@ -29,36 +35,47 @@ def execution_events(
     return EventList(events=[_view(e) for e in store.journal(after, limit, execution_id=execution_id)])
 
 
-@router.get("/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+@router.get("/events", response_class=StreamingResponse)
 def stream_events(
     who: Reader,
     its: ServicesDep,
     execution_id: str | None = None,
     all_tenants: Annotated[bool, Query(description="For admins.")] = False,
-    after: Annotated[int | None, Query(ge=0, description="Begin after this id; default: with what comes now.")] = None,
+    after: Annotated[
+        int | None, Query(ge=0, le=ID_MAX, description="Begin after this id; default: with what comes now.")
+    ] = None,
     last_event_id: Annotated[str | None, Header()] = None,
-) -> StreamingResponse:
-    """Server-sent events with journal ids. A client that comes back with Last-Event-ID misses nothing."""
-    if execution_id is not None:
-        visible_execution(its.store, who, execution_id)
-    if last_event_id is not None and last_event_id.isdecimal():
-        after = int(last_event_id)
+) -> EventStream:
+    """Server-sent events with journal ids. A client that comes back with Last-Event-ID misses nothing.
+
+    The stream of one execution closes with an event `end` when that has ended and all was sent.
+    """
+    if all_tenants and not who.admin:
+        raise ApiProblem(Code.NOT_ADMIN, "only admins see other tenants")
+    resumed = resume_point(last_event_id)
+    after = after if resumed is None else resumed
     if after is None:
         after = its.store.last_journal_id()
-    tenant = None if _sees_all(who, all_tenants, execution_id) else who.tenant
-    batches = _encoded(its.news, after, tenant, execution_id)
-    return StreamingResponse(with_keep_alive(batches), media_type="text/event-stream")
+    # Looked up after that id, or an end between the two would never be seen.
+    execution = None if execution_id is None else visible_execution(its.store, who, execution_id)
+    tenant = None if all_tenants or execution is not None else who.tenant
+    over = execution is not None and execution.terminal
+    return EventStream(_encoded(its.news, after, tenant, execution_id, over))
 
 
-def _sees_all(who: Principal, all_tenants: bool, execution_id: str | None) -> bool:
-    return who.admin and (all_tenants or execution_id is not None)
-
-
-async def _encoded(
-    news: JournalNews, after: int, tenant: str | None, execution_id: str | None
-) -> AsyncIterator[list[bytes]]:
-    async for entries in news.follow(after, tenant, execution_id):
-        yield [sse(e.id, e.kind, _view(e).model_dump(mode="json")) for e in entries]
+async def _encoded(news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool) -> Batches:
+    """`over` says that the execution had ended before the first look, so that nothing comes after an empty one."""
+    async with aclosing(news.follow(after, tenant, execution_id)) as batches:
+        async for entries in batches:
+            if entries:
+                after = entries[-1].id
+                yield [sse(e.id, e.kind, _view(e).model_dump(mode="json")) for e in entries]
+            else:
+                yield []
+            ended = over if not entries else any(e.kind in _LAST_KINDS for e in entries)
+            if execution_id is not None and entries is not None and ended:
+                yield [sse(after, "end", {})]
+                return
 
 
 def _view(entry: JournalEntry) -> EventView:

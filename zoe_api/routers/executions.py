@@ -7,9 +7,12 @@ import json
 import time
 from typing import Annotated
 
+import structlog
 from fastapi import APIRouter, Header, Query, Request, Response
 
+from zoe_api.codes import Code
 from zoe_api.dependencies import (
+    IfMatch,
     MasterDep,
     Reader,
     ServicesDep,
@@ -24,6 +27,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.consequences import will_retry
 from zoe_lib.domain.execution import (
     WAITING_STATES,
     Cause,
@@ -44,19 +48,20 @@ from zoe_lib.wire import (
     UsageView,
 )
 
+log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/executions", tags=["executions"])
 
 _CANCEL_ATTEMPTS_MAX = 5
 
 
 @router.post("", status_code=201, response_model=ExecutionView)
-def submit(
+def submit_execution(
     body: SubmitRequest,
     request: Request,
     response: Response,
     who: Submitter,
     its: ServicesDep,
-    idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
+    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
 ) -> ExecutionView:
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     application = checked(parsed(body.application), its.store.platform())
@@ -76,6 +81,7 @@ def submit(
     )
     stored = its.store.submit(execution, request.state.request_id, idempotency_key, _fingerprint(body))
     its.master.hint()
+    log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     return _view(stored, response)
 
@@ -93,7 +99,7 @@ def list_executions(
 ) -> ExecutionList:
     """Executions of the own tenant (or of all, for admins), newest first."""
     if all_tenants and not who.admin:
-        raise ApiProblem(403, "not_admin", "Only admins see other tenants")
+        raise ApiProblem(Code.NOT_ADMIN, "only admins see other tenants")
     query = ExecutionQuery(
         tenant=None if all_tenants else who.tenant,
         user=user,
@@ -107,44 +113,56 @@ def list_executions(
 
 
 @router.get("/{execution_id}", response_model=ExecutionView)
-def show(execution_id: str, who: Reader, store: StoreDep, response: Response) -> ExecutionView:
+def show_execution(execution_id: str, who: Reader, store: StoreDep, response: Response) -> ExecutionView:
     """One execution with its services and its description."""
     return _view(visible_execution(store, who, execution_id), response)
 
 
 @router.post("/{execution_id}/cancel", response_model=ExecutionView)
-def cancel(
-    execution_id: str, request: Request, response: Response, who: Submitter, store: StoreDep, master: MasterDep
+def cancel_execution(
+    execution_id: str,
+    request: Request,
+    response: Response,
+    who: Submitter,
+    store: StoreDep,
+    master: MasterDep,
+    if_match: IfMatch = None,
 ) -> ExecutionView:
-    """End an execution. Idempotent while it stops; 409 when it had ended otherwise before."""
+    """End an execution. Idempotent while it stops; 409 when it had ended otherwise before.
+
+    One that stops already keeps its outcome, unless it would have been tried again.
+    """
     for _ in range(_CANCEL_ATTEMPTS_MAX):
         execution = visible_execution(store, who, execution_id)
-        check_if_match(request, execution.version)
+        check_if_match(if_match, execution.version)
         try:
             cancelled = _cancel(store, execution, who, request.state.request_id)
         except ConcurrentUpdate:
             continue
         master.hint()
+        log.info("cancelled", execution=execution_id, user=who.user, state=cancelled.state.value)
         return _view(cancelled, response)
-    raise ApiProblem(409, "conflict", "It changes too fast to be cancelled; try again")
+    raise ApiProblem(Code.CONFLICT, "it changes too fast to be cancelled; try again")
 
 
 @router.get("/{execution_id}/explain", response_model=Explanation)
-def explain(execution_id: str, who: Reader, store: StoreDep, master: MasterDep) -> Explanation:
+def explain_execution(
+    execution_id: str, request: Request, who: Reader, store: StoreDep, master: MasterDep
+) -> Explanation:
     """Why it is not running. Without the master, what was stored last."""
     execution = visible_execution(store, who, execution_id)
     stored = None if execution.reason is None else ReasonView.of(execution.reason)
     if execution.state not in WAITING_STATES:
         return Explanation(state=execution.state, reason=None, detailed=True)
     try:
-        answer = master.ask("explain", {"execution_id": execution_id})
+        answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id)
     except (MasterUnreachable, MasterRefused):
         return Explanation(state=execution.state, reason=stored, detailed=False)
     return Explanation(state=execution.state, detailed=True, **answer)
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)
-def usage(execution_id: str, who: Reader, store: StoreDep) -> UsageList:
+def execution_usage(execution_id: str, who: Reader, store: StoreDep) -> UsageList:
     """Samples of what its services used, oldest first."""
     visible_execution(store, who, execution_id)
     return UsageList(usage=[UsageView.model_validate(s) for s in store.usage(execution_id)])
@@ -167,12 +185,12 @@ def _cancel(store: Store, execution: Execution, who: Principal, request_id: str)
         event = ev.Refused(
             at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
         )
-    elif execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
+    elif execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING) or will_retry(execution, store.policy()):
         event = ev.Stopping(
             at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
         )
     elif execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
         return execution
     else:
-        raise ApiProblem(409, "already_ended", f"It has ended already: {execution.state}")
+        raise ApiProblem(Code.ALREADY_ENDED, f"it is {execution.state}")
     return store.append(execution.id, [event], execution.version, None)

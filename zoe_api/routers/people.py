@@ -7,32 +7,33 @@ import time
 
 from fastapi import APIRouter, Response
 
-from zoe_api.dependencies import TOKEN_PREFIX, Reader, StoreDep, secret_hash
+from zoe_api.codes import Code
+from zoe_api.dependencies import TOKEN_PREFIX, Reader, StoreDep, Submitter, secret_hash
 from zoe_api.problems import ApiProblem
-from zoe_lib.store.base import NotFound, Token
+from zoe_lib.store.base import NotFound, Principal, Store, Token
 from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 
 router = APIRouter(tags=["people"])
 
 
 @router.get("/me", response_model=PrincipalView)
-def me(who: Reader) -> PrincipalView:
+def get_me(who: Reader) -> PrincipalView:
     """The user, tenant and scopes of the token."""
     return PrincipalView(user=who.user, tenant=who.tenant, admin=who.admin, scopes=sorted(who.scopes))
 
 
 @router.get("/tokens", response_model=TokenList)
-def tokens(who: Reader, store: StoreDep) -> TokenList:
+def list_tokens(who: Reader, store: StoreDep) -> TokenList:
     """The own tokens, without their secrets."""
     return TokenList(tokens=[_view(token) for token in store.tokens(who.user)])
 
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
-def add_token(body: TokenRequest, who: Reader, store: StoreDep) -> TokenView:
-    """Make a token with no more scopes than the one used. Its secret is shown this once."""
+def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
+    """Make a token with no more scopes and no longer life than the one used. Its secret is shown this once."""
     missing = set(body.scopes) - who.scopes
     if missing:
-        raise ApiProblem(403, "scope_missing", f"Your token lacks: {', '.join(sorted(missing))}")
+        raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
     now_s, secret = time.time(), secrets.token_hex(24)
     token = Token(
         id=secrets.token_hex(6),
@@ -41,7 +42,7 @@ def add_token(body: TokenRequest, who: Reader, store: StoreDep) -> TokenView:
         secret_hash=secret_hash(secret),
         scopes=frozenset(body.scopes),
         created_at_s=now_s,
-        expires_at_s=None if body.lifetime_s is None else now_s + body.lifetime_s,
+        expires_at_s=_end_of(body.lifetime_s, now_s, who, store),
         note=body.note,
     )
     store.add_token(token)
@@ -50,11 +51,20 @@ def add_token(body: TokenRequest, who: Reader, store: StoreDep) -> TokenView:
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def revoke_token(token_id: str, who: Reader, store: StoreDep) -> Response:
-    """Make an own token worthless at once."""
+    """Make an own token worthless at once: the one used, or with the scope `submit` any."""
+    if token_id != who.token_id and "submit" not in who.scopes:
+        raise ApiProblem(Code.SCOPE_MISSING, "it lacks: submit")
     if all(token.id != token_id for token in store.tokens(who.user)):
         raise NotFound(f"no token {token_id}")
     store.revoke_token(token_id)
     return Response(status_code=204)
+
+
+def _end_of(lifetime_s: float | None, now_s: float, who: Principal, store: Store) -> float | None:
+    """When a new token ends: never after the one that made it, or a token that leaked could be renewed for ever."""
+    ends = [token.expires_at_s for token in store.tokens(who.user) if token.id == who.token_id]
+    ends.append(None if lifetime_s is None else now_s + lifetime_s)
+    return min((end_s for end_s in ends if end_s is not None), default=None)
 
 
 def _view(token: Token) -> TokenView:

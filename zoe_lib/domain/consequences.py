@@ -189,13 +189,14 @@ def _never_started(execution: Execution, now_s: float, cause_id: str) -> ev.Even
 def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     if any(service.alive for service in execution.services):
         return None
-    if _try_again(execution, policy):
+    if will_retry(execution, policy):
         backoff_s = min(policy.retry_backoff_s * 2 ** (execution.attempt - 1), policy.retry_backoff_max_s)
         return ev.Requeued(at_s=now_s, cause_id=cause_id, not_before_s=now_s + backoff_s)
     return ev.Ended(at_s=now_s, cause_id=cause_id)
 
 
-def _try_again(execution: Execution, policy: Policy) -> bool:
+def will_retry(execution: Execution, policy: Policy) -> bool:
+    """Whether an execution that stops is queued again when nothing is left of it."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
         return False
     if execution.cause in PLATFORM_CAUSES:

@@ -39,7 +39,8 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.ServiceLost: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.ServiceRetried: frozenset({E.STARTING, E.RUNNING}),
     ev.Running: frozenset({E.STARTING}),
-    ev.Stopping: frozenset({E.STARTING, E.RUNNING}),
+    # A cancellation may still overtake a failure that would be tried again.
+    ev.Stopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.Ended: frozenset({E.STOPPING}),
     ev.Requeued: frozenset({E.STOPPING}),
 }
@@ -217,6 +218,9 @@ def _(event: ev.Running, execution: Execution) -> Execution:
 
 @_change.register
 def _(event: ev.Stopping, execution: Execution) -> Execution:
+    overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
+    if execution.state is E.STOPPING and not overtakes:
+        raise IllegalTransition(execution, event, f"it stops already, and its outcome is {execution.outcome}")
     return replace(
         execution,
         state=E.STOPPING,

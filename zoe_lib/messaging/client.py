@@ -28,7 +28,11 @@ class MasterRefused(Exception):  # noqa: N818
 
 
 class MasterClient:
-    """Asks the master. Thread-safe."""
+    """Asks the master. Thread-safe.
+
+    After a question that nobody answered, only one caller at a time tries again; the others are told at once. So while
+    the master is away, questions do not use up the threads that other requests need.
+    """
 
     def __init__(self, endpoint: str, keys_dir: Path, timeout_s: float, attempts_max: int) -> None:
         self._endpoint = endpoint
@@ -37,17 +41,22 @@ class MasterClient:
         self._keys = load_keys(keys_dir, API)
         self._master_public = load_public(keys_dir, MASTER)
         self._context = zmq.Context()
+        self._away = False
+        self._prober = threading.Lock()
         self._hints_lock = threading.Lock()
         self._hints = self._connect()
 
     def ask(self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None) -> dict[str, Any]:
         """The answer's body; MasterUnreachable after all attempts, MasterRefused when it says no."""
         request = Request(id=request_id or uuid4().hex, kind=kind, body=body or {})
-        for _ in range(self._attempts_max):
-            answer = self._try(request)
-            if answer is not None:
-                return answer
-        raise MasterUnreachable(f"no answer from the master after {self._attempts_max} attempts")
+        if not self._away:
+            return self._ask(request)
+        if not self._prober.acquire(blocking=False):
+            raise MasterUnreachable("no answer from the master; somebody is trying again")
+        try:
+            return self._ask(request)
+        finally:
+            self._prober.release()
 
     def hint(self) -> None:
         """Tell the master that there is something to do. Never waits; a lost hint costs one timer interval."""
@@ -66,6 +75,14 @@ class MasterClient:
             self._hints.close()
         self._context.destroy(linger=0)
 
+    def _ask(self, request: Request) -> dict[str, Any]:
+        for _ in range(self._attempts_max):
+            answer = self._try(request)
+            if answer is not None:
+                return answer
+        self._away = True
+        raise MasterUnreachable(f"no answer from the master after {self._attempts_max} attempts")
+
     def _try(self, request: Request) -> dict[str, Any] | None:
         socket = self._connect()
         try:
@@ -79,6 +96,7 @@ class MasterClient:
             socket.close()
         if reply.id != request.id:
             return None
+        self._away = False
         if reply.problem is not None:
             raise MasterRefused(reply.problem.code, reply.problem.message)
         return reply.body or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +25,24 @@ class KeyPair:
 def ensure_keys(directory: Path) -> None:
     """Make the key pairs of master and API where they are missing; secret halves are readable by the owner only."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in (MASTER, API):
-        if not (directory / f"{name}.key_secret").exists():
-            previous = os.umask(0o077)
-            try:
-                zmq.auth.create_certificates(directory, name)
-            finally:
-                os.umask(previous)
+    if not _missing(directory):
+        return
+    with (directory / "lock").open("w") as lock:  # master and API may be started at the same moment
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in _missing(directory):
+            _make_keys(directory, name)
+
+
+def _missing(directory: Path) -> list[str]:
+    return [name for name in (MASTER, API) if not (directory / f"{name}.key_secret").exists()]
+
+
+def _make_keys(directory: Path, name: str) -> None:
+    previous = os.umask(0o077)
+    try:
+        zmq.auth.create_certificates(directory, name)
+    finally:
+        os.umask(previous)
 
 
 def load_keys(directory: Path, name: str) -> KeyPair:

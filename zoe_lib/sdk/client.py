@@ -5,31 +5,34 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, TypeVar
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
 from zoe_lib import wire
-from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState
-from zoe_lib.sdk.errors import TimedOut, Unreachable, ZoeError, from_problem
-from zoe_lib.sdk.sse import ServerEvent, parse_events
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk.errors import Unreachable, ZoeError
+from zoe_lib.sdk.problems import problem_of, unreachable
+from zoe_lib.sdk.sse import ServerEvent
+from zoe_lib.sdk.streams import ResumedStream
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _RETRY_PAUSE_S = 0.3
-_REOPEN_PAUSE_S = 0.05
-_STREAM_SILENCE_S = 45.0
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class Client:
     """Speaks to one Zoe. Use it as a context manager, or call `close`.
 
-    Reads are tried again for up to `patience_s` while the server does not answer; so are submissions, which carry an
-    idempotency key, and cancellations. `transport` replaces the network in tests.
+    While the server does not answer, what may be done twice is tried again for up to `patience_s`: reads, submissions
+    (they carry an idempotency key) and cancellations. All else only if the connection was never made. `transport`
+    replaces the network in tests.
     """
 
     def __init__(
@@ -74,11 +77,11 @@ class Client:
         """Queue an application; with the same idempotency key the same execution comes back."""
         body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
-        return self._call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers)
+        return self._call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
 
     def execution(self, execution_id: str) -> wire.ExecutionView:
         """One execution."""
-        return self._call(wire.ExecutionView, "GET", f"/executions/{execution_id}")
+        return self._call(wire.ExecutionView, "GET", f"/executions/{_part(execution_id)}")
 
     def executions(
         self,
@@ -103,11 +106,11 @@ class Client:
 
     def cancel(self, execution_id: str) -> wire.ExecutionView:
         """End an execution."""
-        return self._call(wire.ExecutionView, "POST", f"/executions/{execution_id}/cancel")
+        return self._call(wire.ExecutionView, "POST", f"/executions/{_part(execution_id)}/cancel", again=True)
 
     def explain(self, execution_id: str) -> wire.Explanation:
         """Why it is not running."""
-        return self._call(wire.Explanation, "GET", f"/executions/{execution_id}/explain")
+        return self._call(wire.Explanation, "GET", f"/executions/{_part(execution_id)}/explain")
 
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
@@ -123,35 +126,33 @@ class Client:
 
         `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first.
         """
-        parameters = {"execution_id": execution_id, "after": after}
-        for event in self._stream("/events", parameters, deadline_s, lambda: self._ended(execution_id)):
+        parameters: dict[str, str | int] = {"execution_id": execution_id, "after": after}
+        for event in self._stream("/events", parameters, deadline_s):
             view = wire.EventView.model_validate_json(event.data)
             state = _STATE_AFTER.get(view.kind)
             yield view, state
-            if view.kind in ("ended", "refused"):
-                return
 
     def events(self, execution_id: str, after: int = 0) -> wire.EventList:
         """What happened so far, in order."""
-        return self._call(wire.EventList, "GET", f"/executions/{execution_id}/events", parameters={"after": after})
+        return self._call(
+            wire.EventList, "GET", f"/executions/{_part(execution_id)}/events", parameters={"after": after}
+        )
 
     def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
         """A piece of a service's output."""
-        path = f"/executions/{execution_id}/services/{service_id}/logs"
+        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/logs"
         return self._call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
 
     def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
         """A service's output until it has ended, over restarts of the server, each byte once."""
-        path = f"/executions/{execution_id}/services/{service_id}/logs/stream"
-        for event in self._stream(path, {"offset": offset}, None, lambda: False):
+        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/logs/stream"
+        for event in self._stream(path, {"offset": offset}):
             if event.kind == "log":
                 yield base64.b64decode(json.loads(event.data)["data"])
-            elif event.kind == "end":
-                return
 
     def execution_usage(self, execution_id: str) -> wire.UsageList:
         """Samples of what an execution used."""
-        return self._call(wire.UsageList, "GET", f"/executions/{execution_id}/usage")
+        return self._call(wire.UsageList, "GET", f"/executions/{_part(execution_id)}/usage")
 
     # -- cluster ---------------------------------------------------------------------------------------------------
     def nodes(self) -> wire.NodeList:
@@ -179,12 +180,14 @@ class Client:
     def validate(self, application: dict[str, Any]) -> wire.ValidateResponse:
         """Check a description; nothing is kept."""
         return self._call(
-            wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application)
+            wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
         )
 
     def convert(self, document: object) -> wire.ConvertResponse:
         """A description of an older format as version 4."""
-        return self._call(wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document))
+        return self._call(
+            wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document), again=True
+        )
 
     def catalogue(self) -> wire.CatalogueList:
         """Descriptions that are there to be used."""
@@ -205,7 +208,7 @@ class Client:
 
     def revoke_token(self, token_id: str) -> None:
         """Make a token worthless."""
-        self._answer("DELETE", f"/tokens/{token_id}")
+        self._answer("DELETE", f"/tokens/{_part(token_id)}")
 
     # -- inside ----------------------------------------------------------------------------------------------------
     def _call(
@@ -217,8 +220,9 @@ class Client:
         body: BaseModel | None = None,
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
+        again: bool = False,
     ) -> Model:
-        response = self._answer(method, path, body=body, parameters=parameters, headers=headers)
+        response = self._answer(method, path, body=body, parameters=parameters, headers=headers, again=again)
         try:
             return model.model_validate_json(response.content)
         except ValidationError as error:
@@ -234,7 +238,9 @@ class Client:
         body: BaseModel | None = None,
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
+        again: bool = False,
     ) -> httpx.Response:
+        """`again` says that doing it twice does no harm; reads never do."""
         request = self._http.build_request(
             method,
             path,
@@ -246,8 +252,9 @@ class Client:
         while True:
             try:
                 return self._once(request)
-            except Unreachable:
-                if time.monotonic() + _RETRY_PAUSE_S > give_up_s:
+            except Unreachable as error:
+                harmless = again or method == "GET" or isinstance(error.__cause__, _NEVER_SENT)
+                if not harmless or time.monotonic() + _RETRY_PAUSE_S > give_up_s:
                     raise
                 time.sleep(_RETRY_PAUSE_S)
 
@@ -255,55 +262,15 @@ class Client:
         try:
             response = self._http.send(request)
         except httpx.TransportError as error:
-            raise Unreachable(f"no answer from {self.url}: {error or type(error).__name__}") from None
+            raise unreachable(self._http, error) from error
         if response.is_error:
-            raise _problem_of(response)
+            raise problem_of(response)
         return response
 
     def _stream(
-        self, path: str, parameters: dict[str, Any], deadline_s: float | None, finished: Callable[[], bool]
+        self, path: str, parameters: dict[str, str | int], deadline_s: float | None = None
     ) -> Iterator[ServerEvent]:
-        """Events of a stream, taken up again after a break with the id of the last one."""
-        last_id: str | None = None
-        broken_since_s: float | None = None
-        while not (broken_since_s is not None and finished()):
-            try:
-                for event in self._stream_once(path, parameters, last_id, deadline_s):
-                    broken_since_s = None
-                    last_id = event.id or last_id
-                    yield event
-                    _check_deadline(deadline_s)
-                time.sleep(_REOPEN_PAUSE_S)
-            except Unreachable:
-                now_s = time.monotonic()
-                broken_since_s = broken_since_s or now_s
-                if now_s - broken_since_s > self._patience_s:
-                    raise
-                time.sleep(_RETRY_PAUSE_S)
-            _check_deadline(deadline_s)
-
-    def _stream_once(
-        self, path: str, parameters: dict[str, Any], last_id: str | None, deadline_s: float | None
-    ) -> Iterator[ServerEvent]:
-        headers = {} if last_id is None else {"Last-Event-ID": last_id}
-        read_s = _STREAM_SILENCE_S if deadline_s is None else max(deadline_s - time.monotonic(), 0.05)
-        timeout = httpx.Timeout(10.0, read=min(read_s, _STREAM_SILENCE_S))
-        try:
-            with self._http.stream("GET", path, params=parameters, headers=headers, timeout=timeout) as response:
-                if response.is_error:
-                    response.read()
-                    raise _problem_of(response)
-                yield from parse_events(response.iter_lines())
-        except httpx.ReadTimeout:
-            return
-        except httpx.TransportError as error:
-            raise Unreachable(f"no answer from {self.url}: {error or type(error).__name__}") from None
-
-    def _ended(self, execution_id: str) -> bool:
-        try:
-            return self.execution(execution_id).state in TERMINAL_STATES
-        except Unreachable:
-            return False
+        return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
 
 
 _STATE_AFTER: dict[str, ExecutionState] = {
@@ -316,16 +283,6 @@ _STATE_AFTER: dict[str, ExecutionState] = {
 }
 
 
-def _check_deadline(deadline_s: float | None) -> None:
-    if deadline_s is not None and time.monotonic() > deadline_s:
-        raise TimedOut("it took longer than the time given")
-
-
-def _problem_of(response: httpx.Response) -> ZoeError:
-    try:
-        return from_problem(wire.Problem.model_validate_json(response.content))
-    except ValidationError:
-        if response.status_code in (502, 503, 504):
-            return Unreachable(f"no answer from the server behind {response.url.host}")
-        title = f"HTTP {response.status_code}"
-        return from_problem(wire.Problem(title=title, status=response.status_code, code="http_error"))
+def _part(text: str) -> str:
+    """A text as one part of a path, whatever it holds."""
+    return quote(text, safe="")

@@ -15,14 +15,16 @@ class ServerEvent:
     data: str
 
 
-def parse_events(lines: Iterable[str]) -> Iterator[ServerEvent]:
-    """The events in a stream of lines; comments are passed over, an unfinished event is dropped."""
+def parse_events(lines: Iterable[str]) -> Iterator[ServerEvent | None]:
+    """The events in a stream of lines, and None for each comment, a sign of life; an unfinished event is dropped."""
     fields: dict[str, str] = {}
     for line in lines:
         if not line:
             if "data" in fields:
                 yield ServerEvent(fields.get("id", ""), fields.get("event", "message"), fields["data"])
             fields = {}
-        elif not line.startswith(":"):
+        elif line.startswith(":"):
+            yield None
+        else:
             name, _, value = line.partition(":")
             fields[name] = value.removeprefix(" ")

@@ -9,6 +9,7 @@ import psycopg2
 from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 
 from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
+from zoe_lib.store.sql.latency import STORE
 
 T = TypeVar("T")
 IsolationLevel = Literal["REPEATABLE READ", "READ COMMITTED", "AUTOCOMMIT"]
@@ -49,15 +50,18 @@ class Database:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one frozen picture of the database. It may be run twice."""
-        return self._run(self._reader, work, commit=False)
+        with STORE.labels("read").time():
+            return self._run(self._reader, work, commit=False)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction and commit it. It may be run twice, but is committed once."""
-        return self._run(self._writer, work, commit=True)
+        with STORE.labels("write").time():
+            return self._run(self._writer, work, commit=True)
 
     def write_repeatable(self, work: Callable[[Connection], T]) -> T:
         """Run a single statement that is a transaction of its own, and does no harm when it is done twice."""
-        return self._run(self._single, work, commit=False)
+        with STORE.labels("submit").time():
+            return self._run(self._single, work, commit=False)
 
     def dedicated(self) -> psycopg2.extensions.connection:
         """A connection outside of the pool, each statement its own transaction; the caller closes it."""

@@ -1,0 +1,135 @@
+"""The door for request bodies: bounded, and strict JSON before anything else sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import anyio.to_thread
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from zoe_api.codes import Code
+from zoe_api.problems import diagnostics_of, problem, problem_response
+from zoe_lib.descriptions import DescriptionError, load_json
+from zoe_lib.wire import Diagnostic, Problem
+
+_DIGITS_MAX = 18
+# Checking more than this takes long enough to keep other requests waiting, so it is done beside the event loop.
+_CHECKED_INLINE_BYTES_MAX = 16_384
+
+
+class _TooLarge(Exception):  # noqa: N818 - it is a signal
+    pass
+
+
+class _Gone(Exception):  # noqa: N818 - it is a signal
+    pass
+
+
+class BodyDoor:
+    """ASGI middleware: 413 for a declared or actual body beyond the bound, 400 for what is not clean JSON.
+
+    A body is read whole before the application sees the request: nothing is started for one that never arrives.
+    """
+
+    def __init__(self, app: ASGIApp, bytes_max: int) -> None:
+        self._app = app
+        self._bytes_max = bytes_max
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its body, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        try:
+            self._check_declared(headers.get(b"content-length", b"0"))
+            body = await self._read(receive)
+        except _TooLarge:
+            detail = f"at most {self._bytes_max} bytes are read"
+            await _refuse(problem(Code.TOO_LARGE, detail, path=scope["path"]), scope, receive, send)
+            return
+        except _Gone:
+            return
+        found = await _check(body) if body and _is_json(headers.get(b"content-type", b"")) else []
+        if found:
+            await _refuse(problem(Code.INVALID_JSON, errors=found, path=scope["path"]), scope, receive, send)
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    def _check_declared(self, declared: bytes) -> None:
+        if not declared.isdigit() or len(declared) > _DIGITS_MAX or int(declared) > self._bytes_max:
+            raise _TooLarge
+
+    async def _read(self, receive: Receive) -> bytes:
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            body += message.get("body", b"")
+            if len(body) > self._bytes_max:
+                raise _TooLarge
+            if not message.get("more_body", False):
+                return bytes(body)
+
+
+async def _refuse(told: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    response = problem_response(told)
+    if told.code == Code.TOO_LARGE:
+        # Without this the server would go on reading, and throwing away, what the client still sends.
+        response.headers["Connection"] = "close"
+    await response(scope, receive, send)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """What the application reads: the whole body at once, then whatever comes, which is the disconnect."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def _is_json(content_type: bytes) -> bool:
+    kind = content_type.split(b";")[0].strip().lower()
+    return kind == b"application/json" or (kind.startswith(b"application/") and kind.endswith(b"+json"))
+
+
+async def _check(body: bytes) -> list[Diagnostic]:
+    if len(body) > _CHECKED_INLINE_BYTES_MAX:
+        return await anyio.to_thread.run_sync(_findings, body)
+    return _findings(body)
+
+
+def _findings(body: bytes) -> list[Diagnostic]:
+    """What is wrong with the JSON: syntax, duplicate keys, NaN, depth, texts that can be neither sent nor kept."""
+    try:
+        document = load_json(body)
+    except DescriptionError as error:
+        return diagnostics_of(error)
+    if b"\\u" in body and any(map(_unusable, _texts(document))):
+        message = "a text holds a NUL character or half of a surrogate pair"
+        return [Diagnostic(pointer="", code="bad_format", message=message)]
+    return []
+
+
+def _texts(document: object) -> Iterator[str]:
+    todo = [document]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            todo.extend(value.keys())
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+
+
+def _unusable(text: str) -> bool:
+    return any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text)

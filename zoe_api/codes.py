@@ -1,0 +1,72 @@
+"""Every code that a refusal may carry, with its status and title; docs/reference/errors.md says what each means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Stable names of refusals: clients decide by them, so they are never renamed."""
+
+    INVALID_JSON = "invalid_json"
+    INVALID_CURSOR = "invalid_cursor"
+    NO_TOKEN = "no_token"  # noqa: S105 - a name
+    BAD_TOKEN = "bad_token"  # noqa: S105 - a name
+    SCOPE_MISSING = "scope_missing"
+    NOT_ADMIN = "not_admin"
+    NOT_FOUND = "not_found"
+    NO_SUCH_ROUTE = "no_such_route"
+    NO_LOGS = "no_logs"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    CONFLICT = "conflict"
+    ILLEGAL_STATE = "illegal_state"
+    ALREADY_ENDED = "already_ended"
+    IDEMPOTENCY_CONFLICT = "idempotency_conflict"
+    VERSION_MISMATCH = "version_mismatch"
+    TOO_LARGE = "too_large"
+    INVALID_REQUEST = "invalid_request"
+    INVALID_DESCRIPTION = "invalid_description"
+    INVALID_POLICY = "invalid_policy"
+    NEVER_FITS = "never_fits"
+    STORAGE_GUARANTEE_UNAVAILABLE = "storage_guarantee_unavailable"
+    UNSTORABLE = "unstorable"
+    INTERNAL = "internal"
+    MASTER_REFUSED = "master_refused"
+    DATABASE_UNAVAILABLE = "database_unavailable"
+    MASTER_UNREACHABLE = "master_unreachable"
+    HTTP_ERROR = "http_error"
+
+
+PROBLEMS: Mapping[Code, tuple[int, str]] = {
+    Code.INVALID_JSON: (400, "The body is not JSON that can be used"),
+    Code.INVALID_CURSOR: (400, "The cursor is not one of ours"),
+    Code.NO_TOKEN: (401, "This needs a token"),
+    Code.BAD_TOKEN: (401, "The token is unknown or has expired"),
+    Code.SCOPE_MISSING: (403, "The token lacks a scope"),
+    Code.NOT_ADMIN: (403, "Only admins may do that"),
+    Code.NOT_FOUND: (404, "There is no such thing, or it is not yours"),
+    Code.NO_SUCH_ROUTE: (404, "There is nothing at this path"),
+    Code.NO_LOGS: (404, "Its output is not kept any more"),
+    Code.METHOD_NOT_ALLOWED: (405, "This path does not know that method"),
+    Code.CONFLICT: (409, "It was changed meanwhile: read it again and try again"),
+    Code.ILLEGAL_STATE: (409, "That cannot happen to it now"),
+    Code.ALREADY_ENDED: (409, "It has ended already"),
+    Code.IDEMPOTENCY_CONFLICT: (409, "This idempotency key came with another request before"),
+    Code.VERSION_MISMATCH: (412, "It was changed since you read it"),
+    Code.TOO_LARGE: (413, "The request is too large"),
+    Code.INVALID_REQUEST: (422, "The request is not valid"),
+    Code.INVALID_DESCRIPTION: (422, "The description is not valid"),
+    Code.INVALID_POLICY: (422, "The policy is not valid"),
+    Code.NEVER_FITS: (422, "It can never run on this installation"),
+    Code.STORAGE_GUARANTEE_UNAVAILABLE: (
+        422,
+        "Guaranteed bandwidth needs a storage controller, and none is configured",
+    ),
+    Code.UNSTORABLE: (422, "The request holds a text that cannot be stored"),
+    Code.INTERNAL: (500, "Something went wrong here; it was logged with the request id"),
+    Code.MASTER_REFUSED: (502, "The master could not answer"),
+    Code.DATABASE_UNAVAILABLE: (503, "The database cannot be reached now; try again soon"),
+    Code.MASTER_UNREACHABLE: (503, "The master is not reachable; what was submitted runs later"),
+    Code.HTTP_ERROR: (400, "The request was refused"),
+}

@@ -1,0 +1,94 @@
+"""The output of one service, followed through the master until nothing more can come."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from zoe_api.stream import Batches, sse
+from zoe_lib.domain.execution import Execution
+from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.store.base import NotFound, Store, StoreUnavailable
+
+_BYTES_PER_READ = 65536
+_PAUSE_S_MIN = 0.1
+_PAUSE_S_MAX = 1.0
+
+
+class LogTail:
+    """Reads on from an offset; tells `waiting` once while there is nothing to read from, and `end` at the end."""
+
+    def __init__(
+        self, store: Store, master: MasterClient, execution_id: str, service_id: str, threads: anyio.CapacityLimiter
+    ) -> None:
+        self._store = store
+        self._master = master
+        self._execution_id = execution_id
+        self._service_id = service_id
+        self._threads = threads
+        self._told = False
+
+    async def follow(self, offset: int) -> Batches:
+        """Events by batches; the id of each is the next offset."""
+        pause_s = _PAUSE_S_MIN
+        gone = False
+        while True:
+            try:
+                chunk = await self._read(offset)
+            except MasterUnreachable:
+                yield self._waiting(offset, "the master is not reachable")
+            except MasterRefused as refused:
+                if gone:  # it ended without a start, or its output is not kept any more
+                    yield [sse(offset, "end", {})]
+                    return
+                yield self._waiting(offset, str(refused))
+            else:
+                self._told = False
+                offset = int(chunk["next_offset"])
+                complete = chunk["complete"] or (gone and not chunk["data"])
+                yield _events(offset, chunk, complete)
+                if complete:
+                    return
+                if chunk["data"]:
+                    pause_s = _PAUSE_S_MIN
+                    continue
+            # Looked up before the next read, so that a read after the end finds all there is.
+            gone = gone or await self._is_gone()
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, _PAUSE_S_MAX)
+
+    async def _read(self, offset: int) -> dict[str, Any]:
+        body = {"service_id": self._service_id, "offset": offset, "limit": _BYTES_PER_READ}
+        return await anyio.to_thread.run_sync(self._master.ask, "logs", body, limiter=self._threads)
+
+    async def _is_gone(self) -> bool:
+        """Whether the journal knows the end of the service."""
+        try:
+            execution = await anyio.to_thread.run_sync(self._store.execution, self._execution_id, limiter=self._threads)
+        except StoreUnavailable:
+            return False
+        except NotFound:
+            return True
+        return not is_alive(execution, self._service_id)
+
+    def _waiting(self, offset: int, why: str) -> list[bytes]:
+        if self._told:
+            return []
+        self._told = True
+        return [sse(offset, "waiting", {"why": why})]
+
+
+def is_alive(execution: Execution, service_id: str) -> bool:
+    """Whether the service may still print something; NotFound when it is none of this execution."""
+    for service in execution.services:
+        if service.id == service_id:
+            return service.alive and not execution.terminal
+    raise NotFound(f"execution {execution.id} has no service {service_id}")
+
+
+def _events(offset: int, chunk: dict[str, Any], complete: bool) -> list[bytes]:
+    events = [sse(offset, "log", chunk)] if chunk["data"] or chunk["dropped_bytes"] else []
+    return [*events, sse(offset, "end", {})] if complete else events

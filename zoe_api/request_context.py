@@ -1,0 +1,79 @@
+"""Around every request: its id, its line in the log, its place in the metrics, and an answer when something breaks."""
+
+from __future__ import annotations
+
+import time
+from uuid import uuid4
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from zoe_api import metrics
+from zoe_api.codes import Code
+from zoe_api.problems import problem, problem_response
+
+log = structlog.get_logger(__name__)
+
+_REQUEST_ID_MAX = 64
+
+
+class RequestContext:
+    """ASGI middleware. It passes streams through as they come, which middlewares made of functions do not."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(Headers(scope=scope).get("x-request-id", ""))
+        scope.setdefault("state", {})["request_id"] = request_id
+        head = _Head(scope, request_id, send)
+        with structlog.contextvars.bound_contextvars(request=request_id):
+            try:
+                await self._app(scope, receive, head.send)
+            except Exception:
+                log.exception("request failed", method=scope["method"], path=scope["path"])
+                if head.sent:  # too late for an answer: breaking off tells the client that this is not all
+                    raise
+                await problem_response(problem(Code.INTERNAL, path=scope["path"]))(scope, receive, head.send)
+
+
+class _Head:
+    """Sees the head of the answer pass."""
+
+    def __init__(self, scope: Scope, request_id: str, send: Send) -> None:
+        self._scope = scope
+        self._request_id = request_id
+        self._send = send
+        self._began_s = time.perf_counter()
+        self.sent = False
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on; the head gets the request's id and is counted."""
+        if message["type"] == "http.response.start":
+            self.sent = True
+            MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
+            self._count(message["status"])
+        await self._send(message)
+
+    def _count(self, status: int) -> None:
+        took_s = time.perf_counter() - self._began_s
+        method, route = metrics.known_method(self._scope["method"]), _route(self._scope)
+        metrics.observe_request(method, route, status, took_s)
+        about = {k: v for k, v in self._scope.get("path_params", {}).items() if k.endswith("_id")}
+        names = {key.removesuffix("_id"): value for key, value in about.items()}
+        log.info("answered", method=method, route=route, status=status, took_ms=round(took_s * 1e3, 2), **names)
+
+
+def _request_id(given: str) -> str:
+    """The client's own id when it is sane: it goes into logs, events and the answer."""
+    sane = given.isascii() and given.replace("-", "").isalnum() and len(given) <= _REQUEST_ID_MAX
+    return given if sane else f"req-{uuid4().hex[:16]}"
+
+
+def _route(scope: Scope) -> str:
+    return getattr(scope.get("route"), "path", "unknown")

@@ -1,0 +1,49 @@
+"""Keeps the master's ZeroMQ side open while it leads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+import structlog
+import zmq
+
+from zoe_lib.messaging.server import Handler, Server
+
+log = structlog.get_logger(__name__)
+
+_RETRY_S = 1.0
+
+
+class Answering:
+    """A server that is opened as soon as its endpoint is free.
+
+    A paused master of before may still hold it: applications must not wait for that, only questions do.
+    """
+
+    def __init__(self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler]) -> None:
+        self._endpoint = endpoint
+        self._keys_dir = keys_dir
+        self._handlers = handlers
+        self._server: Server | None = None
+        self._tried_at_s = float("-inf")
+
+    def __enter__(self) -> Answering:
+        self.ensure()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def ensure(self) -> None:
+        """Open the server when it is not open and was not just tried."""
+        if self._server is not None or time.monotonic() < self._tried_at_s + _RETRY_S:
+            return
+        self._tried_at_s = time.monotonic()
+        try:
+            self._server = Server(self._endpoint, self._keys_dir, self._handlers)
+        except zmq.ZMQError as error:
+            log.warning("questions cannot be answered yet", endpoint=self._endpoint, why=str(error))
