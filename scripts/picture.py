@@ -52,7 +52,7 @@ class Frame:
 def first_rows(table: Callable[[list[dict[str, Any]]], Table], rows: list[dict[str, Any]]) -> Table:
     """The result table with its first rows only, which it says."""
     short = table(rows[:ROWS_MAX])
-    short.caption, short.caption_justify = f"   and {len(rows) - ROWS_MAX} more rows", "left"
+    short.caption, short.caption_justify = f"  and {len(rows) - ROWS_MAX} more rows", "left"
     return short
 
 

@@ -5,36 +5,65 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
 from zoe_cli.output import Format
-from zoe_lib.sdk import Client
+from zoe_lib.sdk import Client, NotAllowed
+from zoe_lib.wire import Problem
+
+DEFAULT_URL = "http://127.0.0.1:5100"
+# What follows an execution for hours should live through a restart of the API.
+FOLLOWING_PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The global options."""
 
-    url: str
-    token: str | None
-    token_file: Path | None
-    output: Format
-    patience_s: float
+    url: str = DEFAULT_URL
+    token: str | None = None
+    token_file: Path | None = None
+    output: Format = Format.TABLE
+    patience_s: float = 0.0
 
-    def client(self) -> Client:
-        """A client of the server; a usage error when no token is given."""
-        return Client(self.url, self._token(), patience_s=self.patience_s)
+    def client(self, patience_s: float = 0.0) -> Client:
+        """A client of the server; a usage error when URL or token are none."""
+        if not self.url.startswith(("http://", "https://")) or not self.url.isprintable():
+            raise typer.BadParameter(f"{self.url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
+        token = self._token()
+        if token is None:
+            _without_token(self.url)
+        return Client(self.url, token, patience_s=max(self.patience_s, patience_s))
 
-    def _token(self) -> str:
-        if self.token:
-            return self.token
-        if self.token_file is None:
-            raise typer.BadParameter("no token: set ZOE_TOKEN, or ZOE_TOKEN_FILE to a file that holds one")
-        try:
-            return self.token_file.read_text().strip()
-        except OSError as error:
-            raise typer.BadParameter(f"cannot read the token in {self.token_file}: {error.strerror}") from None
+    def following(self) -> Client:
+        """A client for what takes long: it lives through a restart of the server."""
+        return self.client(FOLLOWING_PATIENCE_S)
+
+    def _token(self) -> str | None:
+        token = self.token
+        if not token and self.token_file is not None:
+            try:
+                token = self.token_file.read_text("utf-8").strip()
+            except OSError as error:
+                raise typer.BadParameter(f"cannot read the token in {self.token_file}: {error.strerror}") from None
+            except UnicodeDecodeError:
+                raise typer.BadParameter(f"{self.token_file} does not hold a token") from None
+        if token and not (token.isascii() and token.isprintable() and " " not in token):
+            raise typer.BadParameter("the token holds characters that no token has")
+        return token or None
+
+
+def _without_token(url: str) -> NoReturn:
+    """Whether the server is there at all matters more to a newcomer than the missing token."""
+    try:
+        with Client(url, "none") as client:
+            client.me()
+    except NotAllowed:
+        pass
+    hint = "set ZOE_TOKEN_FILE to a file with a token, or ZOE_TOKEN to one; `make serve` prints the line to copy"
+    raise NotAllowed(Problem(title="This needs a token", status=401, code="no_token", hint=hint))
 
 
 def options(context: typer.Context) -> Options:

@@ -10,8 +10,8 @@ from zoe_lib.sdk import (
     NeverFits,
     NotAllowed,
     NotFound,
+    Refused,
     TimedOut,
-    Unreachable,
     ZoeError,
 )
 
@@ -28,7 +28,26 @@ class Exit(IntEnum):
     NEVER_FITS = 6
     UNREACHABLE = 75
     TIMED_OUT = 124
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
 
+
+MEANINGS: dict[Exit, str] = {
+    Exit.OK: "done; with `--wait` and `wait`: the application succeeded",
+    Exit.APPLICATION_FAILED: (
+        "the application failed or was cancelled; its own exit code is in the JSON, "
+        "and becomes this one with `--exit-code-from-app`"
+    ),
+    Exit.USAGE: "wrong use: an unknown option, a description that is not valid, a request that is refused",
+    Exit.NOT_FOUND: "there is no such execution, service, token or catalogue entry, or it is not yours",
+    Exit.NOT_ALLOWED: "no token, an unknown or expired one, or one without the scope",
+    Exit.CONFLICT: "it was changed meanwhile, has ended already, or the idempotency key was used for something else",
+    Exit.NEVER_FITS: "the application can never run on this installation",
+    Exit.UNREACHABLE: "the server does not answer, or cannot answer now",
+    Exit.TIMED_OUT: "the time given by `--timeout` is over; what was waited for goes on",
+    Exit.INTERRUPTED: "interrupted by Ctrl-C; what was waited for goes on",
+    Exit.BROKEN_PIPE: "whoever read the output has gone, as in `zoe ls | head -1`",
+}
 
 _BY_ERROR: dict[type[ZoeError], Exit] = {
     NotFound: Exit.NOT_FOUND,
@@ -36,11 +55,15 @@ _BY_ERROR: dict[type[ZoeError], Exit] = {
     Conflict: Exit.CONFLICT,
     NeverFits: Exit.NEVER_FITS,
     InvalidDescription: Exit.USAGE,
-    Unreachable: Exit.UNREACHABLE,
     TimedOut: Exit.TIMED_OUT,
 }
 
 
 def exit_of(error: ZoeError) -> Exit:
     """The exit code for an error of the SDK; what the server refuses otherwise is a wrong use."""
-    return next((code for kind, code in _BY_ERROR.items() if isinstance(error, kind)), Exit.USAGE)
+    for kind, code in _BY_ERROR.items():
+        if isinstance(error, kind):
+            return code
+    if isinstance(error, Refused) and error.problem.status < 500:
+        return Exit.USAGE
+    return Exit.UNREACHABLE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -9,22 +10,36 @@ from typing import Annotated
 
 import typer
 
-from zoe_cli.commands import applications, cluster, executions, output_of, policy, tokens
-from zoe_cli.context import Options
+from zoe_cli.commands import (
+    applications,
+    cluster,
+    completion,
+    ending,
+    listing,
+    output_of,
+    policy,
+    run,
+    tokens,
+    why,
+)
+from zoe_cli.context import DEFAULT_URL, Options
 from zoe_cli.exits import Exit, exit_of
-from zoe_cli.output import Format, note, report
+from zoe_cli.output import Format, note, report, write
 from zoe_lib.sdk import ZoeError
-
-DEFAULT_URL = "http://127.0.0.1:5100"
 
 app = typer.Typer(
     name="zoe",
     help="Describe, submit and follow analytic applications.",
+    epilog=(
+        "Begin with:  zoe catalogue,  zoe run FILE --follow,  zoe ls,  zoe explain ID\n\n"
+        "Exit codes: 0 ok, 1 application failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 can never fit, "
+        "75 server unreachable, 124 timed out"
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (applications, executions, output_of, cluster):
+for module in (run, applications, listing, ending, why, output_of, cluster, completion):
     module.register(app)
 app.add_typer(policy.app, name="policy")
 app.add_typer(tokens.app, name="token")
@@ -32,7 +47,7 @@ app.add_typer(tokens.app, name="token")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"zoe {version('zoe-analytics')}")
+        write(f"zoe {version('zoe-analytics')}\n")
         raise typer.Exit
 
 
@@ -40,7 +55,9 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     url: Annotated[str, typer.Option(envvar="ZOE_URL", help="The server.")] = DEFAULT_URL,
-    token: Annotated[str | None, typer.Option(envvar="ZOE_TOKEN", help="An API token.", show_envvar=True)] = None,
+    token: Annotated[
+        str | None, typer.Option(envvar="ZOE_TOKEN", help="An API token; others can see it in the list of processes.")
+    ] = None,
     token_file: Annotated[Path | None, typer.Option(envvar="ZOE_TOKEN_FILE", help="A file with the token.")] = None,
     output: Annotated[Format, typer.Option("--output", "-o", help="How results are written.")] = Format.TABLE,
     patience: Annotated[
@@ -55,16 +72,19 @@ def _options(
 
 def main() -> None:
     """Run the command line; every error of the SDK has its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a letter gets an escape instead of a traceback.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except ZoeError as error:
         report(error)
         sys.exit(exit_of(error))
-    except BrokenPipeError:
-        sys.exit(Exit.OK)
-    except KeyboardInterrupt:
-        note("interrupted")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == Exit.INTERRUPTED:
+            note("interrupted; what was submitted goes on")
+        raise
 
 
 if __name__ == "__main__":

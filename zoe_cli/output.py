@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 from pydantic import BaseModel
@@ -15,8 +15,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from zoe_lib.sdk import Refused, ZoeError
+from zoe_cli.exits import Exit
+from zoe_cli.text import json_text, printable
+from zoe_lib.sdk import Refused, Unreachable, ZoeError
 from zoe_lib.wire import Diagnostic
+
+_STATE_STYLES = {
+    **dict.fromkeys(("running", "ready", "succeeded"), "green"),
+    **dict.fromkeys(("submitted", "queued", "created", "starting", "stopping", "cancelled"), "yellow"),
+    **dict.fromkeys(("failed", "lost"), "red"),
+}
+# A pipe has no width: nothing is folded for a program that reads lines.
+_PIPE_WIDTH = 1_000_000
+_UNREACHABLE_HINT = (
+    "`make serve` starts Zoe on this machine; ZOE_URL or --url names another server; --patience 60 keeps trying"
+)
 
 
 class Format(StrEnum):
@@ -30,11 +43,10 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table: its columns, its rows, and which column names a row."""
+    """A table: its columns and its rows. The first column names a row."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
-    name_column: int = 0
 
 
 def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
@@ -42,24 +54,38 @@ def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
     if form in (Format.JSON, Format.YAML):
         emit_data(result.model_dump(mode="json") if isinstance(result, BaseModel) else result, form)
     elif form is Format.NAME:
-        for row in rows.rows:
-            print(row[rows.name_column])
+        write("".join(f"{printable(str(row[0]))}\n" for row in rows.rows))
     else:
-        _print_table(rows)
+        write(table(rows))
 
 
 def emit_data(data: Any, form: Format = Format.JSON) -> None:
     """Write plain data as JSON or YAML."""
     if form is Format.YAML:
-        yaml.safe_dump(data, sys.stdout, sort_keys=False, allow_unicode=True)
+        write(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
     else:
-        print(json.dumps(data, indent=2, ensure_ascii=False))
+        write(json_text(data) + "\n")
+
+
+def write(text: str) -> None:
+    """Write to standard output at once; a reader that has gone away ends the command as it ends every program."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        end_of_pipe()
+
+
+def end_of_pipe() -> NoReturn:
+    """End because nobody reads standard output any more."""
+    # The interpreter flushes once more when it ends; that must not fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(Exit.BROKEN_PIPE)
 
 
 def note(text: str) -> None:
     """A line for people, on standard error."""
-    # Text, not markup: names and messages may come from anybody.
-    Console(stderr=True, highlight=False).print(Text(text), soft_wrap=True)
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def report(error: ZoeError) -> None:
@@ -69,39 +95,31 @@ def report(error: ZoeError) -> None:
         report_diagnostics(error.problem.errors)
         if error.problem.hint:
             note(f"hint: {error.problem.hint}")
+    if isinstance(error, Unreachable):
+        note(f"hint: {_UNREACHABLE_HINT}")
 
 
 def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """One line per finding: where, what, what helps."""
     for one in diagnostics:
-        note(f"  {one.pointer or '/'}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
+        where = f"{one.pointer}: " if one.pointer else ""
+        note(f"  {where}{one.message}" + (f" ({one.hint})" if one.hint else ""))
 
 
-def _print_table(rows: Rows) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in rows.columns:
-        table.add_column(column.upper(), overflow="fold")
+def table(rows: Rows) -> str:
+    """Rows as aligned columns; as wide as the terminal, and never folded where there is none."""
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for number, column in enumerate(rows.columns):
+        # Whoever copies a name wants it in one piece.
+        drawn.add_column(column.upper(), overflow="fold", no_wrap=number == 0)
     for row in rows.rows:
-        table.add_row(*[Text("" if value is None else str(value)) for value in row])
-    console = Console(highlight=False)
-    # A pipe has no width: nothing is folded for a program that reads lines.
-    console.print(table, width=None if console.is_terminal else 10_000, crop=False)
+        drawn.add_row(*[_cell(column, value) for column, value in zip(rows.columns, row, strict=True)])
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    with console.capture() as capture:
+        console.print(drawn, crop=False)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def duration(seconds: float) -> str:
-    """Seconds as people say them: 4.2s, 3m05s, 2h10m, 5d03h."""
-    if seconds < 60:
-        return f"{max(seconds, 0.0):.1f}s"
-    minutes, rest = divmod(int(seconds), 60)
-    if minutes < 60:
-        return f"{minutes}m{rest:02}s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes:02}m" if hours < 48 else f"{hours // 24}d{hours % 24:02}h"
-
-
-def size(amount: int) -> str:
-    """Bytes in the largest binary unit that keeps at least one."""
-    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if amount >= factor:
-            return f"{amount / factor:.1f} {unit}"
-    return f"{amount} B"
+def _cell(column: str, value: object) -> Text:
+    text = "" if value is None else printable(str(value))
+    return Text(text, _STATE_STYLES.get(text, "") if column == "state" else "")

@@ -1,22 +1,28 @@
-"""nodes, top, status: how the installation is."""
+"""nodes, top, status, whoami: how the installation is."""
 
 from __future__ import annotations
+
+import time
 
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import Format, Rows, emit, size
+from zoe_cli.output import Rows, emit
+from zoe_cli.registry import add
+from zoe_cli.units import duration, size
+from zoe_lib.wire import StatusView
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("nodes")(nodes)
-    app.command("top")(top)
-    app.command("status")(status)
+    add(app, "nodes", nodes, ("zoe nodes", "zoe nodes -o json | jq '.nodes[].labels'"))
+    add(app, "top", top, ("watch zoe top",))
+    add(app, "status", status, ("zoe status",))
+    add(app, "whoami", whoami, ("zoe whoami",))
 
 
 def nodes(context: typer.Context) -> None:
-    """List nodes: what they have, what Zoe reserves, what foreign work takes."""
+    """List nodes: what they have, what Zoe reserves there, what foreign work takes."""
     with options(context).client() as client:
         answer = client.nodes()
     rows = [
@@ -28,10 +34,11 @@ def nodes(context: typer.Context) -> None:
             f"{size(n.reserved_memory_bytes)} / {size(n.memory_bytes)}",
             f"{n.foreign_cores:g}, {size(n.foreign_memory_bytes)}",
             ", ".join(f"{kind}: {count}" for kind, count in n.devices.items()),
+            ", ".join(f"{key}={value}" for key, value in n.labels.items()),
         )
         for n in answer.nodes
     ]
-    columns = ("node", "state", "services", "cores", "memory", "foreign", "devices")
+    columns = ("node", "state", "services", "cores", "memory", "foreign", "devices", "labels")
     emit(answer, options(context).output, Rows(columns, rows))
 
 
@@ -45,14 +52,25 @@ def top(context: typer.Context) -> None:
 
 
 def status(context: typer.Context) -> None:
-    """Show how the installation is: executions by state, and the master."""
+    """Show how the installation is: the master, and executions by state."""
     with options(context).client() as client:
         answer = client.status()
-    rows: list[tuple[str, object]] = [("version", answer.version)]
-    rows += [(f"executions {state.value}", count) for state, count in answer.executions.items()]
+    rows = [("version", answer.version), ("master", _master(answer))]
+    rows += [(f"{state.value} executions", str(count)) for state, count in answer.executions.items()]
+    emit(answer, options(context).output, Rows(("what", "how"), rows))
+
+
+def whoami(context: typer.Context) -> None:
+    """Show whom the token stands for, and what it may do."""
+    with options(context).client() as client:
+        answer = client.me()
+    row = (answer.user, answer.tenant, "admin" if answer.admin else "member", ", ".join(answer.scopes))
+    emit(answer, options(context).output, Rows(("user", "tenant", "role", "scopes"), [row]))
+
+
+def _master(answer: StatusView) -> str:
     if answer.master is None:
-        rows.append(("master", answer.master_message))
-    else:
-        rows.append(("master", f"{answer.master['leader']} leads, epoch {answer.master['epoch']}"))
-    form = options(context).output
-    emit(answer, Format.TABLE if form is Format.NAME else form, Rows(("what", "how"), rows))
+        return answer.master_message
+    ticked_at_s = answer.master.get("ticked_at_s")
+    ticked = "" if ticked_at_s is None else f", last tick {duration(time.time() - ticked_at_s)} ago"
+    return f"{answer.master['leader']} leads, epoch {answer.master['epoch']}{ticked}"

@@ -4,70 +4,115 @@ from __future__ import annotations
 
 import base64
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from zoe_cli.commands.executions import Id
+from zoe_cli.commands.arguments import Id
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import note
+from zoe_cli.output import end_of_pipe, note, write
+from zoe_cli.registry import add
+from zoe_cli.text import LogText
 from zoe_lib.sdk import Client
 from zoe_lib.wire import ExecutionView, ServiceView
+
+_EXAMPLES = ("zoe logs x1m7xhnzn3f4144", "zoe logs x1m7xhnzn3f4144 spark-worker-1 --tail 20", "zoe logs -f ID driver")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("logs")(logs)
+    add(app, "logs", logs, _EXAMPLES, results=False)
 
 
 def logs(
     context: typer.Context,
     execution_id: Id,
     service: Annotated[
-        str | None, typer.Argument(help="Service such as worker-0; default: the one that ends the application.")
+        str | None,
+        typer.Argument(
+            metavar="SERVICE", help="Such as worker-0, or a component; default: the one that ends the application."
+        ),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the service has ended.")] = False,
+    following: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the service has ended.")] = False,
+    tail: Annotated[int | None, typer.Option("--tail", "-n", min=0, help="Only the last so many lines.")] = None,
 ) -> None:
-    """Print the output of a service, standard output and error together."""
+    """Print the output of a service, standard output and error together, also after its end.
+
+    To a terminal, control sequences other than colours are shown as text; to a file or a pipe every byte is as it was.
+    """
     with options(context).client() as client:
         execution = client.execution(execution_id)
-        chosen = _choose(execution, service)
-        if follow:
-            for piece in client.follow_logs(execution_id, chosen.id):
-                _write(piece)
-        else:
-            _write_all(client, execution_id, chosen.id)
+    chosen = choose(execution, service)
+    if following and tail is None:
+        with options(context).following() as client:
+            follow(client, execution_id, chosen.id)
+        return
+    with options(context).client() as client:
+        data, offset = _read(client, execution_id, chosen.id)
+        _show(iter([data if tail is None else _last_lines(data, tail)]))
+    if following:
+        with options(context).following() as client:
+            follow(client, execution_id, chosen.id, offset)
 
 
-def _choose(execution: ExecutionView, name: str | None) -> ServiceView:
+def choose(execution: ExecutionView, name: str | None) -> ServiceView:
+    """The newest try of the service of that name, id or component; else of the one that ends the application."""
     wanted = name or _ending_component(execution)
     found = [s for s in execution.services if wanted in (s.id, s.name, s.component)]
     if not found:
-        names = ", ".join(s.name for s in execution.services)
+        names = ", ".join(dict.fromkeys(s.name for s in execution.services))
         note(f"zoe: execution {execution.id} has no service {wanted}; it has {names}")
         raise typer.Exit(Exit.NOT_FOUND)
     return max(found, key=lambda s: (s.attempt, -s.index))
 
 
+def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) -> None:
+    """Print the output of a service until it has ended."""
+    _show(client.follow_logs(execution_id, service_id, offset))
+
+
 def _ending_component(execution: ExecutionView) -> str:
     components = execution.description.get("components", [])
-    ending = [c["name"] for c in components if c.get("ends_application")]
+    ending = [str(c["name"]) for c in components if c.get("ends_application")]
     return ending[0] if ending else execution.services[0].component
 
 
-def _write_all(client: Client, execution_id: str, service_id: str) -> None:
-    offset = 0
+def _read(client: Client, execution_id: str, service_id: str) -> tuple[bytes, int]:
+    """All there is now, and where it ends."""
+    data, offset = b"", 0
     while True:
         chunk = client.logs(execution_id, service_id, offset)
-        if chunk.dropped_bytes and offset == 0:
-            note(f"note: the first {chunk.dropped_bytes} bytes are no longer kept")
-        _write(base64.b64decode(chunk.data))
+        if chunk.dropped_bytes:
+            note(f"note: {chunk.dropped_bytes} bytes are no longer kept")
+        data += base64.b64decode(chunk.data)
         if chunk.next_offset == offset or chunk.complete:
-            return
+            return data, chunk.next_offset
         offset = chunk.next_offset
 
 
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def _last_lines(data: bytes, count: int) -> bytes:
+    lines = data.splitlines(keepends=True)
+    return b"".join(lines[len(lines) - min(count, len(lines)) :])
+
+
+def _show(pieces: Iterator[bytes]) -> None:
+    if not sys.stdout.isatty():
+        for piece in pieces:
+            _write_bytes(piece)
+        return
+    text = LogText()
+    try:
+        for piece in pieces:
+            write(text.feed(piece))
+    finally:
+        write(text.close())
+
+
+def _write_bytes(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        end_of_pipe()

@@ -9,25 +9,24 @@ import typer
 from pydantic import ValidationError
 
 from zoe_cli.context import options
-from zoe_cli.output import Format, Rows, emit
+from zoe_cli.output import Rows, emit
+from zoe_cli.registry import add
 from zoe_lib.wire import PolicyView
 
-app = typer.Typer(help="The admin's policy.", no_args_is_help=True)
+app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)
 
 
-@app.command("get")
 def get(context: typer.Context) -> None:
     """Print the policy in force."""
     with options(context).client() as client:
         _emit(context, client.policy())
 
 
-@app.command("set")
 def set_policy(
     context: typer.Context,
     settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="Such as order=size ageing_s=300.")],
 ) -> None:
-    """Change settings of the policy; the rest stays as it is."""
+    """Change settings of the policy, as an admin; the rest stays as it is. VALUE is JSON or a word."""
     with options(context).client() as client:
         present = client.policy()
         wanted = {**present.model_dump(), **dict(_setting(text) for text in settings), "version": present.version}
@@ -50,6 +49,9 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _emit(context: typer.Context, policy: PolicyView) -> None:
-    form = options(context).output
-    rows = Rows(("setting", "value"), list(policy.model_dump().items()))
-    emit(policy, Format.TABLE if form is Format.NAME else form, rows)
+    rows = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in policy.model_dump().items()]
+    emit(policy, options(context).output, Rows(("setting", "value"), rows))
+
+
+add(app, "get", get, ("zoe policy get", "zoe policy get -o json"))
+add(app, "set", set_policy, ("zoe policy set order=size ageing_s=300",))

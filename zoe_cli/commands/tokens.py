@@ -8,13 +8,14 @@ from typing import Annotated, Literal, cast
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import Rows, duration, emit, note
+from zoe_cli.output import Format, Rows, emit, note
+from zoe_cli.registry import add
+from zoe_cli.units import duration
 from zoe_lib.wire import TokenRequest, TokenView
 
 app = typer.Typer(help="API tokens.", no_args_is_help=True)
 
 
-@app.command("ls")
 def ls(context: typer.Context) -> None:
     """List the own tokens."""
     with options(context).client() as client:
@@ -22,11 +23,12 @@ def ls(context: typer.Context) -> None:
     emit(answer, options(context).output, _rows(answer.tokens))
 
 
-@app.command("add")
-def add(
+def add_token(
     context: typer.Context,
-    scope: Annotated[list[str] | None, typer.Option(help="read, submit or admin; repeatable.")] = None,
-    lifetime: Annotated[float | None, typer.Option(help="Seconds until it expires; default: never.")] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(help="read, submit or admin; repeatable; default: read and submit.")
+    ] = None,
+    lifetime: Annotated[float | None, typer.Option(min=1, help="Seconds until it expires; default: never.")] = None,
     text: Annotated[str, typer.Option("--note", help="What it is for.")] = "",
 ) -> None:
     """Make a token; its secret is shown this once."""
@@ -39,16 +41,17 @@ def add(
     )
     with options(context).client() as client:
         token = client.add_token(request)
-    note(f"secret, shown once: {token.secret}")
-    emit(token, options(context).output, _rows([token]))
+    form = options(context).output
+    if form in (Format.TABLE, Format.NAME):
+        note(f"secret, shown once: {token.secret}")
+    emit(token, form, _rows([token]))
 
 
-@app.command("revoke")
-def revoke(context: typer.Context, token_id: Annotated[str, typer.Argument(help="Id of a token.")]) -> None:
+def revoke(context: typer.Context, token_id: Annotated[str, typer.Argument(metavar="ID", help="Of a token.")]) -> None:
     """Make a token worthless at once."""
     with options(context).client() as client:
         client.revoke_token(token_id)
-    note(f"revoked {token_id}")
+    emit({"revoked": token_id}, options(context).output, Rows(("revoked",), [(token_id,)]))
 
 
 def _rows(tokens: list[TokenView]) -> Rows:
@@ -57,3 +60,8 @@ def _rows(tokens: list[TokenView]) -> Rows:
 
     rows = [(t.id, ", ".join(t.scopes), left(t), t.note) for t in tokens]
     return Rows(("id", "scopes", "expires in", "note"), rows)
+
+
+add(app, "ls", ls, ("zoe token ls",))
+add(app, "add", add_token, ("zoe token add --scope read --lifetime 86400 -o json | jq -r .secret",))
+add(app, "revoke", revoke, ("zoe token revoke 3f2a9c",))

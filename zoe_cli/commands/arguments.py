@@ -1,0 +1,31 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.completion import execution_ids
+
+
+def _check(value: str) -> str:
+    if not value or not value.isprintable():
+        raise typer.BadParameter("not an id")
+    return value
+
+
+def _check_all(values: list[str]) -> list[str]:
+    return [_check(value) for value in values]
+
+
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="Of an execution.", autocompletion=execution_ids, callback=_check)
+]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID...", help="Of executions.", autocompletion=execution_ids, callback=_check_all),
+]
+ExitCodeFromApp = Annotated[
+    bool, typer.Option("--exit-code-from-app", help="End with the application's own exit code; waits for it.")
+]

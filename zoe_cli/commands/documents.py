@@ -1,0 +1,75 @@
+"""Reading descriptions from files, and telling what is wrong with them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import Format, note, report_diagnostics
+from zoe_lib.descriptions import DescriptionError, load_json, set_values
+from zoe_lib.descriptions.bounds import DOCUMENT_BYTES_MAX
+from zoe_lib.wire import Diagnostic
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A description in JSON; - reads standard input.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="COMPONENT.KEY=VALUE", help="Change the description before it is used; repeatable."),
+]
+
+
+def load(file: Path) -> Any:
+    """The JSON in a file, whatever it holds; findings end the command."""
+    try:
+        return load_json(_read(file))
+    except DescriptionError as error:
+        refuse(error)
+
+
+def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, Any]:
+    """The description in a file, with `--set` done; findings end the command."""
+    document = load(file)
+    if not isinstance(document, dict):
+        raise typer.BadParameter(f"{_name(file)} does not hold a JSON object")
+    try:
+        return set_values(document, settings) if settings else document
+    except DescriptionError as error:
+        refuse(error)
+
+
+def refuse(error: DescriptionError) -> NoReturn:
+    """Tell every finding and end."""
+    note("zoe: the description is not valid")
+    report_diagnostics(
+        [Diagnostic(pointer=d.pointer, code=d.code, message=d.message, hint=d.hint) for d in error.diagnostics]
+    )
+    raise typer.Exit(Exit.USAGE)
+
+
+def data_format(context: typer.Context) -> Format:
+    """How a document is written: JSON unless YAML is wanted."""
+    return Format.YAML if options(context).output is Format.YAML else Format.JSON
+
+
+def _read(file: Path) -> str:
+    """The text, and no more of it than shows that it is too long."""
+    try:
+        if str(file) == "-":
+            return sys.stdin.buffer.read(DOCUMENT_BYTES_MAX + 1).decode("utf-8")
+        with file.open("rb") as stream:
+            return stream.read(DOCUMENT_BYTES_MAX + 1).decode("utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"cannot read {_name(file)}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        if error.end >= DOCUMENT_BYTES_MAX:  # a letter that the bound has cut
+            return " " * (DOCUMENT_BYTES_MAX + 1)
+        raise typer.BadParameter(f"{_name(file)} is not UTF-8 text") from None
+
+
+def _name(file: Path) -> str:
+    return "standard input" if str(file) == "-" else str(file)

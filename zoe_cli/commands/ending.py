@@ -1,0 +1,91 @@
+"""wait, cancel: the ends of executions."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.arguments import ExitCodeFromApp, Ids
+from zoe_cli.commands.views import rows_of
+from zoe_cli.context import on_terminal, options
+from zoe_cli.exits import Exit, exit_of
+from zoe_cli.output import emit, note, report
+from zoe_cli.registry import add
+from zoe_cli.units import clock
+from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState
+from zoe_lib.sdk import Client, Refused
+from zoe_lib.wire import ExecutionView
+
+Timeout = Annotated[
+    float | None, typer.Option(min=0, help="Wait at most so many seconds (exit code 124); it goes on then.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    add(app, "wait", wait, ("zoe wait x1m7xhnzn3f4144 --timeout 600", "zoe wait $(zoe ls -s running -o name)"))
+    add(app, "cancel", cancel, ("zoe cancel x1m7xhnzn3f4144",))
+
+
+def wait(
+    context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
+) -> None:
+    """Wait until executions have ended; 0 when all succeeded."""
+    give_up_s = None if timeout is None else time.monotonic() + timeout
+    with options(context).client() as client:
+        known = [client.execution(execution_id) for execution_id in execution_ids]
+    with options(context).following() as client:
+        ended = [wait_for(client, execution, give_up_s) for execution in known]
+    result = ended[0] if len(ended) == 1 else {"executions": [e.model_dump(mode="json") for e in ended]}
+    emit(result, options(context).output, rows_of(ended))
+    for execution in ended:
+        finish(execution, exit_code_from_app)
+
+
+def cancel(context: typer.Context, execution_ids: Ids) -> None:
+    """End executions; those that stop already are left to stop."""
+    cancelled: list[ExecutionView] = []
+    refused: Refused | None = None
+    with options(context).client() as client:
+        for execution_id in execution_ids:
+            try:
+                cancelled.append(client.cancel(execution_id))
+            except Refused as error:
+                note(f"{execution_id}:")
+                report(error)
+                refused = refused or error
+    result = {"executions": [e.model_dump(mode="json") for e in cancelled]}
+    emit(result, options(context).output, rows_of(cancelled))
+    if refused is not None:
+        raise typer.Exit(exit_of(refused))
+
+
+def wait_for(client: Client, execution: ExecutionView, give_up_s: float | None) -> ExecutionView:
+    """The ended execution; what happens on the way is told to whoever watches. TimedOut after `give_up_s`."""
+    if execution.state in TERMINAL_STATES:
+        return execution
+    for event, state in client.follow(execution.id, deadline_s=give_up_s):
+        if not on_terminal():
+            continue
+        if state is not None:
+            note(f"{clock(event.at_s)}  {execution.name}: {state.value}")
+        elif event.kind == "reason_changed":
+            reason = event.data.get("reason")
+            note(f"{clock(event.at_s)}  waits: {reason.get('sentence') if isinstance(reason, dict) else ''}")
+    return client.execution(execution.id)
+
+
+def finish(execution: ExecutionView, exit_code_from_app: bool) -> None:
+    """End this command as the application ended, unless it succeeded."""
+    if execution.state is ExecutionState.SUCCEEDED:
+        return
+    message = f": {execution.message}" if execution.message else ""
+    note(f"zoe: {execution.name} ({execution.id}) {_HOW[execution.state]}{message}")
+    if exit_code_from_app and execution.exit_code:
+        raise typer.Exit(execution.exit_code)
+    raise typer.Exit(Exit.APPLICATION_FAILED)
+
+
+_HOW = {ExecutionState.FAILED: "failed", ExecutionState.CANCELLED: "was cancelled"}

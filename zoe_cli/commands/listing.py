@@ -1,0 +1,85 @@
+"""ls, show: executions, many and one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.views import facts, rows_of, service_rows, timeline
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note, table, write
+from zoe_cli.registry import add
+from zoe_cli.text import printable
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+from zoe_lib.wire import ExecutionList
+
+_PAGE_MAX = 500
+_LABEL_WIDTH = 16
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    examples = ("zoe ls --state queued --state running", "zoe cancel $(zoe ls --state queued -o name)")
+    add(app, "ls", ls, examples)
+    add(app, "show", show, ("zoe show x1m7xhnzn3f4144", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"))
+
+
+def ls(
+    context: typer.Context,
+    state: Annotated[
+        list[ExecutionState] | None, typer.Option("--state", "-s", help="Only this state; repeatable.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only names that contain this.")] = None,
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Those of every tenant; for admins.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Continue an earlier list.")] = None,
+) -> None:
+    """List executions, newest first.
+
+    CORE and ELASTIC: ready services of all. AGE: since the submission. RAN: from the placement to the end.
+    WHY: the reason of waiting, or the cause of an end that was no success.
+    """
+    with options(context).client() as client:
+        page = _pages(client, state, user, name, all_tenants, limit, cursor)
+    emit(page, options(context).output, rows_of(page.executions))
+    if page.next_cursor:
+        note(f"more: --cursor {page.next_cursor}")
+
+
+def show(context: typer.Context, execution_id: Id) -> None:
+    """Show one execution: why it waits or how it ended, its timeline, its services."""
+    with options(context).client() as client:
+        execution = client.execution(execution_id)
+    form = options(context).output
+    if form is not Format.TABLE:
+        emit(execution, form, rows_of([execution]))
+        return
+    lines = [*facts(execution), ("", ""), *timeline(execution)]
+    write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
+    write(table(service_rows(execution)))
+
+
+def _pages(
+    client: Client,
+    states: list[ExecutionState] | None,
+    user: str | None,
+    name: str | None,
+    all_tenants: bool,
+    limit: int,
+    cursor: str | None,
+) -> ExecutionList:
+    """So many executions, in as many pages as the server makes of them."""
+    found = ExecutionList(executions=[], next_cursor=cursor)
+    while len(found.executions) < limit:
+        left = min(limit - len(found.executions), _PAGE_MAX)
+        page = client.executions(
+            states=states, user=user, name=name, all_tenants=all_tenants, limit=left, cursor=found.next_cursor
+        )
+        found = ExecutionList(executions=found.executions + page.executions, next_cursor=page.next_cursor)
+        if page.next_cursor is None:
+            break
+    return found

@@ -1,0 +1,74 @@
+"""run: from a description to an execution."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.arguments import ExitCodeFromApp
+from zoe_cli.commands.documents import File, Settings, load_description
+from zoe_cli.commands.ending import Timeout, finish, wait_for
+from zoe_cli.commands.output_of import choose, follow
+from zoe_cli.commands.views import rows_of
+from zoe_cli.context import options
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add
+from zoe_lib.wire import ExecutionView
+
+_EXAMPLES = (
+    "zoe run app.json",
+    "zoe run app.json --name nightly --set worker.total_count=8 --wait",
+    "zoe run app.json --follow --exit-code-from-app",
+    "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
+    "id=$(zoe run app.json -o name)",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "run", run, _EXAMPLES)
+
+
+def run(
+    context: typer.Context,
+    file: File,
+    name: Annotated[str | None, typer.Option(help="Of this execution; default: the application's.")] = None,
+    settings: Settings = None,
+    priority: Annotated[int | None, typer.Option(help="Higher is looked at first.")] = None,
+    deadline: Annotated[float | None, typer.Option(help="Seconds from now until it should have ended.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; 0 when it succeeded.")] = False,
+    following: Annotated[
+        bool, typer.Option("--follow", "-f", help="Wait, and print meanwhile what the service prints that ends it.")
+    ] = False,
+    timeout: Timeout = None,
+    exit_code_from_app: ExitCodeFromApp = False,
+    key: Annotated[
+        str | None, typer.Option("--idempotency-key", help="The same key never submits the same thing twice.")
+    ] = None,
+) -> None:
+    """Submit an application, and wait for its end if you like."""
+    if following and timeout is not None:
+        raise typer.BadParameter("--timeout goes with --wait, not with --follow")
+    document = load_description(file, settings)
+    with options(context).client() as client:
+        execution = client.submit(document, name=name, priority=priority, deadline_s=deadline, idempotency_key=key)
+    for text in execution.notes:
+        note(f"note: {text}")
+    if not (wait or following or exit_code_from_app or timeout is not None):
+        emit(execution, options(context).output, rows_of([execution]))
+        return
+    note(f"{execution.name} is {execution.id}")
+    execution = _wait(context, execution, timeout, following)
+    if not following:
+        emit(execution, options(context).output, rows_of([execution]))
+    finish(execution, exit_code_from_app)
+
+
+def _wait(context: typer.Context, execution: ExecutionView, timeout: float | None, following: bool) -> ExecutionView:
+    give_up_s = None if timeout is None else time.monotonic() + timeout
+    with options(context).following() as client:
+        if following:
+            follow(client, execution.id, choose(execution, None).id)
+        return wait_for(client, execution, give_up_s)

@@ -1,0 +1,111 @@
+"""Executions and their services as rows and lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from zoe_cli.output import Rows
+from zoe_cli.units import clock, duration
+from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
+from zoe_lib.wire import ExecutionSummary, ExecutionView, ServiceView
+
+
+def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:
+    """Executions as a table."""
+    now_s = time.time()
+    rows = [
+        (
+            e.id,
+            e.name,
+            e.user,
+            e.state.value,
+            _ready(e, e.core_ready, e.core_total),
+            _ready(e, e.elastic_ready, e.elastic_total),
+            duration(now_s - e.submitted_at_s),
+            _ran(e, now_s),
+            _why(e),
+        )
+        for e in executions
+    ]
+    return Rows(("id", "name", "user", "state", "core", "elastic", "age", "ran", "why"), rows)
+
+
+def service_rows(execution: ExecutionView) -> Rows:
+    """The services of an execution as a table, earlier tries included."""
+    rows = [
+        (
+            s.name,
+            "core" if s.core else "elastic",
+            s.attempt,
+            s.state.value,
+            s.node,
+            _service_ran(s),
+            s.exit_code,
+            s.cause.value if s.cause else "",
+            s.message,
+        )
+        for s in execution.services
+    ]
+    return Rows(("service", "kind", "try", "state", "node", "ran", "exit", "cause", "message"), rows)
+
+
+def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
+    """What there is to say about an execution, in the order in which people ask."""
+    yield "id", execution.id
+    yield "name", execution.name
+    yield "application", f"{execution.application} ({execution.kind})"
+    yield "owner", f"{execution.user} of {execution.tenant}"
+    yield "state", execution.state.value
+    if execution.reason is not None:
+        yield "waits", execution.reason.sentence
+        if execution.reason.hint:
+            yield "hint", execution.reason.hint
+    if execution.outcome is not None:
+        yield "outcome", execution.outcome.value + (f", cause {execution.cause.value}" if execution.cause else "")
+    if execution.exit_code is not None:
+        yield "exit code", str(execution.exit_code)
+    if execution.message:
+        yield "message", execution.message
+    if execution.priority:
+        yield "priority", str(execution.priority)
+    if execution.deadline_s is not None:
+        yield "deadline", clock(execution.deadline_s)
+    if execution.attempt > 1:
+        yield "try", str(execution.attempt)
+    for text in execution.notes:
+        yield "note", text
+
+
+def timeline(execution: ExecutionView) -> Iterator[tuple[str, str]]:
+    """The marks reached so far, each with the time and the seconds since the submission."""
+    yield "submitted", clock(execution.submitted_at_s)
+    for mark in Mark:
+        if mark in execution.marks:
+            at_s = execution.marks[mark]
+            yield mark.value, f"{clock(at_s)}  {at_s - execution.submitted_at_s:+.2f} s"
+
+
+def _ready(execution: ExecutionSummary, ready: int, total: int) -> str:
+    """Ready of all while it lives; afterwards only how many there were."""
+    return str(total) if execution.state in TERMINAL_STATES else f"{ready}/{total}"
+
+
+def _ran(execution: ExecutionSummary, now_s: float) -> str:
+    if Mark.PLACED not in execution.marks:
+        return ""
+    return duration(execution.marks.get(Mark.ENDED, now_s) - execution.marks[Mark.PLACED])
+
+
+def _service_ran(service: ServiceView) -> str:
+    if service.started_at_s is None:
+        return ""
+    return duration((service.ended_at_s or time.time()) - service.started_at_s)
+
+
+def _why(execution: ExecutionSummary) -> str:
+    if execution.reason is not None:
+        return execution.reason.code
+    if execution.cause is None or execution.state is ExecutionState.SUCCEEDED:
+        return ""
+    return execution.cause.value

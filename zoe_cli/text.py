@@ -1,0 +1,66 @@
+"""Text from anybody, made harmless for a terminal: names, messages and logs may hold control sequences."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Any
+
+# Controls (C0, DEL, C1), what turns or breaks lines invisibly, and halves of surrogate pairs, which cannot be encoded.
+_HIDDEN = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
+_UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+# In logs, colours and the usual white space are wanted; whatever else drives a terminal is shown as text.
+_COLOUR = r"\x1b\[[0-9;:]{0,32}m"
+_LOG_PIECE = re.compile(f"({_COLOUR})|[\x00-\x08\x0b\x0c\x0e-\x1f{_HIDDEN}]")
+_UNFINISHED_COLOUR = re.compile(r"\x1b(\[[0-9;:]{0,32})?\Z")
+_PLAIN_COLOUR = "\x1b[0m"
+
+
+def printable(text: str) -> str:
+    """The text on one line, with everything that a terminal would obey written as an escape."""
+    return _UNPRINTABLE.sub(lambda found: _SHORT.get(found[0]) or _escape(found[0]), text)
+
+
+def json_text(data: Any) -> str:
+    """Readable JSON that holds nothing a terminal would obey."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return _UNPRINTABLE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class LogText:
+    """Turns pieces of a log into text for a terminal: UTF-8 and colours may be cut anywhere between two pieces."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._kept = ""
+        self._coloured = False
+
+    def feed(self, data: bytes) -> str:
+        """What can be shown of the log now."""
+        text = self._kept + self._decoder.decode(data)
+        cut = _UNFINISHED_COLOUR.search(text)
+        self._kept = text[cut.start() :] if cut else ""
+        return self._shown(text[: cut.start()] if cut else text)
+
+    def close(self) -> str:
+        """The rest, and the end of any colour."""
+        rest = self._shown(self._kept + self._decoder.decode(b"", final=True))
+        return rest + (_PLAIN_COLOUR if self._coloured else "")
+
+    def _shown(self, text: str) -> str:
+        return _LOG_PIECE.sub(self._show, text)
+
+    def _show(self, found: re.Match[str]) -> str:
+        if found[1]:
+            self._coloured = True
+            return found[1]
+        return _escape(found[0])
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

@@ -1,0 +1,33 @@
+"""Times and sizes as people say them."""
+
+from __future__ import annotations
+
+import time
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: 4.2s, 3m05s, 2h10m, 5d03h."""
+    seconds = max(seconds, 0.0)
+    if round(seconds, 1) < 60:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}m{rest:02}s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02}m" if hours < 48 else f"{hours // 24}d{hours % 24:02}h"
+
+
+def size(amount: int) -> str:
+    """Bytes in the largest binary unit that keeps at least one."""
+    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if amount >= factor:
+            return f"{amount / factor:.1f} {unit}"
+    return f"{amount} B"
+
+
+def clock(at_s: float) -> str:
+    """A time since the epoch on the clock of this machine."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
+    except (OverflowError, OSError, ValueError):
+        return f"{at_s:.0f}"
