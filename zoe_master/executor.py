@@ -34,8 +34,7 @@ class Executor:
             self._append(execution_id, ev.ElasticPlaced(at_s=now_s, cause_id=plan_id, placements=placements))
         for execution_id, services in plan.preempt.items():
             for service_id in services:
-                event = ev.ServiceStopping(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=Cause.PREEMPTED)
-                self._append(execution_id, event)
+                self._preempt(execution_id, service_id, now_s, plan_id)
         for execution_id, reason in plan.reasons.items():
             self._give_reason(execution_id, reason, now_s, plan_id)
 
@@ -51,6 +50,17 @@ class Executor:
     def _append(self, execution_id: str, event: ev.Event) -> Execution | None:
         execution = self._picture.get(execution_id)
         return self._picture.append(execution, [event]) if execution is not None else None
+
+    def _preempt(self, execution_id: str, service_id: ServiceId, now_s: float, plan_id: str) -> None:
+        """Take an elastic service back: one that runs is asked to stop, one that was only placed ends here."""
+        execution = self._picture.get(execution_id)
+        if execution is None:
+            return
+        why = Cause.PREEMPTED
+        event: ev.Event = ev.ServiceStopping(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=why)
+        if execution.service(service_id).state is ServiceState.CREATED:
+            event = ev.ServiceEnded(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=why)
+        self._append(execution_id, event)
 
     def _give_reason(self, execution_id: str, reason: Reason, now_s: float, plan_id: str) -> None:
         execution = self._picture.get(execution_id)

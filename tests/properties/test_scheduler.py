@@ -8,15 +8,18 @@ from collections import Counter
 
 import pytest
 
-from tests.support.scheduling import GIB, component, node, queued, started
+from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.admission import admit
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.snapshot import Plan, Snapshot
@@ -34,10 +37,10 @@ def random_snapshot(chance: random.Random) -> tuple[Snapshot, Policy]:
         execution = queued(f"r{i}", *_components(chance))
         placements = admit(execution, Placer(Ledger(nodes, active), Policy()))
         if isinstance(placements, tuple):
-            by_service = {p.service_id: p.node for p in placements}
-            cores = [s for s in execution.current() if s.core]
-            if len(cores) == len(execution.current()):
-                active.append(started(execution, *[by_service[s.id] for s in cores]))
+            active.append(apply(execution, StartPlanned(at_s=1.0, placements=placements)))
+            extra = give_elastic(active[-1:], Placer(Ledger(nodes, active), Policy()), 10.0, 10).get(execution.id)
+            if extra:
+                active[-1] = apply(active[-1], ElasticPlaced(at_s=1.0, placements=extra))
     policy = Policy(
         order=chance.choice(["fifo", "size"]),
         weighers=chance.choice([Policy().weighers, {"free_memory": -1.0}, {"fewest_containers": 1.0}]),
@@ -91,9 +94,23 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         ids = Counter(p.service_id for p in placements)
         assert set(ids) >= {s.id for s in executions[execution_id].core_services()}, "core only in part"
         assert max(ids.values()) == 1
+    _check_preemptions(snapshot, plan)
     assert plan.starts.keys() | plan.reasons.keys() == {e.id for e in snapshot.queued}
     assert not plan.starts.keys() & plan.reasons.keys()
     _check_nothing_left_behind(snapshot, policy, plan)
+
+
+def _check_preemptions(snapshot: Snapshot, plan: Plan) -> None:
+    """Only elastic services that hold a node go, only for a core that waits, and nobody gets elastic services there."""
+    active = {e.id: e for e in snapshot.active}
+    for execution_id, services in plan.preempt.items():
+        for service_id in services:
+            service = active[execution_id].service(service_id)
+            assert not service.core
+            assert service.alive
+            assert service.node is not None
+    if plan.preempt:
+        assert any(reason.code is ReasonCode.MAKING_ROOM for reason in plan.reasons.values())
 
 
 def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
@@ -107,7 +124,13 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
         if reason is not None and reason.code is ReasonCode.NEVER_FITS:
             assert never_fits(execution.application, snapshot.nodes) is not None
     if first is not None:
-        assert not isinstance(admit(first, placer), tuple), "it could have started"
+        for execution in snapshot.active:
+            for service in execution.elastic_services():
+                if service.node is not None and service.alive:
+                    placer.ledger.give_back(
+                        placer.ledger.index[service.node], execution.component_of(service).reservation
+                    )
+        assert not isinstance(admit(first, placer), tuple), "it could have started, or taken its room back"
     again = Snapshot(snapshot.now_s, snapshot.nodes, (), snapshot.active)
     if not plan.starts and not plan.elastic:
         assert not schedule(again, policy).elastic
@@ -116,7 +139,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
 def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
     ledger = Ledger(snapshot.nodes, snapshot.active)
     executions = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
-    for execution_id, placements in (*plan.starts.items(), *plan.elastic.items()):
+    for execution_id, placements in (*plan.starts.items(), *plan.elastic.items(), *plan.reserved.items()):
         for p in placements:
             execution = executions[execution_id]
             ledger.take(ledger.index[p.node], execution.component_of(execution.service(p.service_id)).reservation)

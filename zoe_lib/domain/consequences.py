@@ -157,7 +157,8 @@ def _running(execution: Execution, now_s: float, cause_id: str) -> ev.Event | No
 
 def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     for service in execution.elastic_services():
-        if not _failed(service) and service.cause is not Cause.PREEMPTED:
+        preempted = not service.alive and service.cause is Cause.PREEMPTED
+        if not _failed(service) and not preempted:
             continue
         failures = _failures(execution, service)
         if failures >= policy.elastic_failures_max:

@@ -11,6 +11,7 @@ class ReasonCode(StrEnum):
     """Stable names: they never change their meaning and are never reused."""
 
     NO_RESOURCES = "no_resources"
+    MAKING_ROOM = "making_room"
     BEHIND_IN_QUEUE = "behind_in_queue"
     NEVER_FITS = "never_fits"
     NO_NODES = "no_nodes"

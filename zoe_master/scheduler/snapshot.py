@@ -30,11 +30,13 @@ class Snapshot:
 class Plan:
     """What to do: executions to start (every core service placed), elastic services to add, services to take back.
 
-    `reasons` has an entry for every queued execution that is not started.
+    `reserved` holds the places kept for executions whose room is being made; `reasons` has an entry for every queued
+    execution that is not started.
     """
 
     starts: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     elastic: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
+    reserved: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     preempt: Mapping[ExecutionId, tuple[ServiceId, ...]] = field(default_factory=dict)
     reasons: Mapping[ExecutionId, Reason] = field(default_factory=dict)
 
