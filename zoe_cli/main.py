@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
 from zoe_cli.commands import (
     applications,
@@ -77,10 +78,14 @@ def main() -> None:
             # A terminal that cannot show a letter gets an escape instead of a traceback.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        app(prog_name="zoe")
     except ZoeError as error:
         report(error)
         sys.exit(exit_of(error))
+    except ValidationError as error:
+        for one in error.errors():
+            note(f"zoe: {'.'.join(map(str, one['loc']))}: {one['msg']}")
+        sys.exit(Exit.USAGE)
     except SystemExit as end:
         if end.code == Exit.INTERRUPTED:
             note("interrupted; what was submitted goes on")

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NoReturn
 
-import yaml
 from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from zoe_cli.exits import Exit
-from zoe_cli.text import json_text, printable
+from zoe_cli.text import json_text, printable, yaml_text
 from zoe_lib.sdk import Refused, Unreachable, ZoeError
 from zoe_lib.wire import Diagnostic
 
@@ -61,10 +60,7 @@ def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
 
 def emit_data(data: Any, form: Format = Format.JSON) -> None:
     """Write plain data as JSON or YAML."""
-    if form is Format.YAML:
-        write(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
-    else:
-        write(json_text(data) + "\n")
+    write(yaml_text(data) if form is Format.YAML else json_text(data) + "\n")
 
 
 def write(text: str) -> None:

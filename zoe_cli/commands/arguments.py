@@ -24,7 +24,7 @@ Id = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Of executions.", autocompletion=execution_ids, callback=_check_all),
+    typer.Argument(metavar="ID", help="Of executions.", autocompletion=execution_ids, callback=_check_all),
 ]
 ExitCodeFromApp = Annotated[
     bool, typer.Option("--exit-code-from-app", help="End with the application's own exit code; waits for it.")

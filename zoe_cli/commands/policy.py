@@ -24,7 +24,7 @@ def get(context: typer.Context) -> None:
 
 def set_policy(
     context: typer.Context,
-    settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="Such as order=size ageing_s=300.")],
+    settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE", help="Such as order=size ageing_s=300.")],
 ) -> None:
     """Change settings of the policy, as an admin; the rest stays as it is. VALUE is JSON or a word."""
     with options(context).client() as client:

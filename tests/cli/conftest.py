@@ -1,0 +1,100 @@
+"""A server per module, and `zoe` as a function."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from tests.cli.server import ADMIN, Server
+from tests.support.stack import stack
+from zoe_cli.main import main
+
+__all__ = ["stack"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call of `zoe` came to."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Zoe = Callable[..., Result]
+APP = {
+    "version": 4,
+    "name": "sums",
+    "components": [
+        {
+            "name": "main",
+            "image": "zoe/tiny",
+            "command": ["true"],
+            "resources": {"memory": "1GiB"},
+            "ends_application": True,
+        },
+        {
+            "name": "worker",
+            "image": "zoe/tiny",
+            "resources": {"memory": "1GiB"},
+            "essential_count": 1,
+            "total_count": 2,
+        },
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    # The server's logs would otherwise stand among the command's output.
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory(), cache_logger_on_first_use=False)
+    with Server() as server:
+        yield server
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def zoe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Zoe:
+    """Run the command line in this process, as the admin of the module's server where there is one."""
+    for name in ("ZOE_TOKEN_FILE", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    if "server" in request.fixturenames:
+        monkeypatch.setenv("ZOE_URL", request.getfixturevalue("server").url)
+        monkeypatch.setenv("ZOE_TOKEN", ADMIN)
+
+    def run(*arguments: str, stdin: bytes = b"", token: str | None = None) -> Result:
+        before = ["--token", token] if token is not None else []
+        monkeypatch.setattr(sys, "argv", ["zoe", *before, *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return Result(int(end.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def app_file(tmp_path: Path) -> Path:
+    """A description of two core services and an elastic one."""
+    path = tmp_path / "app.json"
+    path.write_text(json.dumps(APP))
+    return path
+
+
+@pytest.fixture
+def submitted(server: Server, zoe: Zoe, app_file: Path) -> str:
+    """The id of a fresh execution."""
+    return zoe("run", str(app_file), "-o", "name").out.strip()

@@ -1,0 +1,141 @@
+"""The real API over the in-memory store on loopback, with a master that answers what a test wants."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+
+from zoe_api.dependencies import secret_hash
+from zoe_api.main import create_app
+from zoe_lib.config import Settings
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.resources import Resources
+from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
+from zoe_lib.store.base import Token
+from zoe_lib.store.memory import MemoryStore
+
+ADMIN, READER, OTHER = "zoe_admin_secret", "zoe_reader_secret", "zoe_other_secret"
+GIB = 2**30
+
+
+class ScriptedMaster:
+    """Answers questions from what the test put here; unreachable while `there` is False."""
+
+    def __init__(self) -> None:
+        self.there = True
+        self.output: dict[str, bytes] = {}
+        self.explanation: dict[str, Any] = {"reason": None, "ahead": None, "nodes": {}}
+        self.usage: list[dict[str, Any]] = []
+
+    def ask(self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None) -> dict[str, Any]:
+        if not self.there:
+            raise MasterUnreachable("no answer from the master after 3 attempts")
+        match kind:
+            case "status":
+                return {"leader": "here:1", "epoch": 7, "ticked_at_s": time.time()}
+            case "explain":
+                return self.explanation
+            case "usage":
+                return {"usage": self.usage}
+            case _:
+                return self._logs(body or {})
+
+    def hint(self) -> None:
+        """Nobody ticks here."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _logs(self, body: dict[str, Any]) -> dict[str, Any]:
+        if body["service_id"] not in self.output:
+            raise MasterRefused("no_logs", f"service {body['service_id']} is not known here")
+        whole = self.output[body["service_id"]]
+        piece = whole[body["offset"] : body["offset"] + body["limit"]]
+        end = body["offset"] + len(piece)
+        return {
+            "data": base64.b64encode(piece).decode(),
+            "offset": body["offset"],
+            "next_offset": end,
+            "complete": end == len(whole),
+            "dropped_bytes": 0,
+        }
+
+
+class Server:
+    """A context manager: up inside, gone afterwards."""
+
+    def __init__(self, port: int = 0, store: MemoryStore | None = None) -> None:
+        self.store = store or MemoryStore()
+        self.master = ScriptedMaster()
+        self._socket = socket.create_server(("127.0.0.1", port))
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._epoch = self.store.try_lead("test")
+        if store is None:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        for user, tenant, role in (("ada", "lab", "admin"), ("bob", "lab", "member"), ("eve", "other", "member")):
+            self.store.ensure_member(user, tenant, role)
+        self._add_token(ADMIN, "ada", "lab", {"read", "submit", "admin"})
+        self._add_token(READER, "bob", "lab", {"read"})
+        self._add_token(OTHER, "eve", "other", {"read", "submit"})
+        self.store.set_platform([Node("node-1", Resources(8000, 32 * GIB))], time.time(), self._epoch)
+
+    def __enter__(self) -> Server:
+        app = create_app(Settings(), self.store, self.master)  # type: ignore[arg-type]
+        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        self._uvicorn = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._uvicorn.run, kwargs={"sockets": [self._socket]})
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._uvicorn.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+    def get(self, execution_id: str) -> Execution:
+        return self.store.execution(execution_id)
+
+    def append(self, execution_id: str, *events: ev.Event) -> None:
+        self.store.append(execution_id, events, self.get(execution_id).version, self._epoch)
+
+    def start(self, execution_id: str) -> None:
+        """As the master does: place every service and see it ready."""
+        now_s = time.time()
+        services = self.get(execution_id).services
+        placements = tuple(ev.Placement(service_id=s.id, node="node-1") for s in services)
+        self.append(execution_id, ev.Queued(at_s=now_s), ev.StartPlanned(at_s=now_s, placements=placements))
+        for service in services:
+            self.append(
+                execution_id,
+                ev.ServiceStarting(at_s=now_s, service_id=service.id),
+                ev.ServiceStarted(at_s=now_s, service_id=service.id),
+                ev.ServiceReady(at_s=now_s, service_id=service.id),
+            )
+        self.append(execution_id, ev.Running(at_s=now_s))
+
+    def end(self, execution_id: str, exit_code: int = 0, message: str = "") -> None:
+        """As the master does: every service has ended with this code, and so has the execution."""
+        now_s = time.time()
+        outcome = Outcome.SUCCEEDED if exit_code == 0 else Outcome.FAILED
+        verdict = ev.Stopping(at_s=now_s, outcome=outcome, cause=Cause.EXITED, exit_code=exit_code, message=message)
+        ends = [
+            ev.ServiceEnded(at_s=now_s, service_id=s.id, cause=Cause.EXITED, exit_code=exit_code)
+            for s in self.get(execution_id).services
+        ]
+        self.append(execution_id, *ends, verdict, ev.Ended(at_s=now_s))
+
+    def _add_token(self, text: str, user: str, tenant: str, scopes: set[str]) -> None:
+        _, token_id, secret = text.split("_")
+        hashed = secret_hash(secret)
+        self.store.add_token(Token(token_id, user, tenant, hashed, frozenset(scopes), time.time(), None, "for tests"))

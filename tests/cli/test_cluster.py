@@ -1,0 +1,83 @@
+"""nodes, top, status, whoami, policy, token."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.conftest import Zoe
+from tests.cli.server import GIB, READER, Server
+
+
+def test_nodes(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.start(submitted)
+    row = zoe("nodes").out.splitlines()[1]
+    assert row.split()[:4] == ["node-1", "ready", "3", "3/8"]
+    assert "3.0 GiB / 32.0 GiB" in row
+    assert zoe("nodes", "-o", "json").json()["nodes"][0]["reserved_memory_bytes"] == 3 * GIB
+    assert zoe("nodes", "-o", "name").out == "node-1\n"
+    server.end(submitted)
+
+
+def test_top(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.start(submitted)
+    server.master.usage = [
+        {
+            "service_id": f"{submitted}.worker.{n}.1",
+            "execution_id": submitted,
+            "node": "node-1",
+            "cpu_s": 1.0,
+            "memory_bytes": (n + 1) * GIB,
+            "at_s": 1.0,
+        }
+        for n in range(2)
+    ]
+    lines = zoe("top").out.splitlines()
+    assert [line.split()[0][-3:] for line in lines[1:]] == ["1.1", "0.1"]
+    assert "2.0 GiB" in lines[1]
+    server.end(submitted)
+
+
+def test_status_with_and_without_a_master(server: Server, zoe: Zoe) -> None:
+    assert "here:1 leads, epoch 7" in zoe("status").out
+    assert zoe("status", "-o", "json").json()["master"]["epoch"] == 7
+    server.master.there = False
+    try:
+        assert "run later" in zoe("status").out
+        assert zoe("top").code == 75
+    finally:
+        server.master.there = True
+
+
+def test_whoami(server: Server, zoe: Zoe) -> None:
+    assert zoe("whoami").out.splitlines()[1].split()[:3] == ["ada", "lab", "admin"]
+    assert zoe("whoami", "-o", "json", token=READER).json()["scopes"] == ["read"]
+
+
+def test_policy(server: Server, zoe: Zoe) -> None:
+    assert zoe("policy", "set", "order=size", "ageing_s=300", 'weighers={"free_memory": 2}').code == 0
+    policy = zoe("policy", "get", "-o", "json").json()
+    assert (policy["order"], policy["ageing_s"], policy["weighers"]) == ("size", 300, {"free_memory": 2})
+    assert 'weighers                 {"free_memory": 2.0}' in zoe("policy", "get").out
+    assert zoe("policy", "set", "order=fifo", token=READER).code == 4
+    assert zoe("policy", "set", "filters=readiness,labels,devices,resources", "-o", "name").code == 0
+
+
+def test_tokens(server: Server, zoe: Zoe) -> None:
+    made = zoe("token", "add", "--scope", "read", "--lifetime", "3600", "--note", "for a script")
+    assert made.code == 0
+    secret = made.err.removeprefix("secret, shown once: ").strip()
+    assert secret not in made.out
+    assert "59m" in made.out
+    assert zoe("ls", token=secret).code == 0
+    assert zoe("token", "add", token=secret).code == 4
+    token_id = secret.split("_")[1]
+    assert token_id in zoe("token", "ls", "-o", "name").out.split()
+    assert zoe("token", "revoke", token_id, "-o", "json").json() == {"revoked": token_id}
+    assert zoe("ls", token=secret).code == 4
+    assert zoe("token", "revoke", token_id).code == 3
+
+
+def test_a_secret_for_a_script_is_on_standard_output_alone(server: Server, zoe: Zoe) -> None:
+    made = zoe("token", "add", "-o", "json")
+    assert (made.code, made.err) == (0, "")
+    assert zoe("ls", token=json.loads(made.out)["secret"]).code == 0

@@ -1,0 +1,166 @@
+"""run, ls, show, wait, cancel, explain, events over the real API."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+from tests.cli.conftest import APP, Zoe
+from tests.cli.server import OTHER, READER, Server
+
+
+def test_run_gives_the_execution_as_asked(server: Server, zoe: Zoe, app_file: Path) -> None:
+    table = zoe("run", str(app_file), "--name", "first")
+    assert table.code == 0
+    assert table.out.splitlines()[0].split() == ["ID", "NAME", "USER", "STATE", "CORE", "ELASTIC", "AGE", "RAN", "WHY"]
+    assert table.out.splitlines()[1].split()[1:6] == ["first", "ada", "submitted", "0/2", "0/1"]
+    name = zoe("run", str(app_file), "-o", "name")
+    assert server.get(name.out.strip()).name == "sums"
+    assert zoe("-o", "json", "run", str(app_file)).json()["state"] == "submitted"
+    assert "state: submitted" in zoe("run", str(app_file), "-o", "yaml").out
+
+
+def test_run_reads_standard_input_and_takes_settings(server: Server, zoe: Zoe) -> None:
+    text = json.dumps(APP).encode()
+    done = zoe("run", "-", "--set", "worker.total_count=5", "--priority", "7", "--deadline", "60", stdin=text)
+    assert done.code == 0
+    execution = server.get(done.out.split("\n")[1].split()[0])
+    assert (len(execution.services), execution.priority) == (6, 7)
+    assert execution.deadline_s is not None
+
+
+def test_the_same_key_submits_once(server: Server, zoe: Zoe, app_file: Path) -> None:
+    once = zoe("run", str(app_file), "--idempotency-key", "k", "-o", "name")
+    assert zoe("run", str(app_file), "--idempotency-key", "k", "-o", "name").out == once.out
+    assert zoe("run", str(app_file), "--idempotency-key", "k", "--name", "another").code == 5
+
+
+def test_run_waits_and_ends_as_the_application_ended(server: Server, zoe: Zoe, app_file: Path) -> None:
+    for exit_code, arguments, expected in (
+        (0, ["--wait"], 0),
+        (9, ["--wait"], 1),
+        (9, ["--exit-code-from-app"], 9),
+        (0, ["--exit-code-from-app"], 0),
+    ):
+        thread = threading.Thread(target=end_next, args=(server, exit_code))
+        thread.start()
+        done = zoe("run", str(app_file), *arguments, "-o", "json")
+        thread.join()
+        assert done.code == expected
+        assert done.json()["exit_code"] == exit_code
+        assert f"sums is {done.json()['id']}" in done.err
+
+
+def test_run_gives_up_after_a_time(server: Server, zoe: Zoe, app_file: Path) -> None:
+    done = zoe("run", str(app_file), "--timeout", "0.2")
+    assert (done.code, done.out) == (124, "")
+    assert "longer than the time given" in done.err
+
+
+def test_ls_filters_and_pages(server: Server, zoe: Zoe, app_file: Path) -> None:
+    ids = [zoe("run", str(app_file), "--name", f"listed {n}", "-o", "name").out.strip() for n in range(3)]
+    server.start(ids[0])
+    assert zoe("ls", "--name", "listed", "-o", "name").out.split() == ids[::-1]
+    assert zoe("ls", "--name", "listed", "--state", "running", "-o", "name").out.split() == ids[:1]
+    assert zoe("ls", "--name", "listed", "-s", "running", "-s", "submitted", "-o", "name").out.split() == ids[::-1]
+    page = zoe("ls", "--name", "listed", "-n", "2", "-o", "json")
+    assert [e["id"] for e in page.json()["executions"]] == ids[:0:-1]
+    cursor = page.json()["next_cursor"]
+    assert f"--cursor {cursor}" in page.err
+    assert zoe("ls", "--name", "listed", "--cursor", cursor, "-o", "name").out.split() == ids[:1]
+    assert zoe("ls", "--user", "nobody", "-o", "name").out == ""
+    assert zoe("ls", "--state", "sleeping").code == 2
+
+
+def test_show_tells_state_timeline_and_services(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.start(submitted)
+    server.end(submitted, 3, "three of four meters are dark")
+    text = zoe("show", submitted).out
+    for word in ("sums", "ada of lab", "failed, cause exited", "three of four meters are dark", "placed", "worker-1"):
+        assert word in text
+    assert zoe("show", submitted, "-o", "json").json()["exit_code"] == 3
+    assert zoe("show", submitted, "-o", "name").out == f"{submitted}\n"
+    assert f"id: {submitted}" in zoe("show", submitted, "-o", "yaml").out
+
+
+def test_wait_for_several(server: Server, zoe: Zoe, app_file: Path) -> None:
+    ids = [zoe("run", str(app_file), "-o", "name").out.strip() for _ in range(3)]
+    for number, execution_id in enumerate(ids):
+        server.start(execution_id)
+        server.end(execution_id, exit_code=number)
+    assert zoe("wait", ids[0]).code == 0
+    done = zoe("wait", *ids, "-o", "json")
+    assert done.code == 1
+    assert [e["exit_code"] for e in done.json()["executions"]] == [0, 1, 2]
+    assert zoe("wait", *ids[::-1], "--exit-code-from-app").code == 2
+    assert zoe("wait", ids[0], "gone").code == 3
+
+
+def test_wait_times_out(zoe: Zoe, submitted: str) -> None:
+    assert zoe("wait", submitted, "--timeout", "0.1").code == 124
+
+
+def test_cancel_goes_on_after_one_that_is_not_there(server: Server, zoe: Zoe, app_file: Path) -> None:
+    ids = [zoe("run", str(app_file), "-o", "name").out.strip() for _ in range(2)]
+    done = zoe("cancel", ids[0], "gone", ids[1], "-o", "json")
+    assert done.code == 3
+    assert [e["state"] for e in done.json()["executions"]] == ["cancelled", "cancelled"]
+    assert "gone:" in done.err
+    assert zoe("wait", ids[0]).code == 1
+    assert zoe("cancel", ids[0]).code == 0
+
+
+def test_cancel_of_what_has_ended_is_a_conflict(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.start(submitted)
+    server.end(submitted)
+    assert zoe("cancel", submitted).code == 5
+
+
+def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
+    reason = {"code": "no_resources", "sentence": "No room.", "counts": {"resources": 1}, "hint": "wait"}
+    nodes = {"node-1": {"worker": "memory: 9 GiB wanted, 1 GiB there"}}
+    server.master.explanation = {"reason": reason, "ahead": 2, "nodes": nodes}
+    text = zoe("explain", submitted).out
+    assert text.startswith("No room.\n2 executions are ahead of it.\nHint: wait\n\nNODE")
+    assert "9 GiB wanted" in text
+    assert zoe("explain", submitted, "-o", "json").json()["reason"] == reason
+    server.master.there = False
+    stored = zoe("explain", submitted)
+    server.master.there = True
+    assert "the master does not answer" in stored.err
+    server.start(submitted)
+    assert zoe("explain", submitted).out == "It does not wait: it is running.\n"
+
+
+def test_events(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.start(submitted)
+    answer = zoe("events", submitted, "-o", "json").json()["events"]
+    assert [e["kind"] for e in answer][:3] == ["submitted", "queued", "start_planned"]
+    assert "worker.1.1" in zoe("events", submitted).out
+
+
+def test_others_see_and_do_what_they_may(zoe: Zoe, submitted: str, app_file: Path) -> None:
+    assert zoe("show", submitted, token=OTHER).code == 3
+    assert zoe("show", submitted, token=READER).code == 0
+    assert zoe("cancel", submitted, token=READER).code == 4
+    assert zoe("run", str(app_file), token=READER).code == 4
+    assert zoe("ls", "--all-tenants", token=OTHER).code == 4
+    assert zoe("ls", "--all-tenants").code == 0
+
+
+def end_next(server: Server, exit_code: int) -> None:
+    """Start and end the execution that comes next, as the master would."""
+    news = threading.Event()
+    after = server.store.last_journal_id()
+    subscription = server.store.subscribe(news.set)
+    try:
+        while not (entries := server.store.journal(after, 1)):
+            news.wait(10)
+            news.clear()
+        execution_id = entries[0].execution_id
+        assert execution_id is not None
+        server.start(execution_id)
+        server.end(execution_id, exit_code)
+    finally:
+        subscription.close()

@@ -1,0 +1,58 @@
+"""logs over the real API, and what of a log reaches a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.cli.server import Server
+from zoe_cli.text import LogText
+
+
+def test_the_ending_service_is_the_default(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.master.output = {f"{submitted}.main.0.1": b"done\n", f"{submitted}.worker.1.1": b"helping\n"}
+    server.start(submitted)
+    assert zoe("logs", submitted).out == "done\n"
+    for name in ("worker-1", f"{submitted}.worker.1.1"):
+        assert zoe("logs", submitted, name).out == "helping\n"
+
+
+def test_all_of_a_long_log_and_its_last_lines(server: Server, zoe: Zoe, submitted: str) -> None:
+    text = "".join(f"line {number}\n" for number in range(20_000))
+    server.master.output = {f"{submitted}.main.0.1": text.encode()}
+    server.start(submitted)
+    assert zoe("logs", submitted).out == text
+    assert zoe("logs", "-f", submitted).out == text
+    assert zoe("logs", submitted, "--tail", "2").out == "line 19998\nline 19999\n"
+    assert zoe("logs", submitted, "--tail", "0").out == ""
+    assert zoe("logs", submitted, "-f", "--tail", "1").out == "line 19999\n"
+
+
+def test_following_ends_with_the_execution(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.master.output = {}
+    assert zoe("cancel", submitted).code == 0
+    assert zoe("logs", "-f", submitted).code == 0
+
+
+def test_no_such_service_or_output(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.master.output = {}
+    done = zoe("logs", submitted, "nobody")
+    assert done.code == 3
+    assert "it has main-0, worker-0, worker-1" in done.err
+    assert zoe("logs", submitted).code == 0
+    zoe("cancel", submitted)
+    assert zoe("logs", submitted).code == 3
+    assert zoe("logs", "gone").code == 3
+
+
+@pytest.mark.parametrize("cut", range(1, 20))
+def test_colours_stay_and_all_else_is_shown(cut: int) -> None:
+    data = b"\x1b[31mr\xc3\xa9d\x1b[0m \x1b]0;title\x07\x1b[2J\r\n\tok\xff"
+    text = LogText()
+    shown = text.feed(data[:cut]) + text.feed(data[cut:]) + text.close()
+    assert shown == "\x1b[31mréd\x1b[0m \\x1b]0;title\\x07\\x1b[2J\r\n\tok\ufffd\x1b[0m"
+
+
+def test_an_unfinished_sequence_is_shown_in_the_end() -> None:
+    text = LogText()
+    assert text.feed(b"end\x1b[3") + text.close() == "end\\x1b[3"

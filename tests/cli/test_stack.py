@@ -1,0 +1,43 @@
+"""The command line against the whole of Zoe: real processes, nothing faked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.stack import zoe
+from zoe_embedded.stack import Stack
+
+BATCH = str(Path(__file__).parents[2] / "app_descriptions" / "batch.json")
+
+
+def command(text: str) -> list[str]:
+    return ["--set", f"main.command={json.dumps(['sh', '-c', text])}"]
+
+
+def test_run_and_follow(stack: Stack) -> None:
+    done = zoe(stack, "run", BATCH, *command("echo one; sleep 0.3; echo two >&2"), "--follow")
+    assert (done.returncode, done.stdout) == (0, "one\ntwo\n")
+
+
+def test_the_applications_own_exit_code(stack: Stack) -> None:
+    failed = zoe(stack, "run", BATCH, *command("echo bad luck; exit 42"), "--exit-code-from-app", "-o", "json")
+    assert failed.returncode == 42
+    execution = json.loads(failed.stdout)
+    assert (execution["state"], execution["exit_code"]) == ("failed", 42)
+    assert zoe(stack, "wait", execution["id"]).returncode == 1
+    assert zoe(stack, "logs", execution["id"]).stdout == "bad luck\n"
+
+
+def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
+    nodes = json.loads(zoe(stack, "nodes", "-o", "json").stdout)["nodes"]
+    cores = ["--set", f"main.resources.cores={nodes[0]['cores']}"]
+    running = zoe(stack, "run", BATCH, *command("exec sleep 60"), *cores, "-o", "name").stdout.strip()
+    waiting = zoe(stack, "run", BATCH, *cores, "-o", "name").stdout.strip()
+    assert "cores" in zoe(stack, "explain", waiting).stdout
+    assert zoe(stack, "wait", waiting, "--timeout", "0.2").returncode == 124
+    assert running in zoe(stack, "top").stdout
+    assert zoe(stack, "cancel", running, waiting).returncode == 0
+    assert zoe(stack, "wait", running, waiting, "--timeout", "30").returncode == 1
+    listed = zoe(stack, "ls", "--state", "cancelled", "-o", "name").stdout.split()
+    assert {running, waiting} <= set(listed)

