@@ -32,7 +32,7 @@ def logs(
     service: Annotated[
         str | None,
         typer.Argument(
-            metavar="SERVICE", help="Such as worker-0, or a component; default: the one that ends the application."
+            metavar="SERVICE", help="Such as worker-0, or a component; default: that which ends the application."
         ),
     ] = None,
     following: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the service has ended.")] = False,
@@ -58,7 +58,7 @@ def logs(
 
 
 def choose(execution: ExecutionView, name: str | None) -> ServiceView:
-    """The newest try of the service of that name, id or component; else of the one that ends the application."""
+    """The newest try of the service of that name, id or component; else of the one that ends the application, or the first."""
     wanted = name or _ending_component(execution)
     found = [s for s in execution.services if wanted in (s.id, s.name, s.component)]
     if not found:
