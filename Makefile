@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools openapi bench bench-scheduler-smoke clean
+.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -46,6 +46,12 @@ bench-scheduler-smoke: setup ## one pass of the scheduler over 100 nodes and 320
 
 lock: setup ## write the lock files again
 	@sh scripts/lock.sh
+
+docs: setup ## write the pages of docs/reference that come from the code again
+	@$(RUN) -m scripts.reference
+
+picture: runtime ## draw the README's picture again, from a real run of the demo
+	@$(RUN) -m scripts.picture
 
 openapi: setup ## write docs/reference/openapi.json again
 	@$(RUN) -m zoe_api.openapi > docs/reference/openapi.json.draft && mv docs/reference/openapi.json.draft docs/reference/openapi.json

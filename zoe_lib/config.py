@@ -21,11 +21,11 @@ class NodeSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str
-    cores: float = Field(gt=0, le=4096)
-    memory_bytes: int = Field(gt=0)
-    labels: dict[str, str] = {}
-    devices: dict[str, int] = {}
+    name: str = Field(description="Its name in `zoe nodes`.")
+    cores: float = Field(gt=0, le=4096, description="Cores that may be reserved on it.")
+    memory_bytes: int = Field(gt=0, description="Memory that may be reserved on it.")
+    labels: dict[str, str] = Field(default={}, description="Labels that components may ask for.")
+    devices: dict[str, int] = Field(default={}, description="Devices by kind, such as gpu, and how many.")
 
 
 class ImageSettings(BaseModel):
@@ -33,8 +33,8 @@ class ImageSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    path: list[str]
-    environment: dict[str, str] = {}
+    path: list[str] = Field(description="Directories for PATH.")
+    environment: dict[str, str] = Field(default={}, description="Variables for every service that uses it.")
 
 
 class Settings(BaseSettings):
@@ -62,7 +62,10 @@ class Settings(BaseSettings):
     master_timer_s: float = Field(
         default=5.0, gt=0, description="Longest pause between ticks: how fast foreign use of nodes is seen."
     )
-    master_name: str = Field(default_factory=lambda: f"{os.uname().nodename}:{os.getpid()}")
+    master_name: str = Field(
+        default_factory=lambda: f"{os.uname().nodename}:{os.getpid()}",
+        description="How this master calls itself in `zoe status`; default: host and process id.",
+    )
     usage_interval_s: float = Field(default=5.0, gt=0, description="Pause between samples of usage.")
     retention_s: float = Field(default=90 * 86400.0, gt=0, description="How long ended executions are kept.")
 
@@ -70,18 +73,24 @@ class Settings(BaseSettings):
     insecure: bool = Field(
         default=False, description="Let the local back-end run for more than one trusted person on loopback."
     )
-    local_state_dir: Path = Path("/var/lib/zoe/state/local")
-    local_scratch_dir: Path = Path("/var/lib/zoe/scratch")
-    local_workspaces_dir: Path = Path("/var/lib/zoe/workspaces")
-    local_volumes_dir: Path = Path("/var/lib/zoe/volumes")
+    local_state_dir: Path = Field(
+        default=Path("/var/lib/zoe/state/local"), description="What the local back-end remembers of services; logs too."
+    )
+    local_scratch_dir: Path = Field(
+        default=Path("/var/lib/zoe/scratch"), description="Throw-away directories of services ({scratch})."
+    )
+    local_workspaces_dir: Path = Field(
+        default=Path("/var/lib/zoe/workspaces"), description="A directory for each tenant ({workspace})."
+    )
+    local_volumes_dir: Path = Field(default=Path("/var/lib/zoe/volumes"), description="Named volumes of tenants.")
     local_log_bytes_max: int = Field(default=16 << 20, gt=0, description="Most bytes kept of one service's output.")
     local_user: str = Field(default="nobody", description="Who runs components when Zoe is root.")
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(default=[], description="Virtual nodes; none: one of the machine's size.")
     local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
 
-    log_format: Literal["json", "console"] = "json"
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = Field(default="json", description="For programs or for people.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
 
     crash_at: str | None = Field(default=None, description="For tests: the step at which the master ends itself.")
 

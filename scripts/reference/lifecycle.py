@@ -1,0 +1,135 @@
+"""docs/reference/lifecycle.md from the domain's transition tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from scripts.reference.tables import page, table
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import (
+    PLATFORM_CAUSES,
+    TERMINAL_STATES,
+    Cause,
+    ExecutionState,
+    Mark,
+    ServiceState,
+)
+from zoe_lib.domain.lifecycle import EXECUTION_TRANSITIONS, SERVICE_TRANSITIONS
+
+INTRODUCTION = """\
+An execution and its services change only by events in the journal; `apply` in `zoe_lib/domain/lifecycle.py` refuses
+every event that the tables below do not allow, and tells the execution's story when it does.
+
+    submitted -> queued -> starting -> running -> stopping -> succeeded | failed | cancelled
+    submitted, queued -> cancelled | failed        starting -> stopping        stopping -> queued (tried again)
+
+    created -> starting -> ready -> stopping -> ended | lost                   (services; a retry adds new ones)
+"""
+EXECUTION_STATES = {
+    ExecutionState.SUBMITTED: "kept; the master has not seen it yet",
+    ExecutionState.QUEUED: "waits; a reason says what for",
+    ExecutionState.STARTING: "its whole core has nodes; not all of it is ready",
+    ExecutionState.RUNNING: "all core services are ready",
+    ExecutionState.STOPPING: "the outcome is known; what still runs is stopped",
+    ExecutionState.SUCCEEDED: "ended with exit code 0, or at the time limit of an interactive application",
+    ExecutionState.FAILED: "ended otherwise; cause, exit code and message say how",
+    ExecutionState.CANCELLED: "ended by its user or an admin",
+}
+SERVICE_STATES = {
+    ServiceState.CREATED: "not started; an elastic one may wait for room or for a pause after a failure",
+    ServiceState.STARTING: "handed to the back-end; its process may run, but is not ready",
+    ServiceState.READY: "its readiness probe was answered, or it has none and runs",
+    ServiceState.STOPPING: "asked to stop; killed after its grace period",
+    ServiceState.ENDED: "its process is gone, or it was never started",
+    ServiceState.LOST: "nobody can say what became of it: its node is gone",
+}
+# Where an event leads; those that are not here change services or details only.
+EXECUTION_LEADS_TO: dict[type[ev.Event], str] = {
+    ev.Submitted: "submitted",
+    ev.Queued: "queued",
+    ev.StartPlanned: "starting",
+    ev.Running: "running",
+    ev.Stopping: "stopping",
+    ev.Ended: "the outcome's",
+    ev.Requeued: "queued",
+    ev.Refused: "the outcome's",
+}
+SERVICE_LEADS_TO: dict[type[ev.Event], str] = {
+    ev.ServiceStarting: "starting",
+    ev.ServiceReady: "ready",
+    ev.ServiceStopping: "stopping",
+    ev.ServiceEnded: "ended",
+    ev.ServiceLost: "lost",
+}
+MARKS = {
+    Mark.QUEUED: "the master took it into the queue",
+    Mark.ADMITTED: "the scheduler found room for the whole core",
+    Mark.STORAGE_GRANTED: "the storage controller granted its bandwidth (only with a storage section; not there yet)",
+    Mark.PLACED: "every core service has a node",
+    Mark.STARTED: "every core service's process runs",
+    Mark.READY: "every core service is ready",
+    Mark.ENDED: "nothing of it is left",
+}
+CAUSES = {
+    Cause.EXITED: "it exited by itself; the exit code says how",
+    Cause.OUT_OF_MEMORY: "it used more memory than its limit",
+    Cause.NEVER_READY: "its readiness probe was not answered in time",
+    Cause.START_FAILED: "its process could not be started; the message says why",
+    Cause.IMAGE_UNAVAILABLE: "its image cannot be run here",
+    Cause.PORT_TAKEN: "another program took its port first",
+    Cause.NODE_LOST: "its node, or what looked after it there, is gone",
+    Cause.STOPPED: "it was asked to end",
+    Cause.KILLED: "it was killed from outside",
+    Cause.TIME_LIMIT: "the time limit of the application was reached",
+    Cause.CANCELLED: "a user cancelled the execution",
+    Cause.CORE_ENDED: "another core service ended first",
+    Cause.PREEMPTED: "an elastic service made room for a core",
+    Cause.NEVER_FITS: "it can never fit",
+    Cause.DISK_FULL: "there was no space for its files",
+}
+
+
+def lifecycle_page() -> str:
+    """The page."""
+    return page(
+        "States, events and causes",
+        "`zoe_lib/domain`",
+        INTRODUCTION,
+        "## States of an execution\n",
+        table(("state", "meaning"), [(_terminal(s), EXECUTION_STATES[s]) for s in ExecutionState]),
+        "## States of a service\n",
+        table(("state", "meaning"), [(f"`{s.value}`", SERVICE_STATES[s]) for s in ServiceState]),
+        "## Events: when they are legal\n",
+        table(("event", "what it says", "execution is", "and becomes", "service is", "and becomes"), _events()),
+        "## Marks of the timeline\n",
+        table(("mark", "meaning"), [(f"`{mark.value}`", MARKS[mark]) for mark in Mark]),
+        "## Causes of an end\nThose marked * are the platform's doing: they are tried again, as often as the policy's "
+        "`start_attempts_max`\nallows, without using up the application's `retries`.\n",
+        table(("cause", "meaning"), [(_platform(cause), CAUSES[cause]) for cause in Cause]),
+    )
+
+
+def _events() -> list[tuple[str, ...]]:
+    return [
+        (
+            f"`{kind}`",
+            (event.__doc__ or "").strip(),
+            _states(EXECUTION_TRANSITIONS[event], ExecutionState),
+            EXECUTION_LEADS_TO.get(event, ""),
+            _states(SERVICE_TRANSITIONS.get(event, ()), ServiceState),
+            SERVICE_LEADS_TO.get(event, ""),
+        )
+        for kind, event in ev.EVENT_TYPES.items()
+    ]
+
+
+def _states(states: Collection[object], order: type[ExecutionState] | type[ServiceState]) -> str:
+    return ", ".join(state.value for state in order if state in states)
+
+
+def _terminal(state: ExecutionState) -> str:
+    return f"`{state.value}`" + (" (terminal)" if state in TERMINAL_STATES else "")
+
+
+def _platform(cause: Cause) -> str:
+    return f"`{cause.value}`" + (" *" if cause in PLATFORM_CAUSES else "")

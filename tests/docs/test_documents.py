@@ -1,0 +1,80 @@
+"""Links lead somewhere, commands exist, words are used, the README is one screen."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import DOCS, ROOT, all_documents, anchors, blocks, links
+
+SCREEN_LINES = 50
+TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
+MAKE = re.compile(r"\bmake(?: -s)? ([a-z][a-z-]+)")
+WORDS_PAGE = DOCS / "glossary.md"
+
+
+@pytest.mark.parametrize("document", all_documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_resolve(document: Path) -> None:
+    for link in links(document):
+        if link.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (document.parent / name).resolve() if name else document
+        assert target.exists(), f"{link} is not there"
+        assert ROOT in target.parents
+        if anchor:
+            assert anchor in anchors(target), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("document", all_documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_make_targets_exist(document: Path) -> None:
+    targets = set(TARGET.findall((ROOT / "Makefile").read_text()))
+    text = document.read_text("utf-8")
+    commands = re.findall(r"`(make [^`]*)`", text) + [b.text for b in blocks(document) if b.language == "sh"]
+    used = {name for command in commands for name in MAKE.findall(command)}
+    assert used <= targets
+
+
+@pytest.mark.parametrize("document", all_documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_json_in_documents_is_json(document: Path) -> None:
+    for block in blocks(document):
+        if block.language == "json" and block.text.startswith("{"):
+            json.loads(block.text)
+
+
+def test_the_readme_is_one_screen_with_a_picture_and_two_commands() -> None:
+    readme = ROOT / "README.md"
+    assert len(readme.read_text("utf-8").splitlines()) <= SCREEN_LINES
+    assert "docs/pictures/demo.svg" in links(readme)
+    assert [line.split("#")[0].strip() for b in blocks(readme) for line in b.text.splitlines()] == [
+        "make demo",
+        "make serve",
+    ]
+    picture = (DOCS / "pictures" / "demo.svg").read_text("utf-8")
+    assert "The&#160;answer&#160;is&#160;right" in picture
+    assert "url(" not in re.sub(r"url\(#[\w-]+\)", "", picture), "the picture asks another host for something"
+
+
+def test_every_word_of_the_glossary_is_used_elsewhere() -> None:
+    words = re.findall(r"^\| \*\*([^*]+)\*\*", WORDS_PAGE.read_text("utf-8"), re.MULTILINE)
+    assert len(words) > 20
+    others = " ".join(d.read_text("utf-8") for d in all_documents() if d != WORDS_PAGE).lower()
+    assert [word for word in words if word.lower() not in others] == []
+
+
+def test_decisions_have_their_parts() -> None:
+    pages = sorted((DOCS / "decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    for page in pages:
+        text = page.read_text("utf-8")
+        for part in ("## Context", "## Decision", "## Why", "## Alternatives", "## Consequences"):
+            assert f"\n{part}\n" in text, f"{page.name} lacks {part}"
+
+
+def test_paths_of_the_code_that_are_named_exist() -> None:
+    for document in (DOCS / "architecture.md", *sorted((DOCS / "decisions").glob("*.md"))):
+        for path in re.findall(r"`((?:zoe_\w+|storage_bridge|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
+            assert (ROOT / path).exists(), f"{document.name}: {path} is not there"
