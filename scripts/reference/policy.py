@@ -13,9 +13,9 @@ from zoe_master.scheduler.filters import FILTERS
 from zoe_master.scheduler.weighers import WEIGHERS
 
 INTRODUCTION = """\
-The policy says in which order the queue is looked at and where services are placed. It is data: an admin changes it with
-`zoe policy set KEY=VALUE...` or `PUT /api/v1/policy`, and the next tick of the master decides by it. A change is refused
-when somebody else changed the policy meanwhile.
+The policy says in which order the queue is looked at and where services are placed. It is data: an admin changes it
+with `zoe policy set KEY=VALUE...` or `PUT /api/v1/policy`, and the next tick of the master decides by it. A change is
+refused when somebody else changed the policy meanwhile.
 """
 FIELDS = {
     "order": "which of those that wait is looked at first; see below",
@@ -57,6 +57,19 @@ REASONS = {
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
 }
+FILTERS_TEXT = """\
+## Filters
+A filter leaves a node out and says why; `zoe explain` shows it. The needed ones cannot be left out.
+"""
+WEIGHERS_TEXT = """\
+## Weighers
+The node with the highest sum of weight times score is taken; a negative weight turns a preference around (spread
+becomes pack). Ties go by name.
+"""
+REASONS_TEXT = """\
+## Reasons of waiting
+Stable codes; they never change their meaning. `zoe ls` shows the code, `zoe explain` a sentence and the nodes.
+"""
 
 
 def policy_page() -> str:
@@ -72,13 +85,11 @@ def policy_page() -> str:
         "## Orders\nA higher priority comes first in every order; ties go to who came first, then by id.\n",
         table(("order", "meaning"), [(f"`{name}`", ORDER_MEANINGS[name]) for name in sorted(ORDERS)]),
         *_backfills(),
-        "## Filters\nA filter leaves a node out and says why; `zoe explain` shows it. The needed ones cannot be left out.\n",
+        FILTERS_TEXT,
         table(("filter", "meaning"), _registry(FILTERS, FILTERS_NEEDED)),
-        "## Weighers\nThe node with the highest sum of weight times score is taken; a negative weight turns a preference "
-        "around\n(spread becomes pack). Ties go by name.\n",
+        WEIGHERS_TEXT,
         table(("weigher", "meaning"), _registry(WEIGHERS)),
-        "## Reasons of waiting\nStable codes; they never change their meaning. `zoe ls` shows the code, `zoe explain` a sentence "
-        "and the nodes.\n",
+        REASONS_TEXT,
         table(("code", "meaning"), [(f"`{code.value}`", REASONS[code.value]) for code in ReasonCode]),
     )
 

@@ -88,7 +88,7 @@ def _default(field: FieldInfo) -> str:
         value = value.get_secret_value()
     if isinstance(value, bool):
         return str(value).lower()
-    if value is None or value == [] or value == {}:
+    if value is None or value in ([], {}):
         return "none"
     if isinstance(value, float) and value.is_integer():
         value = int(value)
