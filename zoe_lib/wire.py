@@ -204,6 +204,7 @@ class PolicyView(Wire):
     """The admin's policy; see docs/reference/policy.md for every field."""
 
     order: Literal["fifo", "size"] = "fifo"
+    backfill: Literal["none", "easy", "easy-sjbf"] = "none"
     ageing_s: float = Field(default=600.0, ge=0, allow_inf_nan=False)
     filters: list[str] = []
     weighers: dict[str, float] = {}
@@ -377,7 +378,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "priority": execution.priority,
         "deadline_s": execution.deadline_s,
         "submitted_at_s": execution.submitted_at_s,
-        "marks": dict(execution.marks),
+        "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
         "outcome": execution.outcome,
         "exit_code": execution.exit_code,
         "cause": execution.cause,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 ORDERS = frozenset({"fifo", "size"})
+BACKFILLS = frozenset({"none", "easy", "easy-sjbf"})
 FILTERS = frozenset({"readiness", "labels", "devices", "resources"})
 WEIGHERS = frozenset({"fewest_containers", "free_memory"})
 # Without these a service could be put where it cannot run, so no policy may leave them out.
@@ -22,6 +23,8 @@ class Policy:
     """How the queue is ordered and how services are placed.
 
     order: `fifo` or `size` (smallest first; `ageing_s` seconds of waiting count as one halving of the size).
+    backfill: who may pass the first that waits for room: `none`; `easy`, whoever does not delay it by the estimates;
+        `easy-sjbf`, the same with the shortest looked at first.
     elastic_failures_max: after so many failures of one elastic service it is given up; between two tries
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
     start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
@@ -30,6 +33,7 @@ class Policy:
     """
 
     order: str = "fifo"
+    backfill: str = "none"
     ageing_s: float = 600.0
     filters: tuple[str, ...] = DEFAULT_FILTERS
     weighers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHERS))
@@ -46,6 +50,8 @@ class Policy:
 def problems(policy: Policy) -> list[str]:
     """Everything wrong with a policy, in words; empty when it can be put in force."""
     found = [] if policy.order in ORDERS else [f"order {policy.order!r} is unknown: {', '.join(sorted(ORDERS))}"]
+    if policy.backfill not in BACKFILLS:
+        found.append(f"backfill {policy.backfill!r} is unknown: {', '.join(sorted(BACKFILLS))}")
     found += [
         f"filter {name!r} is unknown: {', '.join(sorted(FILTERS))}" for name in policy.filters if name not in FILTERS
     ]

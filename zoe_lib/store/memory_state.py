@@ -105,7 +105,7 @@ class State:
         start = bisect_right(self.journal, after_id, key=lambda record: record.id)
         found = (
             record
-            for record in islice(self.journal, start, None)
+            for record in map(self.journal.__getitem__, range(start, len(self.journal)))
             if (execution_id is None or record.execution_id == execution_id)
             and (tenant is None or record.tenant is None or record.tenant == tenant)
         )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
 
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.resources import Resources
 
 Scores = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.intp]
+# Index of a node, and what one service holds there.
+Holding = tuple[int, Resources]
 
 
 class Ledger:
@@ -31,9 +35,32 @@ class Ledger:
         self.free_devices = [dict(n.usable.devices) for n in self.nodes]
         self.services = [0] * len(self.nodes)
         for execution in active:
-            for service in execution.services:
-                if service.node in self.index and service.alive:
-                    self.take(self.index[service.node], execution.component_of(service).reservation)
+            for node, amount in self.held(execution):
+                self.take(node, amount)
+
+    def copy(self) -> Ledger:
+        """The same accounts, to be changed apart from these."""
+        twin = copy(self)
+        twin.free_cores = list(self.free_cores)
+        twin.free_memory = list(self.free_memory)
+        twin.free_devices = [dict(devices) for devices in self.free_devices]
+        twin.services = list(self.services)
+        return twin
+
+    def held(self, execution: Execution) -> list[Holding]:
+        """Node and amount of every service of the execution that holds something."""
+        return [
+            (self.index[service.node], execution.component_of(service).reservation)
+            for service in execution.services
+            if service.node in self.index and service.alive
+        ]
+
+    def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
+        """Node and amount of every placement of the execution."""
+        return [
+            (self.index[p.node], execution.component_of(execution.service(p.service_id)).reservation)
+            for p in placements
+        ]
 
     def take(self, node: int, amount: Resources) -> None:
         """Reserve an amount for one service."""

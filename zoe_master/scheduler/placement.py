@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
@@ -28,11 +29,19 @@ class Placer:
         self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
 
+    def on(self, ledger: Ledger) -> Placer:
+        """The same policy on other accounts of the same nodes."""
+        twin = copy(self)
+        twin.ledger = ledger
+        return twin
+
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; the node index of each one that got room."""
         candidates = [i for i in self._eligible_nodes(request) if self._passes(request, i, self._dynamic)]
         if not candidates:
             return []
+        if len(candidates) == 1:
+            return self._fill(request, candidates[0])
         scores = self._scores(request, candidates)
         placed: list[int] = []
         while len(placed) < request.count:
@@ -44,6 +53,14 @@ class Placer:
             placed.append(node)
             fits = self._passes(request, node, self._dynamic)
             scores[best] = self._scores(request, [node])[0] if fits else -np.inf
+        return placed
+
+    def _fill(self, request: Request, node: int) -> list[int]:
+        """The only node there is, as often as it has room."""
+        placed: list[int] = []
+        while len(placed) < request.count and self._passes(request, node, self._dynamic):
+            self.ledger.take(node, request.component.reservation)
+            placed.append(node)
         return placed
 
     def pack(self, requests: Sequence[Request]) -> dict[str, list[str]] | None:

@@ -1,0 +1,72 @@
+"""FCFS and EASY backfill on one pool of processors, written apart from Zoe's scheduler, to compare with job for job."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from zoe_master.simulator.swf import Job
+
+ESTIMATED_END, SUBMISSION, TERMINATION = range(3)
+
+
+@dataclass
+class Pool:
+    """Processors, who waits in order of submission, who runs until when by the estimate, and what comes next."""
+
+    free: int
+    waiting: list[Job] = field(default_factory=list)
+    running: dict[int, tuple[float, int]] = field(default_factory=dict)
+    starts: dict[int, float] = field(default_factory=dict)
+    events: list[tuple[float, int, int, Job]] = field(default_factory=list)
+
+
+def simulate(processors: int, jobs: list[Job], backfill: str) -> dict[int, float]:
+    """Start of every job by id. At equal times: ends that were estimated so, submissions, other ends."""
+    pool = Pool(processors)
+    pool.events = [(job.submit_s, SUBMISSION, number, job) for number, job in enumerate(jobs)]
+    heapq.heapify(pool.events)
+    while pool.events:
+        now, kind, number, job = heapq.heappop(pool.events)
+        if kind == SUBMISSION:
+            pool.waiting.append(job)
+            if job.processors > pool.free:
+                continue
+        elif job.id in pool.running:
+            pool.free += pool.running.pop(job.id)[1]
+        if kind == ESTIMATED_END:
+            heapq.heappush(pool.events, (now, TERMINATION, number, job))
+        else:
+            _decide(pool, now, backfill)
+    return pool.starts
+
+
+def _decide(pool: Pool, now: float, backfill: str) -> None:
+    while pool.waiting and pool.waiting[0].processors <= pool.free:
+        _start(pool, pool.waiting[0], now)
+    if not pool.waiting or backfill == "none":
+        return
+    head, free, shadow, extra = pool.waiting[0], pool.free, now, 0
+    for shadow in sorted({max(estimated, now) for estimated, _ in pool.running.values()}):
+        free = pool.free + sum(n for estimated, n in pool.running.values() if max(estimated, now) <= shadow)
+        if free >= head.processors:
+            extra = free - head.processors
+            break
+    rest = pool.waiting[1:]
+    for job in sorted(rest, key=lambda j: j.request_s) if backfill == "easy-sjbf" else rest:
+        if job.processors > pool.free:
+            continue
+        if now + job.request_s <= shadow:
+            _start(pool, job, now)
+        elif job.processors <= extra:
+            extra -= job.processors
+            _start(pool, job, now)
+
+
+def _start(pool: Pool, job: Job, now: float) -> None:
+    pool.waiting.remove(job)
+    pool.free -= job.processors
+    pool.running[job.id] = (now + job.request_s, job.processors)
+    pool.starts[job.id] = now
+    kind = ESTIMATED_END if job.run_s == job.request_s else TERMINATION
+    heapq.heappush(pool.events, (now + job.run_s, kind, len(pool.starts), job))

@@ -1,0 +1,82 @@
+"""The production master replays logs job for job like a small simulator written apart from it."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.unit.simulator.reference import simulate
+from zoe_lib.domain.policy import Policy
+from zoe_master.simulator.figures import bounded_slowdown, figures
+from zoe_master.simulator.swf import Job, Trace, TraceError, read_swf
+from zoe_master.simulator.trace import Replay, Start
+
+
+def random_trace(seed: int, jobs: int = 150, processors: int = 16) -> Trace:
+    """A busy machine; times on a coarse grid, so that many things happen at once."""
+    chance = random.Random(seed)
+    now, made = 0.0, []
+    for number in range(jobs):
+        now += chance.choice([0, 0, 5, 10, 30])
+        run = chance.choice([5, 10, 20, 50, 100])
+        made.append(Job(number, now, run, chance.choice([1, 1, 2, 4, 8, 16]), run * chance.choice([1, 1, 2, 5]), "u"))
+    return Trace(f"seed{seed}", processors, tuple(made))
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf"])
+@pytest.mark.parametrize("seed", range(8))
+def test_starts_are_those_of_the_reference_job_for_job(seed: int, backfill: str) -> None:
+    trace = random_trace(seed)
+    starts = {s.job.id: s.start_s for s in Replay(trace, Policy(backfill=backfill)).run()}
+    assert starts == simulate(trace.processors, list(trace.jobs), backfill)
+
+
+def test_backfill_waits_less_than_none() -> None:
+    trace = random_trace(99)
+    waits = [sum(s.wait_s for s in Replay(trace, Policy(backfill=b)).run()) for b in ("none", "easy", "easy-sjbf")]
+    assert waits[0] > waits[1] > waits[2]
+
+
+def test_figures_are_those_of_the_definitions() -> None:
+    job = Job(1, 0.0, 5.0, 2, 5.0, "u")
+    start = Start(job, 15.0)
+    assert bounded_slowdown(start) == 2.0
+    assert bounded_slowdown(Start(job, 0.0)) == 1.0
+    result = figures(Trace("t", 4, (job,)), [start], 0.5)
+    assert result["mean_wait_s"] == 15.0
+    assert result["utilisation"] == pytest.approx(10 / 80)
+    assert result["jobs_per_s"] == 2.0
+
+
+def test_a_log_is_read_with_its_gaps_filled(tmp_path: Path) -> None:
+    line = "{} {} -1 {} {} -1 -1 {} {} -1 1 7 -1 -1 -1 -1 -1 -1"
+    text = "\n".join(
+        [
+            "; MaxProcs: 8",
+            line.format(1, 10, 50, 4, -1, 100),  # processors from what was allocated
+            line.format(2, 5, 500, 2, 2, 100),  # run cut to the request
+            line.format(3, 0, 10, 9, 9, 10),  # larger than the machine
+            line.format(4, 0, 0, 1, 1, 10),  # never ran
+            line.format(5, 20, 30, 1, 1, -1),  # request from the run time
+        ]
+    )
+    path = tmp_path / "small.swf.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    trace = read_swf(path)
+    assert trace.processors == 8
+    assert [(j.id, j.run_s, j.processors, j.request_s) for j in trace.jobs] == [
+        (2, 100, 2, 100),
+        (1, 50, 4, 100),
+        (5, 30, 1, 30),
+    ]
+
+
+@pytest.mark.parametrize("line", ["1 2 3", "a b c d e f g h i j k l"])
+def test_what_is_no_log_is_refused_with_the_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "bad.swf"
+    path.write_text(f"; MaxProcs: 8\n{line}\n")
+    with pytest.raises(TraceError, match="line 2"):
+        read_swf(path)

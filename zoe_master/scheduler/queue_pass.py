@@ -1,0 +1,118 @@
+"""The walk through the queue: who starts, for whom room is made, who may pass, and why the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.admission import admit, refusal
+from zoe_master.scheduler.backfill import Release, Reservation
+from zoe_master.scheduler.estimate import end_s, run_s
+from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.reclaim import Reclaim
+from zoe_master.scheduler.snapshot import Snapshot
+
+_BACKOFF = Reason(ReasonCode.RETRY_BACKOFF, "It is tried again after a pause.", hint="`zoe show` gives the earlier end")
+_MAKING_ROOM = Reason(
+    ReasonCode.MAKING_ROOM,
+    "Its core has its place and starts as soon as the services that are leaving there have ended.",
+)
+_NOT_SCANNED = Reason(
+    ReasonCode.SCAN_LIMIT, "The queue is longer than one pass looks at.", hint="it is looked at when others have gone"
+)
+
+
+class QueuePass:
+    """One walk. `starts` and `reasons` together hold every execution of the queue once it is over."""
+
+    def __init__(self, placer: Placer, reclaim: Reclaim, snapshot: Snapshot, policy: Policy) -> None:
+        self.starts: dict[ExecutionId, tuple[Placement, ...]] = {}
+        self.reasons: dict[ExecutionId, Reason] = {}
+        self._placer = placer
+        self._reclaim = reclaim
+        self._snapshot = snapshot
+        self._policy = policy
+        self._started: list[tuple[Execution, tuple[Placement, ...]]] = []
+        self._placed = 0
+
+    def walk(self, ordered: Sequence[Execution]) -> None:
+        """Admit in order until one finds no room; then let those pass whom the policy allows."""
+        looked_at = ordered[: self._policy.queue_scan_max]
+        for position, execution in enumerate(looked_at):
+            if not self._admit(execution):
+                self._pass_by(execution, looked_at[position + 1 :])
+                break
+        for execution in ordered[self._policy.queue_scan_max :]:
+            self.reasons[execution.id] = _NOT_SCANNED
+
+    def _admit(self, execution: Execution) -> bool:
+        """Start it or give the reason; False when it closes the door behind it."""
+        reason = self._kept_back(execution)
+        if reason is None:
+            answer = admit(execution, self._placer)
+            if isinstance(answer, tuple):
+                self._start(execution, answer)
+                return True
+            reason = _MAKING_ROOM if self._reclaim.make_room(execution) else None
+            reason = reason or refusal(execution, answer, self._placer)
+        self.reasons[execution.id] = reason
+        return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
+
+    def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
+        behind = _behind(self._policy)
+        candidates = rest
+        if self._policy.backfill == "none" or not rest:
+            candidates = ()
+        elif self._policy.backfill == "easy-sjbf":
+            candidates = sorted(rest, key=run_s)
+        for execution in rest:
+            self.reasons[execution.id] = self._kept_back(execution) or behind
+        if not candidates:
+            return
+        reservation = Reservation(blocked, self._placer, self._releases(), self._snapshot.now_s)
+        for execution in candidates:
+            if self._kept_back(execution) is None:
+                self._try_to_pass(execution, reservation)
+
+    def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
+        answer = admit(execution, self._placer)
+        if not isinstance(answer, tuple):
+            return
+        if reservation.lets_pass(execution, answer):
+            del self.reasons[execution.id]
+            self._start(execution, answer)
+        else:
+            for node, amount in self._placer.ledger.wanted(execution, answer):
+                self._placer.ledger.give_back(node, amount)
+
+    def _releases(self) -> Iterator[Release]:
+        """What runs, and what this walk has started, with the times at which it is expected to end."""
+        now_s, ledger = self._snapshot.now_s, self._placer.ledger
+        for execution in self._snapshot.active:
+            yield end_s(execution, now_s), ledger.held(execution)
+        for execution, placements in self._started:
+            yield now_s + run_s(execution), ledger.wanted(execution, placements)
+
+    def _kept_back(self, execution: Execution) -> Reason | None:
+        """Why it may not start now, whatever is free."""
+        if execution.id in self._snapshot.held:
+            return self._snapshot.held[execution.id]
+        if execution.not_before_s > self._snapshot.now_s:
+            return _BACKOFF
+        return _NOT_SCANNED if self._placed >= self._policy.placements_per_tick_max else None
+
+    def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
+        self.starts[execution.id] = placements
+        self._started.append((execution, placements))
+        self._placed += len(placements)
+
+
+def _behind(policy: Policy) -> Reason:
+    return Reason(
+        ReasonCode.BEHIND_IN_QUEUE,
+        f"Others come first by the policy ({policy.order}); the first of them waits for room.",
+        hint="`zoe explain` tells how many are ahead",
+    )

@@ -1,0 +1,35 @@
+"""What a replay came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zoe_master.simulator.swf import Trace
+from zoe_master.simulator.trace import Start
+
+# Jobs shorter than this do not make the slowdown explode; the bound of Gaussier et al., SC'15.
+BOUND_S = 10.0
+
+
+def bounded_slowdown(start: Start) -> float:
+    """Turnaround over run time, both as if the job had taken at least ten seconds; at least one."""
+    return max(1.0, (start.wait_s + start.job.run_s) / max(start.job.run_s, BOUND_S))
+
+
+def figures(trace: Trace, starts: Sequence[Start], took_s: float) -> dict[str, Any]:
+    """Means over all jobs, utilisation from the first submission to the last end, and how fast the replay was."""
+    slowdowns = [bounded_slowdown(start) for start in starts]
+    used = sum(start.job.run_s * start.job.processors for start in starts)
+    last_s = max((start.start_s + start.job.run_s for start in starts), default=0.0)
+    first_s = min((start.job.submit_s for start in starts), default=0.0)
+    room = (last_s - first_s) * trace.processors
+    return {
+        "trace": trace.name,
+        "jobs": len(starts),
+        "mean_wait_s": sum(start.wait_s for start in starts) / max(len(starts), 1),
+        "mean_bounded_slowdown": sum(slowdowns) / max(len(slowdowns), 1),
+        "max_bounded_slowdown": max(slowdowns, default=0.0),
+        "utilisation": used / room if room else 0.0,
+        "jobs_per_s": len(starts) / took_s if took_s else 0.0,
+    }
