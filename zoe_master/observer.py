@@ -10,6 +10,7 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, 
 from zoe_lib.domain.lifecycle import apply
 from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.picture import Picture
+from zoe_master.settled import Settled
 from zoe_master.steps import Reach, Step
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
@@ -23,22 +24,23 @@ class Observer:
         self._picture = picture
         self._backend = backend
         self._reach = reach
+        self._settled = Settled()
 
     def absorb(self, now_s: float, cause_id: str) -> Mapping[ServiceId, Observation]:
         """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
         observations = {o.service_id: o for o in self._backend.observe()}
         self._reach(Step.OBSERVED)
+        self._settled.look(observations, self._picture.policy)
         for execution in self._picture.executions():
-            if execution.state is ExecutionState.QUEUED:
-                continue
-            self._follow(execution, observations, now_s, cause_id)
+            if execution.state is not ExecutionState.QUEUED and self._settled.needs_look(execution, now_s):
+                self._settled.keep(execution, self._follow(execution, observations, now_s, cause_id))
         self._reach(Step.OBSERVATIONS_KEPT)
         self._clean_up(observations)
         return observations
 
     def _follow(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
-    ) -> None:
+    ) -> Execution | None:
         changed, events = execution, list[ev.Event]()
         for service in execution.services:
             for event in news(service, observations.get(service.id), now_s, cause_id, _probed(execution, service)):
@@ -48,6 +50,7 @@ class Observer:
         kept = self._picture.append(execution, [*events, *consequences])
         if kept is not None and kept.state is not execution.state:
             self._reached_state(kept)
+        return kept
 
     def _reached_state(self, execution: Execution) -> None:
         if execution.state is ExecutionState.QUEUED:

@@ -1,0 +1,47 @@
+"""Which executions need no second look: nothing about them has changed since everything was drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain.consequences import due_at_s
+from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.policy import Policy
+from zoe_master.backends.base import Observation
+
+
+class Settled:
+    """Remembers what was seen and settled, so that a tick costs what has changed and not what there is."""
+
+    def __init__(self) -> None:
+        self._seen: Mapping[ServiceId, Observation] = {}
+        self._executions: dict[ExecutionId, tuple[Execution, float | None]] = {}
+        self._touched: set[ExecutionId] = set()
+        self._policy: Policy | None = None
+
+    def look(self, observations: Mapping[ServiceId, Observation], policy: Policy) -> None:
+        """Compare with the last look; under another policy everything is looked at again."""
+        if policy is not self._policy:
+            self._executions.clear()
+            self._policy = policy
+        before = self._seen
+        self._touched.update(o.execution_id for i, o in observations.items() if before.get(i) != o)
+        self._touched.update(o.execution_id for i, o in before.items() if i not in observations)
+        self._seen = observations
+
+    def needs_look(self, execution: Execution, now_s: float) -> bool:
+        """Whether anything may follow: new observations, another state, or a time that has come."""
+        known, due_s = self._executions.get(execution.id, (None, None))
+        if known is not execution or execution.id in self._touched:
+            return True
+        return due_s is not None and due_s <= now_s
+
+    def keep(self, before: Execution, after: Execution | None) -> None:
+        """All that follows was drawn, which led to `after`; None: somebody was faster, so look again."""
+        if after is None:
+            return
+        self._touched.discard(before.id)
+        if after.terminal:
+            self._executions.pop(before.id, None)
+        else:
+            self._executions[before.id] = (after, due_at_s(after))
