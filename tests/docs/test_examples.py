@@ -1,0 +1,84 @@
+"""The programs, settings and commands in the pages on the SDK and on operations are run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.docs.documents import DOCS, ROOT, blocks
+from tests.support.postgres import PostgresServer
+from tests.support.stack import environment
+from zoe_embedded.stack import Stack
+from zoe_lib.config import Settings
+from zoe_lib.store.migrate import up_to_date
+from zoe_lib.store.postgres import PostgresStore
+
+TIMEOUT_S = 60
+OPERATIONS = DOCS / "operations.md"
+
+
+def run_python(text: str, env: dict[str, str]) -> str:
+    path = os.pathsep.join([str(ROOT), env.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", text],
+        env={**env, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_examples_of_the_sdk(stack: Stack) -> None:
+    program = "\n".join(block.text for block in blocks(DOCS / "sdk.md") if block.language == "python")
+    output = run_python(program, environment(stack))
+    for words in ("admin", "succeeded 0 exited", "main-0 local 0", "hello from x", "submitted", "from python"):
+        assert words in output
+    for words in ("cancelled", "never_fits", "There is no such thing"):
+        assert words in output
+
+
+def test_settings_of_the_example(tmp_path: Path) -> None:
+    (toml,) = [block.text for block in blocks(OPERATIONS) if block.language == "toml"]
+    file = tmp_path / "zoe.toml"
+    file.write_text(toml)
+    settings = Settings.from_file(file)
+    assert settings.local_nodes[0].name == "here"
+    assert settings.local_images["zoe/tiny"].path
+
+
+def test_the_first_admin_of_an_own_database(postgres_server: PostgresServer) -> None:
+    (program,) = [block.text for block in blocks(OPERATIONS) if block.language == "python"]
+    url = postgres_server.create_database("template1")
+    env = {**os.environ, "ZOE_DATABASE_URL": url}
+    try:
+        token = run_python(program, env).strip()
+        assert run_python(program, env) == ""
+        assert up_to_date(url)
+        store = PostgresStore(url)
+        found = store.principal(token.split("_")[1], 0.0)
+        store.close()
+        assert found is not None
+        assert found[0].admin
+    finally:
+        postgres_server.drop_database(url)
+
+
+def test_a_backup_of_the_embedded_database(stack: Stack, tmp_path: Path) -> None:
+    (commands,) = [block.text for block in blocks(OPERATIONS) if block.language == "sh"]
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", commands],
+        env={**environment(stack), "ZOE_HOME": str(stack.home.path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 5
