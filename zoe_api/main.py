@@ -16,7 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from zoe_api import openapi, problems
 from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
-from zoe_api.request_context import RequestContext
+from zoe_api.request_context import PREFIX, RequestContext
 from zoe_api.routers import cluster, descriptions, events, executions, logs, people
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
@@ -44,13 +44,14 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         lifespan=lifespan,
         docs_url="/api/docs",
         redoc_url=None,
-        openapi_url="/api/v1/openapi.json",
+        redirect_slashes=False,
+        openapi_url=f"{PREFIX}/openapi.json",
         generate_unique_id_function=openapi.operation_id,
     )
     app.state.services = Services(settings, store, master, news)
     problems.install(app)
     for module in (executions, logs, events, cluster, descriptions, people):
-        app.include_router(module.router, prefix="/api/v1")
+        app.include_router(module.router, prefix=PREFIX)
     _add_health(app)
     app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
     app.add_middleware(RequestContext)

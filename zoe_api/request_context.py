@@ -15,6 +15,7 @@ from zoe_api.problems import problem, problem_response
 
 log = structlog.get_logger(__name__)
 
+PREFIX = "/api/v1"
 _REQUEST_ID_MAX = 64
 
 
@@ -76,4 +77,8 @@ def _request_id(given: str) -> str:
 
 
 def _route(scope: Scope) -> str:
-    return getattr(scope.get("route"), "path", "unknown")
+    """The template of the path: its values would make a series each."""
+    template = getattr(scope.get("route"), "path", None)
+    if template is None:
+        return "unknown"
+    return f"{PREFIX}{template}" if scope["path"].startswith(f"{PREFIX}/") else template

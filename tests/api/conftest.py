@@ -1,0 +1,59 @@
+"""The API of a test, over a database of its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import structlog
+
+from tests.support.api import Api, InProcess
+from tests.support.master import TickingMaster
+from tests.support.postgres import PostgresServer
+from zoe_lib.sdk import Client
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet() -> None:
+    """Thousands of requests are answered here; what a process logs is tested end to end."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+
+
+@pytest.fixture
+def api(postgres_url: str) -> Iterator[Api]:
+    """No master runs."""
+    made = Api(postgres_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def master(api: Api) -> TickingMaster:
+    """The master of `api`."""
+    return api.start_master()
+
+
+@pytest.fixture
+def http(api: Api) -> httpx.Client:
+    """Ada's, over loopback."""
+    return api.http()
+
+
+@pytest.fixture(params=["in process", "over loopback"])
+def client(api: Api, request: pytest.FixtureRequest) -> Client:
+    """Ada's."""
+    if request.param == "over loopback":
+        return api.client()
+    return api.client(transport=InProcess(api.app))
+
+
+@pytest.fixture(scope="module")
+def shared_api(postgres_server: PostgresServer) -> Iterator[Api]:
+    """For tests that leave nothing behind which others would see."""
+    url = postgres_server.create_database()
+    made = Api(url)
+    yield made
+    made.close()
+    postgres_server.drop_database(url)

@@ -1,0 +1,194 @@
+"""Executions through the SDK, in process and over loopback: submit, list, show, explain, cancel, usage."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.api import Api
+from tests.support.documents import document, job, part
+from tests.support.master import TickingMaster
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
+from zoe_master.backends.simulated import Behaviour
+
+
+def until_state(client: Client, execution_id: str, *states: ExecutionState) -> None:
+    until(lambda: client.execution(execution_id).state in states, lambda: client.execution(execution_id))
+
+
+def test_submit_and_show(client: Client) -> None:
+    submitted = client.submit(job("echo", "a"), name="first", priority=5, deadline_s=60)
+    shown = client.execution(submitted.id)
+    assert shown == submitted
+    assert (shown.name, shown.application, shown.priority) == ("first", "job", 5)
+    assert shown.deadline_s == pytest.approx(shown.submitted_at_s + 60)
+    assert (shown.tenant, shown.user, shown.state) == ("red", "ada", "submitted")
+    assert [s.name for s in shown.services] == ["main-0"]
+    assert shown.description["components"][0]["command"] == ["echo", "a"]
+
+
+def test_it_runs_to_its_end(client: Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = Behaviour(run_s=0.2)
+    execution = client.submit(job())
+    until_state(client, execution.id, ExecutionState.SUCCEEDED)
+    ended = client.execution(execution.id)
+    assert ended.exit_code == 0
+    assert [mark.value for mark in ended.marks] == ["queued", "admitted", "placed", "started", "ready", "ended"]
+    kinds = [event.kind for event in client.events(execution.id).events]
+    assert kinds[0] == "submitted"
+    assert kinds[-1] == "ended"
+
+
+def test_submitting_wakes_the_master(client: Client, master: TickingMaster) -> None:
+    execution = client.submit(job())
+    until_state(client, execution.id, ExecutionState.RUNNING)
+    causes = {event.kind: event.cause_id for event in client.events(execution.id).events}
+    assert causes["submitted"].startswith("req-")
+    assert causes["start_planned"].startswith("plan-")
+
+
+def test_pages_hold_every_execution_once(client: Client) -> None:
+    submitted = [client.submit(job(), name=f"number {n}").id for n in range(7)]
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = client.executions(limit=3, cursor=cursor)
+        seen += [execution.id for execution in page.executions]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+        assert len(page.executions) == 3
+    assert seen == submitted[::-1]
+
+
+def test_lists_are_filtered(client: Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = Behaviour(run_s=0.1)
+    first, second = client.submit(job(), name="apples"), client.submit(job(), name="pears")
+    for one in (first, second):
+        until_state(client, one.id, ExecutionState.SUCCEEDED)
+    assert [e.id for e in client.executions(name="PEAR").executions] == [second.id]
+    assert client.executions(states=[ExecutionState.RUNNING, ExecutionState.QUEUED]).executions == []
+    assert len(client.executions(states=[ExecutionState.SUCCEEDED]).executions) == 2
+    assert client.executions(user="bob").executions == []
+
+
+def test_a_description_is_refused_with_every_finding(client: Client) -> None:
+    bad = document(
+        part("UPPER", "x"), part("two", "{host:nobody}", essential_count=3, total_count=1), surprise=1, name=""
+    )
+    with pytest.raises(InvalidDescription) as refused:
+        client.submit(bad)
+    found = {(e.code, e.pointer) for e in refused.value.problem.errors}
+    assert {("unknown_key", "/surprise"), ("bad_format", "/components/0/name")} <= found
+    assert len(found) >= 4
+    assert client.executions().executions == []
+
+
+def test_what_can_never_fit_is_refused_with_what_would(client: Client, master: TickingMaster) -> None:
+    until(lambda: client.nodes().nodes)
+    with pytest.raises(NeverFits) as refused:
+        client.submit(document(part(resources={"memory": "1TiB", "cores": 1})))
+    assert "component main needs" in refused.value.problem.detail
+    assert refused.value.problem.hint
+
+
+def test_before_any_node_is_known_everything_is_accepted(client: Client) -> None:
+    assert client.submit(document(part(resources={"memory": "1TiB", "cores": 1}))).state == "submitted"
+
+
+def test_a_guarantee_needs_a_controller_and_a_preference_does_not(client: Client) -> None:
+    bandwidth = {"read": "40MB/s", "guarantee": "required"}
+    with pytest.raises(Refused) as refused:
+        client.submit(job(storage={"bandwidth": bandwidth}))
+    assert refused.value.problem.code == "storage_guarantee_unavailable"
+    execution = client.submit(job(storage={"bandwidth": {**bandwidth, "guarantee": "preferred"}}))
+    assert "without the bandwidth it prefers" in execution.notes[0]
+
+
+def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> None:
+    big = document(part(resources={"memory": "6GiB", "cores": 4}, essential_count=2, total_count=2))
+    running, waiting = client.submit(big), client.submit(big)
+    until_state(client, running.id, ExecutionState.RUNNING)
+    until(lambda: client.execution(waiting.id).reason)
+    answer = client.explain(waiting.id)
+    assert answer.detailed
+    assert answer.reason is not None
+    assert answer.reason.code == "no_resources"
+    assert set(answer.nodes) == {"n1", "n2"}
+    assert client.explain(running.id).reason is None
+
+
+def test_nodes_and_usage(client: Client, master: TickingMaster) -> None:
+    execution = client.submit(job())
+    until_state(client, execution.id, ExecutionState.RUNNING)
+    nodes = client.nodes().nodes
+    assert [(n.name, n.cores, n.ready) for n in nodes] == [("n1", 4, True), ("n2", 4, True)]
+    assert sum(n.services for n in nodes) == 1
+    assert sum(n.reserved_cores for n in nodes) == pytest.approx(0.1)
+    assert [u.execution_id for u in client.usage().usage] == [execution.id]
+    assert client.execution_usage(execution.id).usage == []
+
+
+def test_status_with_a_master(client: Client, master: TickingMaster) -> None:
+    client.submit(job())
+    until(lambda: client.status().executions[ExecutionState.RUNNING] == 1)
+    status = client.status()
+    assert status.master is not None
+    assert status.master["leader"] == "test"
+    assert status.journal_id > 0
+
+
+def test_what_is_not_there_is_not_found(client: Client) -> None:
+    for call in (client.execution, client.cancel, client.explain, client.events, client.execution_usage):
+        with pytest.raises(NotFound) as refused:
+            call("x000/../nothing")
+        assert refused.value.problem.code in ("not_found", "no_such_route")
+
+
+def test_cancel_before_it_is_seen(client: Client) -> None:
+    execution = client.submit(job())
+    assert client.cancel(execution.id).state == "cancelled"
+    assert client.cancel(execution.id).state == "cancelled"
+    assert client.execution(execution.id).message == "cancelled by ada"
+
+
+@pytest.mark.parametrize("state", [ExecutionState.QUEUED, ExecutionState.STARTING, ExecutionState.RUNNING])
+def test_cancel_wherever_it_is(api: Api, state: ExecutionState) -> None:
+    master, client = api.start_master(), api.client()
+    if state is ExecutionState.QUEUED:
+        blocker = document(part(resources={"memory": "6GiB", "cores": 4}, essential_count=2, total_count=2))
+        until_state(client, client.submit(blocker).id, ExecutionState.RUNNING)
+    master.behaviours["main"] = Behaviour(start_s=60.0 if state is ExecutionState.STARTING else 0.0)
+    execution = client.submit(job())
+    until_state(client, execution.id, state)
+    assert client.cancel(execution.id).state in ("stopping", "cancelled")
+    until_state(client, execution.id, ExecutionState.CANCELLED)
+    assert [s.state for s in client.execution(execution.id).services] == ["ended"]
+
+
+def test_cancel_while_it_stops_keeps_its_outcome(api: Api) -> None:
+    master, client = api.start_master(), api.client()
+    master.behaviours = {"main": Behaviour(run_s=0.2), "helper": Behaviour(stop_s=5.0)}
+    execution = client.submit(document(part("helper"), part("main", ends_application=True)))
+    until_state(client, execution.id, ExecutionState.STOPPING)
+    assert client.cancel(execution.id).outcome == "succeeded"
+
+
+def test_cancel_while_a_failure_is_about_to_be_tried_again(api: Api) -> None:
+    master, client = api.start_master(), api.client()
+    master.behaviours = {"main": Behaviour(run_s=0.2, exit_code=1), "helper": Behaviour(stop_s=1.0)}
+    execution = client.submit(document(part("helper"), part("main", ends_application=True), retries=5))
+    until_state(client, execution.id, ExecutionState.STOPPING)
+    assert client.cancel(execution.id).outcome == "cancelled"
+    until_state(client, execution.id, ExecutionState.CANCELLED)
+    assert client.execution(execution.id).attempt == 1
+
+
+def test_cancel_after_its_end_is_a_conflict(client: Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = Behaviour(run_s=0.0)
+    execution = client.submit(job())
+    until_state(client, execution.id, ExecutionState.SUCCEEDED)
+    with pytest.raises(Conflict) as refused:
+        client.cancel(execution.id)
+    assert refused.value.problem.code == "already_ended"

@@ -1,0 +1,115 @@
+"""While the master is down: submissions are accepted and run later, and every other answer is an honest one."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.support.api import Api, in_threads
+from tests.support.documents import job
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Unreachable
+from zoe_master.backends.simulated import Behaviour
+
+
+def test_what_is_submitted_meanwhile_runs_when_it_comes(api: Api) -> None:
+    client = api.client()
+    executions = [client.submit(job()) for _ in range(3)]
+    assert {client.execution(e.id).state for e in executions} == {ExecutionState.SUBMITTED}
+    api.start_master().behaviours["main"] = Behaviour(run_s=0.1)
+    for execution in executions:
+        assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+
+
+def test_readiness_says_so_and_stays_ready(api: Api) -> None:
+    http = api.http(None)
+    answer = http.get("/readyz")
+    assert (answer.status_code, answer.json()) == (200, {"database": "ok", "master": "not reachable"})
+    api.start_master()
+    assert until(lambda: (again := http.get("/readyz").json())["master"] == "ok" and again) == {
+        "database": "ok",
+        "master": "ok",
+    }
+
+
+def test_status_says_so(api: Api) -> None:
+    api.client().submit(job())
+    status = api.client().status()
+    assert status.master is None
+    assert "submissions are accepted and run later" in status.master_message
+    assert status.executions[ExecutionState.SUBMITTED] == 1
+
+
+def test_explain_gives_what_was_stored_last(api: Api) -> None:
+    client = api.client()
+    big = {"version": 4, "name": "big", "components": [big_part()]}
+    api.start_master()
+    first, second = client.submit(big), client.submit(big)
+    until(lambda: client.execution(second.id).reason)
+    api.stop_master()
+    answer = client.explain(second.id)
+    assert not answer.detailed
+    assert answer.reason == client.execution(second.id).reason
+    assert answer.nodes == {}
+    assert client.explain(first.id).state in (ExecutionState.STARTING, ExecutionState.RUNNING)
+
+
+def big_part() -> dict[str, object]:
+    resources = {"memory": "6GiB", "cores": 4}
+    return {"name": "m", "image": "zoe/tiny", "resources": resources, "essential_count": 2, "total_count": 2}
+
+
+def test_logs_and_usage_say_that_only_the_master_knows(api: Api) -> None:
+    client = api.client()
+    execution = client.submit(job())
+    with pytest.raises(Unreachable, match="master is not reachable"):
+        client.logs(execution.id, execution.services[0].id)
+    with pytest.raises(Unreachable, match="master is not reachable"):
+        client.usage()
+
+
+def test_cancelling_needs_no_master(api: Api) -> None:
+    execution = api.client().submit(job())
+    assert api.client().cancel(execution.id).state is ExecutionState.CANCELLED
+
+
+def test_questions_that_wait_do_not_keep_submissions_waiting(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More questions than the process has threads, and followers of output, while each attempt takes for ever."""
+    client = api.client()
+    execution = client.submit(job())
+    path = f"/api/v1/executions/{execution.id}/services/{execution.services[0].id}/logs/stream"
+    with pytest.raises(Unreachable):
+        client.usage()
+    answered = threading.Event()
+    monkeypatch.setattr(api.master_client, "_try", lambda _: answered.wait())
+
+    def ask(_: int) -> None:
+        api.http().get("/api/v1/usage", timeout=None)
+
+    def follow(_: int) -> None:
+        with api.http().stream("GET", path, timeout=None) as stream:
+            for _line in stream.iter_lines():
+                pass
+
+    waiting = [threading.Thread(target=work, args=(n,), daemon=True) for work in (ask, follow) for n in range(50)]
+    for thread in waiting:
+        thread.start()
+    assert all(client.submit(job()).state is ExecutionState.SUBMITTED for _ in range(10))
+    client.cancel(execution.id)
+    monkeypatch.undo()
+    answered.set()
+    api.start_master()
+    for thread in waiting:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_a_master_that_comes_back_is_found_by_all(api: Api) -> None:
+    with pytest.raises(Unreachable):
+        api.client().usage()
+    api.start_master()
+    until(lambda: api.client().status().master)
+    clients = [api.client() for _ in range(10)]
+    assert all(answer.usage == [] for answer in in_threads(10, lambda n: clients[n].usage()))

@@ -1,0 +1,213 @@
+"""Every code that a refusal may carry, brought about once; docs/reference/errors.md lists the same codes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import HTTPException
+
+from tests.support.api import Api, problem
+from tests.support.documents import document as described
+from tests.support.documents import job, part
+from tests.support.master import NODES
+from tests.support.people import ALL_SCOPES, make_token
+from zoe_api.codes import PROBLEMS, Code
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.store.base import ConcurrentUpdate, StoreUnavailable, Unstorable
+
+Raise = Callable[[str, Exception], None]
+BODY = {"application": job()}
+
+
+@pytest.fixture
+def breaks(api: Api, monkeypatch: pytest.MonkeyPatch) -> Raise:
+    """Lets a method of the store raise."""
+
+    def let(method: str, error: Exception) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(api.store, method, fail)
+
+    return let
+
+
+def submitted(api: Api) -> str:
+    return api.client().submit(job()).id
+
+
+def invalid_json(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post(
+        "/api/v1/validate", content=b'{"application": ', headers={"content-type": "application/json"}
+    )
+
+
+def invalid_cursor(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/executions", params={"cursor": "never ours"})
+
+
+def no_token(api: Api, _: Raise) -> httpx.Response:
+    return api.http(None).get("/api/v1/me")
+
+
+def bad_token(api: Api, _: Raise) -> httpx.Response:
+    return api.http("zoe_0123_4567").get("/api/v1/me")
+
+
+def scope_missing(api: Api, _: Raise) -> httpx.Response:
+    return api.http(make_token(api.store, scopes=("read",))).post("/api/v1/executions", json=BODY)
+
+
+def not_admin(api: Api, _: Raise) -> httpx.Response:
+    return api.http(make_token(api.store, scopes=ALL_SCOPES)).put("/api/v1/policy", json={})
+
+
+def not_found(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/executions/x1")
+
+
+def no_such_route(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/nothing")
+
+
+def no_logs(api: Api, _: Raise) -> httpx.Response:
+    api.start_master()
+    execution = api.client().submit(described(part("main"), name="job"))
+    api.client().cancel(execution.id)
+    service = api.client().execution(execution.id).services[0].id
+    api.stop_master()
+    api.start_master()
+    return api.http().get(f"/api/v1/executions/{execution.id}/services/{service}/logs")
+
+
+def method_not_allowed(api: Api, _: Raise) -> httpx.Response:
+    return api.http().put("/api/v1/executions", json=BODY)
+
+
+def conflict(api: Api, breaks: Raise) -> httpx.Response:
+    execution_id = submitted(api)
+    breaks("append", ConcurrentUpdate("somebody else"))
+    return api.http().post(f"/api/v1/executions/{execution_id}/cancel")
+
+
+def illegal_state(api: Api, breaks: Raise) -> httpx.Response:
+    execution_id = submitted(api)
+    breaks("append", IllegalTransition(api.store.execution(execution_id), ev.Ended(at_s=0.0), "no"))
+    return api.http().post(f"/api/v1/executions/{execution_id}/cancel")
+
+
+def already_ended(api: Api, _: Raise) -> httpx.Response:
+    execution = api.store.execution(submitted(api))
+    refused = ev.Refused(at_s=1.0, outcome=ev.Outcome.FAILED, cause=ev.Cause.NEVER_FITS)
+    api.store.append(execution.id, [refused], execution.version, None)
+    return api.http().post(f"/api/v1/executions/{execution.id}/cancel")
+
+
+def idempotency_conflict(api: Api, _: Raise) -> httpx.Response:
+    http = api.http()
+    headers = {"Idempotency-Key": "one"}
+    assert http.post("/api/v1/executions", json=BODY, headers=headers).status_code == 201
+    return http.post("/api/v1/executions", json={**BODY, "name": "other"}, headers=headers)
+
+
+def version_mismatch(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post(f"/api/v1/executions/{submitted(api)}/cancel", headers={"If-Match": '"99"'})
+
+
+def too_large(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post("/api/v1/validate", content=b" " * (api.settings.api_body_bytes_max + 1))
+
+
+def invalid_request(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post("/api/v1/executions", json={**BODY, "priority": "high", "a/b": 1})
+
+
+def invalid_description(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post("/api/v1/executions", json={"application": {"version": 4}})
+
+
+def invalid_policy(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).put("/api/v1/policy", json={"filters": ["unheard of"]})
+
+
+def never_fits(api: Api, _: Raise) -> httpx.Response:
+    api.store.set_platform(NODES, time.time(), None)
+    body = {"application": described(part(resources={"memory": "1TiB"}))}
+    return api.http().post("/api/v1/executions", json=body)
+
+
+def storage_guarantee_unavailable(api: Api, _: Raise) -> httpx.Response:
+    body = {"application": job(storage={"bandwidth": {"read": "1MB/s", "guarantee": "required"}})}
+    return api.http().post("/api/v1/executions", json=body)
+
+
+def unstorable(api: Api, breaks: Raise) -> httpx.Response:
+    breaks("submit", Unstorable("a NUL character"))
+    return api.http().post("/api/v1/executions", json=BODY)
+
+
+def internal(api: Api, breaks: Raise) -> httpx.Response:
+    breaks("policy", RuntimeError("a secret detail"))
+    answer = api.http().get("/api/v1/policy")
+    assert "secret" not in answer.text
+    return answer
+
+
+def master_refused(api: Api, breaks: Raise) -> httpx.Response:
+    def refuse(*_: object) -> dict[str, Any]:
+        raise MasterRefused("internal", "a bug")
+
+    api.master_client.ask = refuse  # type: ignore[method-assign]
+    return api.http().get("/api/v1/usage")
+
+
+def database_unavailable(api: Api, breaks: Raise) -> httpx.Response:
+    breaks("policy", StoreUnavailable("the password is wrong"))
+    answer = api.http().get("/api/v1/policy")
+    assert "password" not in answer.text
+    assert answer.headers["retry-after"] == "1"
+    return answer
+
+
+def master_unreachable(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/usage")
+
+
+def http_error(api: Api, _: Raise) -> httpx.Response:
+    def teapot() -> None:
+        raise HTTPException(400, "short and stout")
+
+    api.app.add_api_route("/teapot", teapot)
+    return api.http().get("/teapot")
+
+
+CASES = {Code(case.__name__): case for case in list(globals().values()) if getattr(case, "__name__", "") in set(Code)}
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_a_refusal_has_its_code_and_its_whole_form(api: Api, breaks: Raise, code: Code) -> None:
+    response = CASES[code](api, breaks)
+    told = problem(response)
+    assert (told["code"], told["status"]) == (code, PROBLEMS[code][0])
+    assert response.headers["x-request-id"]
+    assert ("www-authenticate" in response.headers) == (response.status_code == 401)
+
+
+def test_every_error_of_a_request_is_told_with_its_place(api: Api) -> None:
+    told = problem(invalid_request(api, lambda *_: None))
+    assert {e["pointer"] for e in told["errors"]} == {"/body/priority", "/body/a~1b"}
+
+
+def test_the_reference_lists_the_same_codes_and_statuses() -> None:
+    reference = Path(__file__).parents[2] / "docs/reference/errors.md"
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", reference.read_text(), re.MULTILINE)
+    assert {(code, int(status)) for code, status in rows} == {(c.value, s) for c, (s, _) in PROBLEMS.items()}
+    assert len(rows) == len(Code)

@@ -1,0 +1,157 @@
+"""The real API over a real database: in this process for single requests, over loopback for streams."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+from tests.support.master import TickingMaster
+from tests.support.people import admin_token, make_token
+from tests.support.waiting import until
+from zoe_api.main import create_app
+from zoe_lib.config import Settings
+from zoe_lib.messaging.client import MasterClient
+from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.sdk import Client
+from zoe_lib.store.postgres import PostgresStore
+
+MASTER_TIMEOUT_S = 0.3
+
+
+class Api:
+    """One API process in this process, with uvicorn on loopback, its own store, and a master when asked for."""
+
+    def __init__(self, database_url: str, **settings: Any) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="zoe-api-"))
+        ensure_keys(self.directory / "keys")
+        self.settings = Settings(
+            keys_dir=self.directory / "keys",
+            master_endpoint=f"ipc://{self.directory}/master",
+            master_timeout_s=MASTER_TIMEOUT_S,
+            master_attempts_max=2,
+            **{"api_sse_poll_s": 5.0, **settings},
+        )
+        self._database_url = database_url
+        self.store = PostgresStore(database_url)
+        self.master_client = MasterClient(
+            self.settings.master_endpoint, self.settings.keys_dir, MASTER_TIMEOUT_S, self.settings.master_attempts_max
+        )
+        self.app = create_app(self.settings, self.store, self.master_client)
+        self._served = Served(self.app)
+        self.url = self._served.url
+        self.token = make_token(self.store)
+        self.admin = admin_token(self.store)
+        self._clients: list[Client | httpx.Client] = []
+        self._masters: list[tuple[TickingMaster, PostgresStore]] = []
+
+    def start_master(self, **options: Any) -> TickingMaster:
+        """A master with a store of its own, as another process would have."""
+        store = PostgresStore(self._database_url)
+        master = TickingMaster(store, self.settings.master_endpoint, self.settings.keys_dir, **options)
+        self._masters.append((master, store))
+        return master
+
+    def stop_master(self) -> None:
+        master, store = self._masters.pop()
+        master.stop()
+        store.close()
+
+    def client(self, token: str | None = None, transport: httpx.BaseTransport | None = None, **more: Any) -> Client:
+        client = Client(self.url, token or self.token, transport=transport, **more)
+        self._clients.append(client)
+        return client
+
+    def http(self, token: str | None = "", **more: Any) -> httpx.Client:
+        """Bare HTTP over loopback; None sends no token."""
+        headers = {} if token is None else {"Authorization": f"Bearer {token or self.token}"}
+        client = httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30, **more)
+        self._clients.append(client)
+        return client
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.close()
+        while self._masters:
+            self.stop_master()
+        self._served.close()
+        self.master_client.close()
+        self.store.close()
+        shutil.rmtree(self.directory)
+
+
+class Served:
+    """An application under a real uvicorn, in a thread, on a port from the kernel."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="api")
+        self._thread.start()
+        until(lambda: self._server.started)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+class InProcess(httpx.BaseTransport):
+    """Carries requests to an application without a network; answers come whole."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._transport = httpx.ASGITransport(app)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="in-process")
+        self._thread.start()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        whole = httpx.Request(request.method, request.url, headers=request.headers, content=request.read())
+        answer = await self._transport.handle_async_request(whole)
+        return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def problem(response: httpx.Response) -> dict[str, Any]:
+    """The refusal in an answer, which must have its whole form."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    body: dict[str, Any] = response.json()
+    assert body["status"] == response.status_code
+    assert body["type"] == f"urn:zoe:problem:{body['code']}"
+    assert body["title"]
+    assert body["instance"] == response.request.url.path
+    return body
+
+
+def in_threads(number: int, work: Callable[[int], Any]) -> list[Any]:
+    """What that many threads give that begin at the same moment."""
+    barrier, results = threading.Barrier(number), [None] * number
+
+    def run(index: int) -> None:
+        barrier.wait()
+        results[index] = work(index)
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results

@@ -1,0 +1,83 @@
+"""A real master over the simulated back-end, ticking in a thread of the test's process and answering over ZeroMQ."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.resources import Resources
+from zoe_lib.messaging.server import Server
+from zoe_lib.store.base import Store
+from zoe_master import metrics
+from zoe_master.answers import Answers
+from zoe_master.backends.base import Start
+from zoe_master.backends.simulated import Behaviour, SimulatedBackend
+from zoe_master.master import Master
+from zoe_master.waker import Waker
+
+GIB = 2**30
+NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GIB)))
+
+
+class TickingMaster:
+    """Services behave as `behaviours` says for their component; others run for ever."""
+
+    def __init__(self, store: Store, endpoint: str, keys_dir: Path, nodes: Sequence[Node] = NODES) -> None:
+        self.behaviours: dict[str, Behaviour] = {}
+        self._waker = Waker()
+        backend = SimulatedBackend(nodes, time.time, self._waker, self._behave)
+        self.backend: Any = OneAtATime(backend)
+        epoch = store.try_lead("test")
+        assert epoch is not None
+        self.master = Master(store, self.backend, epoch)
+        answers = Answers(self.master, self.backend, self._waker, "test", epoch)
+        self._store = store
+        self._server = Server(endpoint, keys_dir, answers.handlers())
+        self._stopping = threading.Event()
+        self.failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="master")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, and let the next one lead."""
+        self._stopping.set()
+        self._waker.wake()
+        self._thread.join()
+        self._server.close()
+        self._store.stop_leading()
+        assert self.failure is None, self.failure
+
+    def _behave(self, start: Start) -> Behaviour:
+        return self.behaviours.get(start.component.name, Behaviour())
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                began_s = time.perf_counter()
+                tick = self.master.tick()
+                metrics.observe_tick(tick, time.perf_counter() - began_s)
+                metrics.observe_usage(self.backend.usage())
+                self._waker.wait(0.02)
+        except Exception as error:
+            self.failure = error
+
+
+class OneAtATime:
+    """The simulated back-end for several threads: the loop, and those that answer questions."""
+
+    def __init__(self, backend: SimulatedBackend) -> None:
+        self._backend = backend
+        self._lock = threading.RLock()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._backend, name)
+
+        def locked(*args: Any, **more: Any) -> Any:
+            with self._lock:
+                return method(*args, **more)
+
+        return locked
