@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
@@ -123,7 +124,7 @@ def reach_of(settings: Settings) -> Reach:
 
 def main() -> int:
     """Run the master until SIGTERM or SIGINT."""
-    settings = Settings()
+    settings = _settings()
     configure_logging(settings.log_format, settings.log_level, "master")
     ensure_keys(Path(settings.keys_dir))
     waker = Waker()
@@ -141,6 +142,16 @@ def main() -> int:
     finally:
         store.close()
     return 0
+
+
+def _settings() -> Settings:
+    parser = argparse.ArgumentParser(prog="zoe-master", description="Queue, place and run executions while it leads.")
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="let the local back-end serve beyond loopback, or several tenants, who could read each other's data",
+    )
+    return Settings(insecure=True) if parser.parse_args().insecure else Settings()
 
 
 if __name__ == "__main__":
