@@ -58,7 +58,7 @@ def logs(
 
 
 def choose(execution: ExecutionView, name: str | None) -> ServiceView:
-    """The newest try of the service of that name, id or component; else of the one that ends the application, or the first."""
+    """The newest try of the service of that name, id or component; else of the one that ends the application."""
     wanted = name or _ending_component(execution)
     found = [s for s in execution.services if wanted in (s.id, s.name, s.component)]
     if not found:
