@@ -31,7 +31,9 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
     refused = _admit_by_policy(execution, placer)
     if isinstance(refused, tuple):
         return refused
-    packed = placer.pack([request for request, _ in core_requests(execution)])
+    requests = [request for request, _ in core_requests(execution)]
+    # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
+    packed = placer.pack(requests) if len(requests) > 1 else None
     if packed is None:
         return refused
     return tuple(
