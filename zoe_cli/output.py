@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -24,8 +25,9 @@ _STATE_STYLES = {
     **dict.fromkeys(("submitted", "queued", "created", "starting", "stopping", "cancelled"), "yellow"),
     **dict.fromkeys(("failed", "lost"), "red"),
 }
-# A pipe has no width: nothing is folded for a program that reads lines.
-_PIPE_WIDTH = 1_000_000
+_FOLDED = frozenset({"message", "refused because", "summary", "value", "how", "labels", "note"})
+_NAME_WIDTH_MIN = 12
+_WIDTH_MAX = 1_000_000
 _UNREACHABLE_HINT = (
     "`make serve` starts Zoe on this machine; ZOE_URL or --url names another server; --patience 60 keeps trying"
 )
@@ -103,17 +105,34 @@ def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def table(rows: Rows) -> str:
-    """Rows as aligned columns; as wide as the terminal, and never folded where there is none."""
+    """Rows as aligned columns. To a terminal, sentences are folded and names shortened so that lines fit."""
+    console = Console(highlight=False)
+    width, name_width = _WIDTH_MAX, None
+    if sys.stdout.isatty():
+        # Where even that does not fit, whole lines are wrapped by the terminal.
+        others = _least_width(console, _drawn(rows, name_width=1))
+        name_width = max(console.width - others, _NAME_WIDTH_MIN)
+        width = max(console.width, others + name_width)
+    console = Console(highlight=False, width=width)
+    with console.capture() as capture:
+        console.print(_drawn(rows, name_width), crop=False)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def _drawn(rows: Rows, name_width: int | None) -> Table:
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, column in enumerate(rows.columns):
-        # Whoever copies a name wants it in one piece.
-        drawn.add_column(column.upper(), overflow="fold", no_wrap=number == 0)
+        if column == "name" and number > 0:  # in the first place it is what people copy
+            drawn.add_column("NAME", overflow="ellipsis", no_wrap=True, max_width=name_width)
+        else:
+            drawn.add_column(column.upper(), overflow="fold", no_wrap=column not in _FOLDED)
     for row in rows.rows:
         drawn.add_row(*[_cell(column, value) for column, value in zip(rows.columns, row, strict=True)])
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-    with console.capture() as capture:
-        console.print(drawn, crop=False)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    return drawn
+
+
+def _least_width(console: Console, drawn: Table) -> int:
+    return Measurement.get(console, console.options.update(max_width=_WIDTH_MAX), drawn).minimum
 
 
 def _cell(column: str, value: object) -> Text:

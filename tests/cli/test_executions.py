@@ -13,8 +13,8 @@ from tests.cli.server import OTHER, READER, Server
 def test_run_gives_the_execution_as_asked(server: Server, zoe: Zoe, app_file: Path) -> None:
     table = zoe("run", str(app_file), "--name", "first")
     assert table.code == 0
-    assert table.out.splitlines()[0].split() == ["ID", "NAME", "USER", "STATE", "CORE", "ELASTIC", "AGE", "RAN", "WHY"]
-    assert table.out.splitlines()[1].split()[1:6] == ["first", "ada", "submitted", "0/2", "0/1"]
+    assert table.out.splitlines()[0].split() == ["ID", "NAME", "USER", "STATE", "READY", "AGE", "RAN", "WHY"]
+    assert table.out.splitlines()[1].split()[1:5] == ["first", "ada", "submitted", "0/2+0/1"]
     name = zoe("run", str(app_file), "-o", "name")
     assert server.get(name.out.strip()).name == "sums"
     assert zoe("-o", "json", "run", str(app_file)).json()["state"] == "submitted"

@@ -77,13 +77,17 @@ def test_waiting_lives_through_a_restart_of_the_server(zoe: Zoe, app_file: Path)
         assert waiting.end() == 0
 
 
-def test_a_terminal_gets_colours_and_lines_that_fit(environment: dict[str, str], submitted: str) -> None:
+def test_a_terminal_gets_colours_and_lines_that_fit(
+    environment: dict[str, str], submitted: str, app_file: Path
+) -> None:
     run(environment, "zoe", "cancel", submitted)
+    run(environment, "zoe", "run", str(app_file), "--name", "n" * 100)
     with Terminal("ls", environment=environment, on=BOTH) as terminal:
         text = terminal.read_all()
     assert COLOUR.search(text)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert submitted in plain
+    assert "nnn\u2026  ada" in plain
     assert all(len(line) <= COLUMNS for line in plain.splitlines())
 
 

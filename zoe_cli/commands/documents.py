@@ -12,6 +12,7 @@ import typer
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, note, report_diagnostics
+from zoe_cli.text import printable
 from zoe_lib.descriptions import DescriptionError, load_json, set_values
 from zoe_lib.descriptions.bounds import DOCUMENT_BYTES_MAX
 from zoe_lib.wire import Diagnostic
@@ -72,4 +73,4 @@ def _read(file: Path) -> str:
 
 
 def _name(file: Path) -> str:
-    return "standard input" if str(file) == "-" else str(file)
+    return "standard input" if str(file) == "-" else printable(str(file))

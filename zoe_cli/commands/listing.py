@@ -40,7 +40,8 @@ def ls(
 ) -> None:
     """List executions, newest first.
 
-    CORE and ELASTIC: ready services of all. AGE: since the submission. RAN: from the placement to the end.
+    READY: core services that are ready, of all, and elastic ones after a plus.
+    AGE: since the submission. RAN: from the placement to the end.
     WHY: the reason of waiting, or the cause of an end that was no success.
     """
     with options(context).client() as client:

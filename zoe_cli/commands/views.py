@@ -20,15 +20,14 @@ def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:
             e.name,
             e.user,
             e.state.value,
-            _ready(e, e.core_ready, e.core_total),
-            _ready(e, e.elastic_ready, e.elastic_total),
+            _ready(e),
             duration(now_s - e.submitted_at_s),
             _ran(e, now_s),
             _why(e),
         )
         for e in executions
     ]
-    return Rows(("id", "name", "user", "state", "core", "elastic", "age", "ran", "why"), rows)
+    return Rows(("id", "name", "user", "state", "ready", "age", "ran", "why"), rows)
 
 
 def service_rows(execution: ExecutionView) -> Rows:
@@ -86,9 +85,11 @@ def timeline(execution: ExecutionView) -> Iterator[tuple[str, str]]:
             yield mark.value, f"{clock(at_s)}  {at_s - execution.submitted_at_s:+.2f} s"
 
 
-def _ready(execution: ExecutionSummary, ready: int, total: int) -> str:
-    """Ready of all while it lives; afterwards only how many there were."""
-    return str(total) if execution.state in TERMINAL_STATES else f"{ready}/{total}"
+def _ready(execution: ExecutionSummary) -> str:
+    """Ready core services of all, and elastic ones after a plus; of what has ended only how many there were."""
+    parts = [(execution.core_ready, execution.core_total), (execution.elastic_ready, execution.elastic_total)]
+    over = execution.state in TERMINAL_STATES
+    return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total)
 
 
 def _ran(execution: ExecutionSummary, now_s: float) -> str:
