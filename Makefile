@@ -24,6 +24,9 @@ serve: runtime ## the same stack, staying up on loopback
 test: setup ## all tests, with a closing table of what was skipped and the time of each part
 	@$(RUN) scripts/run_tests.py
 
+test-all: setup ## the same with 100,000 property checks and the published traces (needs ZOE_TEST_DATA; half an hour)
+	@$(RUN) scripts/run_tests.py --all
+
 test-unit: setup ## the tests that need no process and no database
 	@$(RUN) -m pytest -q tests/unit
 

@@ -6,6 +6,7 @@ stays a named skip.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,9 @@ PARTS = {
     "end to end": ["tests/e2e"],
     "demo": ["tests/demo"],
 }
+# What only the long run holds.
+LONG_PARTS = {"published traces": ["tests/traces"]}
+LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000"}
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
 
 
@@ -48,8 +52,12 @@ class Part:
 
 
 def main() -> int:
-    """Run all parts, or those named on the command line; 0 only if all passed."""
+    """Run all parts, or those named on the command line, the long ones with --all; 0 only if all passed."""
     chosen = sys.argv[1:] or ["lint", *PARTS]
+    if chosen == ["--all"]:
+        PARTS.update(LONG_PARTS)
+        os.environ.update(LONG_ENVIRONMENT)
+        chosen = ["lint", *PARTS]
     unknown = [name for name in chosen if name != "lint" and name not in PARTS]
     if unknown:
         print(f"unknown: {', '.join(unknown)}; there are lint, {', '.join(PARTS)}", file=sys.stderr)
