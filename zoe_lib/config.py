@@ -93,6 +93,9 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
 
     crash_at: str | None = Field(default=None, description="For tests: the step at which the master ends itself.")
+    crash_signal: Literal["SIGKILL", "SIGSTOP"] = Field(
+        default="SIGKILL", description="For tests: what it does to itself at that step; SIGSTOP is a pause."
+    )
 
     @classmethod
     def from_file(cls, path: Path) -> Settings:

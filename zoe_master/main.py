@@ -117,7 +117,7 @@ def reach_of(settings: Settings) -> Reach:
 
     def crash(step: Step) -> None:
         if step is wanted:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.Signals[settings.crash_signal])
 
     return crash
 

@@ -34,13 +34,14 @@ class Api:
     def __init__(self, database_url: str, **settings: Any) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="zoe-api-"))
         ensure_keys(self.directory / "keys")
-        self.settings = Settings(
-            keys_dir=self.directory / "keys",
-            master_endpoint=f"ipc://{self.directory}/master",
-            master_timeout_s=MASTER_TIMEOUT_S,
-            master_attempts_max=2,
-            **{"api_sse_poll_s": 5.0, **settings},
-        )
+        values: dict[str, Any] = {
+            "keys_dir": self.directory / "keys",
+            "master_endpoint": f"ipc://{self.directory}/master",
+            "master_timeout_s": MASTER_TIMEOUT_S,
+            "master_attempts_max": 2,
+            "api_sse_poll_s": 5.0,
+        }
+        self.settings = Settings(**{**values, **settings})
         self._database_url = database_url
         self.store = PostgresStore(database_url)
         self.master_client = MasterClient(
@@ -49,7 +50,7 @@ class Api:
         self.app = create_app(self.settings, self.store, self.master_client)
         self._served = Served(self.app)
         self.url = self._served.url
-        self.token = make_token(self.store)
+        self.token = make_token(self.store, tenant="red")
         self.admin = admin_token(self.store)
         self._clients: list[Client | httpx.Client] = []
         self._masters: list[tuple[TickingMaster, PostgresStore]] = []

