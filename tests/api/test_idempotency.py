@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.support.api import Api, in_threads, problem
 from tests.support.documents import job
 from tests.support.people import make_token
-from zoe_lib.sdk import Conflict
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.resources import Resources
+from zoe_lib.sdk import Conflict, NeverFits
 
 
 def test_the_same_key_and_body_give_the_same_execution(api: Api) -> None:
@@ -17,6 +21,15 @@ def test_the_same_key_and_body_give_the_same_execution(api: Api) -> None:
     again = client.submit(job(), name="a", idempotency_key="key")
     assert (again.id, again.state) == (first.id, "cancelled")
     assert len(client.executions().executions) == 1
+
+
+def test_what_was_accepted_is_given_back_though_nodes_went_away(api: Api) -> None:
+    client = api.client()
+    first = client.submit(job(), idempotency_key="key")
+    api.store.set_platform([Node("tiny", Resources(1, 1))], time.time(), None)
+    with pytest.raises(NeverFits):
+        client.submit(job(), idempotency_key="another")
+    assert client.submit(job(), idempotency_key="key").id == first.id
 
 
 def test_the_same_key_with_another_body_is_a_conflict(api: Api) -> None:

@@ -71,6 +71,9 @@ def test_the_same_key_gives_the_first_execution(any_store: Store) -> None:
     assert any_store.submit(execution(2), "request-2", "key", "same") == first
     assert any_store.submit(execution(3), "request-3", "other key", "same") != first
     assert any_store.submit(execution(4, tenant="other"), "request-4", "key", "same") != first
+    assert any_store.submitted_with(first.tenant, "key", "same") == first
+    assert any_store.submitted_with("nobody", "key", "same") is None
+    assert any_store.submitted_with(first.tenant, "never used", "same") is None
     assert len(any_store.journal(0, 10)) == 3
 
 
@@ -78,6 +81,8 @@ def test_the_same_key_for_something_else_is_a_conflict(any_store: Store) -> None
     any_store.submit(execution(1), "request-1", "key", "one")
     with pytest.raises(IdempotencyConflict):
         any_store.submit(execution(2), "request-2", "key", "other")
+    with pytest.raises(IdempotencyConflict):
+        any_store.submitted_with(execution(1).tenant, "key", "other")
     with pytest.raises(NotFound):
         any_store.execution(execution(2).id)
 

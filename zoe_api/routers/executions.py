@@ -64,7 +64,15 @@ def submit_execution(
     idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
 ) -> ExecutionView:
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
-    application = checked(parsed(body.application), its.store.platform())
+    fingerprint = _fingerprint(body)
+    try:
+        application = checked(parsed(body.application), its.store.platform())
+    except ApiProblem:
+        # What was accepted once is not refused when it is repeated, though nodes have gone away meanwhile.
+        earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
+        if not earlier:
+            raise
+        return _view(earlier, response)
     now_s = time.time()
     priority = application.default_priority if body.priority is None else body.priority
     deadline_s = body.deadline_s or application.default_deadline_s
@@ -79,7 +87,7 @@ def submit_execution(
         deadline_s=None if deadline_s is None else now_s + deadline_s,
         notes=tuple(notes_of(application)),
     )
-    stored = its.store.submit(execution, request.state.request_id, idempotency_key, _fingerprint(body))
+    stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint)
     its.master.hint()
     log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"

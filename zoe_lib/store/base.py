@@ -169,6 +169,10 @@ class Store(Protocol):
         """
         ...
 
+    def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
+        """What that tenant submitted with that key; None when nothing was. IdempotencyConflict."""
+        ...
+
     def append(
         self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
     ) -> Execution:

@@ -66,13 +66,24 @@ class MemoryStore:
         state.tell()
         return new
 
+    def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
+        """The execution of a key."""
+        with self._reached():
+            return self._with_key(tenant, idempotency_key, fingerprint)
+
+    def _with_key(self, tenant: str, key: str, fingerprint: str) -> Execution | None:
+        used = self._state.idempotency_keys.get((tenant, key))
+        if used is None:
+            return None
+        if used[0] != fingerprint:
+            raise IdempotencyConflict(f"the idempotency key {key!r} was used for another request")
+        return self._state.executions[used[1]]
+
     def _known(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:
         if idempotency_key is not None:
-            used = self._state.idempotency_keys.get((execution.tenant, idempotency_key))
-            if used is not None and used[0] != fingerprint:
-                raise IdempotencyConflict(f"the idempotency key {idempotency_key!r} was used for another request")
-            if used is not None:
-                return self._state.executions[used[1]]
+            earlier = self._with_key(execution.tenant, idempotency_key, fingerprint)
+            if earlier is not None:
+                return earlier
         stored = self._state.executions.get(execution.id)
         if stored is None:
             return None

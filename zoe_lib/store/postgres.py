@@ -62,6 +62,13 @@ class PostgresStore:
         self._recent.keep(stored)
         return stored
 
+    def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
+        """The execution of a key."""
+        if not storable(tenant, idempotency_key):
+            return None
+        find = submitting.with_key
+        return self._database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
+
     def _write_submissions(self, submissions: Sequence[Submission]) -> None:
         self._database.write_repeatable(lambda c: submitting.write(c, submissions))
 

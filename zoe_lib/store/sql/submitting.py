@@ -102,17 +102,27 @@ def already_there(connection: Connection, applications: Applications, submission
     """What an earlier call has written in place of this one; IdempotencyConflict, ConcurrentUpdate."""
     wanted = submission.execution
     if submission.key is not None:
-        columns = (idempotency_keys.c.fingerprint, idempotency_keys.c.execution_id)
-        same_key = (idempotency_keys.c.tenant == wanted.tenant, idempotency_keys.c.key == submission.key)
-        row = connection.execute(select(*columns).where(*same_key)).one_or_none()
-        if row is not None and row.fingerprint != submission.fingerprint:
-            raise IdempotencyConflict(f"the idempotency key {submission.key!r} was used for another request")
-        if row is not None:
-            return reading.one(connection, applications, row.execution_id)
+        earlier = with_key(connection, applications, wanted.tenant, submission.key, submission.fingerprint)
+        if earlier is not None:
+            return earlier
     stored = reading.one(connection, applications, wanted.id)
     if (stored.tenant, stored.user, stored.application) != (wanted.tenant, wanted.user, wanted.application):
         raise ConcurrentUpdate(f"the execution id {wanted.id} is taken")
     return stored
+
+
+def with_key(
+    connection: Connection, applications: Applications, tenant: str, key: str, fingerprint: str
+) -> Execution | None:
+    """What that tenant submitted with that key; IdempotencyConflict."""
+    columns = (idempotency_keys.c.fingerprint, idempotency_keys.c.execution_id)
+    same_key = (idempotency_keys.c.tenant == tenant, idempotency_keys.c.key == key)
+    row = connection.execute(select(*columns).where(*same_key)).one_or_none()
+    if row is None:
+        return None
+    if row.fingerprint != fingerprint:
+        raise IdempotencyConflict(f"the idempotency key {key!r} was used for another request")
+    return reading.one(connection, applications, row.execution_id)
 
 
 def _execution_values(submission: Submission) -> Values:
