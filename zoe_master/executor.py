@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import structlog
+
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.reasons import Reason
-from zoe_master.backends.base import Backend, Observation, ObservedState, Peer, Start
+from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.steps import Reach, Step
+
+log = structlog.get_logger(__name__)
 
 _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 
@@ -81,9 +85,16 @@ class Executor:
             execution = kept
             self._reach(Step.SERVICE_STARTING)
         for service in [*half_done, *due]:
-            self._backend.start(start_of(execution, service, cause_id))
+            self._hand_over(start_of(execution, service, cause_id))
         if half_done or due:
             self._reach(Step.SERVICE_HANDED_OVER)
+
+    def _hand_over(self, start: Start) -> None:
+        """One that the back-end does not take now is found half done, and handed over again, by the next tick."""
+        try:
+            self._backend.start(start)
+        except BackendError as error:
+            log.warning("not handed over", service=start.service_id, why=str(error))
 
     def _stop_services(self, execution: Execution, now_s: float, cause_id: str) -> None:
         running = [s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY)]

@@ -19,7 +19,7 @@ from zoe_lib.telemetry import configure_logging
 from zoe_master import metrics
 from zoe_master.answering import Answering
 from zoe_master.answers import Answers
-from zoe_master.backends.base import Backend
+from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.master import Master
 from zoe_master.steps import Reach, Step, pass_by
@@ -29,6 +29,7 @@ log = structlog.get_logger(__name__)
 
 _STANDBY_POLL_S = 1.0
 _STORE_RETRY_S = 0.5
+_BACKEND_RETRY_S = 1.0
 _PRUNE_INTERVAL_S = 3600.0
 _SHORTEST_WAIT_S = 0.01
 
@@ -83,7 +84,13 @@ class Process:
         while not self._stopping:
             answering.ensure()
             began_s = time.perf_counter()
-            tick = master.tick()
+            try:
+                tick = master.tick()
+            except BackendError as error:
+                # Nothing was concluded from what could not be seen; services go on meanwhile.
+                log.warning("the back-end cannot be reached", why=str(error))
+                self._waker.wait(_BACKEND_RETRY_S)
+                continue
             metrics.observe_tick(tick, time.perf_counter() - began_s)
             self._upkeep(backend, time.time())
             if not tick.raced:

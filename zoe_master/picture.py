@@ -9,6 +9,7 @@ import structlog
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
@@ -42,7 +43,7 @@ class Picture:
                 self.policy = self._store.policy()
 
     def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
-        """Write events and keep the result; None when somebody else changed the execution meanwhile.
+        """Write events and keep the result; None when that was refused, mostly since somebody else was faster.
 
         Then the newer state is here instead, and the next tick decides again.
         """
@@ -53,6 +54,10 @@ class Picture:
         except ConcurrentUpdate:
             self._raced = True
             self._reload(execution.id)
+            return None
+        except IllegalTransition as error:
+            # A defect of ours, and of this one execution: the others go on, and the log has its story.
+            log.error("illegal transition", execution=execution.id, why=str(error))
             return None
         self._keep(changed)
         if changed.terminal:

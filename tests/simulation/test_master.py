@@ -16,11 +16,20 @@ from tests.simulation.world import (
     random_application,
     random_behaviour,
 )
+from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Kind
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.simulated import BackendForgetsStarts, Behaviour, SimulatedBackend
+from zoe_master import observer
+from zoe_master.backends.base import BackendError, ImageState, ImageStatus
+from zoe_master.backends.simulated import (
+    BackendForgetsStarts,
+    BackendRefusesStarts,
+    BackendUnreachable,
+    Behaviour,
+    SimulatedBackend,
+)
+from zoe_master.observer import news
 from zoe_master.steps import Step
 
 
@@ -215,6 +224,47 @@ def test_a_lost_hand_over_is_made_again() -> None:
     world.backend.__class__ = SimulatedBackend
     world.run(60.0, check_invariants)
     assert world.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_a_back_end_that_takes_nothing_now_is_asked_again() -> None:
+    world = World([node("n1")], backend_type=BackendRefusesStarts)
+    world.backend.refusals = 3  # type: ignore[attr-defined]
+    execution_id = world.submit(application(component("a", 2, 2)))
+    for _ in range(4):
+        world.tick()
+    assert world.backend.observe()
+    world.run(60.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_nothing_is_concluded_while_the_back_end_cannot_be_seen() -> None:
+    world = World([node("n1")], backend_type=BackendUnreachable)
+    world.backend.down = False  # type: ignore[attr-defined]
+    execution_id = world.submit(application(component("a", 1, 1)))
+    world.run(5.0, check_invariants)
+    world.backend.down = True  # type: ignore[attr-defined]
+    with pytest.raises(BackendError):
+        world.master.tick()
+    assert world.state(execution_id) is ExecutionState.RUNNING
+    world.backend.down = False  # type: ignore[attr-defined]
+    world.run(60.0, check_invariants)
+    assert world.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_one_execution_with_an_impossible_story_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([node("n1")])
+    broken = world.submit(application(component("a", 1, 1)))
+    world.run(2.0)
+
+    def impossible(service: Service, *_: object) -> list[ev.Event]:
+        ready = ev.ServiceReady(at_s=1.0, service_id=service.id)
+        return [ready, ready] if service.id.startswith(broken) else list(news(service, *_))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(observer, "news", impossible)
+    fine = world.submit(application(component("a", 1, 1)))
+    world.run(60.0)
+    assert world.state(broken) is ExecutionState.RUNNING
+    assert world.state(fine) is ExecutionState.SUCCEEDED
 
 
 @pytest.mark.parametrize("step", list(Step))
