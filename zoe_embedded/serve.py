@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import time
+from collections import deque
 
 from rich.console import Console
 
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.runtime import CLONE, RuntimeBuildError
-from zoe_embedded.stack import Stack, StackError
+from zoe_embedded.stack import PREFERRED_PORT, Stack, StackError
 
 _LOOK_INTERVAL_S = 0.5
+# What ends more often than this has a cause that a new start does not mend.
+REVIVALS_MAX = 5
+REVIVALS_WITHIN_S = 60.0
+# A closed terminal ends the stack as Ctrl-C does.
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main() -> int:
-    """Serve until SIGINT or SIGTERM; 1 when something does not come up or ends by itself."""
-    console = Console()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    """Serve until Ctrl-C; 1 when something does not come up, or ends by itself again and again."""
+    console = Console(soft_wrap=True)
+    for number in _ENDING:
         signal.signal(number, _interrupt)
     try:
         with Stack(Home.find(CLONE)) as stack:
             _tell(console, stack)
-            while (died := stack.died()) is None:
-                time.sleep(_LOOK_INTERVAL_S)
-            console.print(f"[red]{died}[/red]")
-            return 1
+            return _keep_up(console, stack)
     except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError) as error:
         console.print(f"[red]{error}[/red]")
         return 1
@@ -36,16 +40,37 @@ def main() -> int:
         return 0
 
 
+def _keep_up(console: Console, stack: Stack) -> int:
+    """Start again what ends by itself, until that happens too often."""
+    revivals: deque[float] = deque(maxlen=REVIVALS_MAX)
+    while True:
+        time.sleep(_LOOK_INTERVAL_S)
+        for story in stack.revive():
+            console.print(f"[yellow]{story}[/yellow]")
+            now_s = time.monotonic()
+            if len(revivals) == REVIVALS_MAX and now_s - revivals[0] < REVIVALS_WITHIN_S:
+                console.print(f"[red]That happens too often; see {stack.home.logs}[/red]")
+                return 1
+            revivals.append(now_s)
+
+
 def _tell(console: Console, stack: Stack) -> None:
+    if not stack.url.endswith(f":{PREFERRED_PORT}"):
+        console.print(
+            f"[yellow]Port {PREFERRED_PORT} is taken by another program, so the URL has another one.[/yellow]"
+        )
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Data: {stack.home.path}")
     console.print("Log in, in another terminal:")
-    console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={stack.token_file}", soft_wrap=True)
+    console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
     console.print("  .venv/bin/zoe status")
     console.print("Ctrl-C stops everything that was started here.")
 
 
 def _interrupt(*_: object) -> None:
+    """Once: a second Ctrl-C shall not leave half of it running."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -32,6 +32,7 @@ from zoe_lib.store.postgres import PostgresStore
 TENANT = "default"
 USER = "admin"
 PREFERRED_PORT = 5100
+_LOGS = {"zoe_master.main": "master.log", "zoe_api.main": "api.log"}
 _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _SOCKET_PATH_MAX = 100
@@ -112,6 +113,18 @@ class Stack:
                 return f"{_name(process)} ended with {process.returncode}; see {self.home.logs}"
         return None
 
+    def revive(self) -> list[str]:
+        """Start again what has ended by itself: database, master, API; a sentence for each that had."""
+        stories = []
+        if not self._postgres.running():
+            self._postgres.start()
+            stories.append("PostgreSQL had ended and was started again")
+        for place, process in enumerate(self._processes):
+            if process.poll() is not None:
+                self._processes[place] = self._spawn(_name(process))
+                stories.append(f"{_name(process)} had ended with {process.returncode} and was started again")
+        return stories
+
     def _start(self) -> None:
         self._lock = self._take_lock()
         runtime = ensure_runtime(self.home) if self._spark else None
@@ -123,9 +136,9 @@ class Stack:
         port = _free_port(PREFERRED_PORT)
         self.url = f"http://127.0.0.1:{port}"
         _write_config(self.config_file, self._config(database_url, port, runtime))
-        if self._master:
-            self._spawn("zoe_master.main", "master")
-        self._spawn("zoe_api.main", "api")
+        modules = ("zoe_master.main", "zoe_api.main") if self._master else ("zoe_api.main",)
+        for module in modules:
+            self._processes.append(self._spawn(module))
         self._wait_until_ready()
 
     def _take_lock(self) -> IO[str]:
@@ -166,9 +179,9 @@ class Stack:
             config["local_user"] = account.name
         return config
 
-    def _spawn(self, module: str, name: str) -> None:
-        with (self.home.logs / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(
+    def _spawn(self, module: str) -> subprocess.Popen[bytes]:
+        with (self.home.logs / _LOGS[module]).open("ab") as log:
+            return subprocess.Popen(
                 [sys.executable, "-m", module],
                 env={**_clean_environment(), "ZOE_CONFIG": str(self.config_file)},
                 stdin=subprocess.DEVNULL,
@@ -176,9 +189,8 @@ class Stack:
                 stderr=log,
                 cwd=self.home.path,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509 - no threads run here yet
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 - no threads run here
             )
-        self._processes.append(process)
 
     def _wait_until_ready(self) -> None:
         give_up_s = time.monotonic() + _READY_WITHIN_S

