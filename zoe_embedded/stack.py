@@ -32,9 +32,12 @@ from zoe_lib.store.postgres import PostgresStore
 TENANT = "default"
 USER = "admin"
 PREFERRED_PORT = 5100
-_LOGS = {"zoe_master.main": "master.log", "zoe_api.main": "api.log"}
+_MASTER, _API = "zoe_master.main", "zoe_api.main"
+_LOGS = {_MASTER: "master.log", _API: "api.log"}
 _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
+_PORT_ATTEMPTS_MAX = 5
+_CANNOT_LISTEN = 3  # uvicorn's exit code
 _SOCKET_PATH_MAX = 100
 _PR_SET_PDEATHSIG = 1
 
@@ -133,13 +136,21 @@ class Stack:
         _prepare_people(database_url, self._ensure_token())
         ensure_keys(self.home.secrets / "keys")
         make_directory(self.workspace, 0o700, self.home.component_account)
-        port = _free_port(PREFERRED_PORT)
+        self._choose_port(PREFERRED_PORT, database_url, runtime)
+        if self._master:
+            self._processes.append(self._spawn(_MASTER))
+        self._processes.append(self._spawn(_API))
+        attempts = 1
+        while not self._ready_on_our_port(last=attempts == _PORT_ATTEMPTS_MAX):
+            attempts += 1
+            self._processes.pop()
+            self._choose_port(0, database_url, runtime)
+            self._processes.append(self._spawn(_API))
+
+    def _choose_port(self, preferred: int, database_url: str, runtime: Runtime | None) -> None:
+        port = _free_port(preferred)
         self.url = f"http://127.0.0.1:{port}"
         _write_config(self.config_file, self._config(database_url, port, runtime))
-        modules = ("zoe_master.main", "zoe_api.main") if self._master else ("zoe_api.main",)
-        for module in modules:
-            self._processes.append(self._spawn(module))
-        self._wait_until_ready()
 
     def _take_lock(self) -> IO[str]:
         lock = (self.home.state / "stack.lock").open("w")
@@ -192,14 +203,18 @@ class Stack:
                 preexec_fn=_end_with_parent,  # noqa: PLW1509 - no threads run here
             )
 
-    def _wait_until_ready(self) -> None:
+    def _ready_on_our_port(self, *, last: bool) -> bool:
+        """Wait until all is ready; False when the API could not listen: another program was faster to take the port."""
+        api = self._processes[-1]
+        parts = {"database", "master"} if self._master else {"database"}
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while time.monotonic() < give_up_s:
-            died = self.died()
-            if died:
+            if api.poll() == _CANNOT_LISTEN and not last:
+                return False
+            if died := self.died():
                 raise StackError(died)
-            if _ready(self.url, {"database", "master"} if self._master else {"database"}):
-                return
+            if _ready(self.url, self.token, parts):
+                return True
             time.sleep(0.05)
         raise StackError(f"master and API are not ready after {_READY_WITHIN_S:g} s; see {self.home.logs}")
 
@@ -252,10 +267,13 @@ def _free_port(preferred: int) -> int:
     raise StackError("no free port on 127.0.0.1")
 
 
-def _ready(url: str, parts: set[str]) -> bool:
+def _ready(url: str, token: str, parts: set[str]) -> bool:
+    """Ready, and ours: another installation on this port would not know the token."""
     try:
-        answer = httpx.get(f"{url}/readyz", timeout=10, trust_env=False).json()
-        return all(answer.get(part) == "ok" for part in parts)
+        with httpx.Client(base_url=url, timeout=10, trust_env=False) as http:
+            answer = http.get("/readyz").json()
+            known = http.get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).is_success
+        return known and all(answer.get(part) == "ok" for part in parts)
     except (httpx.HTTPError, ValueError):
         return False
 

