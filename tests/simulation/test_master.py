@@ -194,6 +194,26 @@ def test_ends_of_the_platforms_doing_do_not_use_up_retries() -> None:
     assert world.get(execution_id).failed_attempts == 0
 
 
+def test_a_platform_that_fails_it_every_time_is_given_up() -> None:
+    world = World([node("n1")], behave=lambda _: Behaviour(fails=Cause.PORT_TAKEN))
+    execution_id = world.submit(application(component("job", 1, 1), retries=5))
+    world.run(600.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.attempt) == (ExecutionState.FAILED, world.master.policy.start_attempts_max)
+
+
+def test_being_stopped_by_an_operator_never_counts() -> None:
+    stops = 5
+
+    def behave(attempt: int) -> Behaviour:
+        return Behaviour(run_s=5.0, exit_code=143 if attempt <= stops else 0, cause=Cause.STOPPED)
+
+    world = World([node("n1")], behave=lambda s: behave(int(s.service_id.rsplit(".", 1)[1])))
+    execution_id = world.submit(application(component("job", 1, 1)))
+    world.run(1000.0, check_invariants)
+    assert (world.state(execution_id), world.get(execution_id).attempt) == (ExecutionState.SUCCEEDED, stops + 1)
+
+
 @pytest.mark.parametrize(("kind", "state"), [(Kind.BATCH, "failed"), (Kind.INTERACTIVE, "succeeded")])
 def test_the_time_limit_ends_it(kind: Kind, state: str) -> None:
     world = World([node("n1")], behave=lambda _: Behaviour())

@@ -200,6 +200,10 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
     """Whether an execution that stops is queued again when nothing is left of it."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
         return False
+    if execution.cause is Cause.STOPPED:
+        # An operator stopped the back-end under it, which may happen any number of times.
+        return True
     if execution.cause in PLATFORM_CAUSES:
-        return execution.attempt < policy.start_attempts_max
+        platform_retries = execution.attempt - 1 - execution.failed_attempts
+        return platform_retries + 1 < policy.start_attempts_max
     return execution.failed_attempts < execution.application.retries
