@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from zoe_master.backends.local.shim.readiness import ANSWER_S_MAX, Readiness
+from zoe_master.backends.local.shim.readiness import ANSWER_S_MAX, REST_S_MAX, Readiness
 from zoe_master.backends.local.shim.spec import ProbeSpec
 
 
@@ -93,7 +93,41 @@ def test_an_answer_in_small_pieces_is_read_to_its_status(listener: socket.socket
         for piece in (b"HT", b"TP/1.1", b" 20", b"0", b" OK"):
             connection.sendall(piece)
             drive(readiness, 0.0, rounds=3)
+        assert not readiness.ready
+        connection.shutdown(socket.SHUT_WR)
+        drive(readiness, 0.0)
         assert readiness.ready
+
+
+def test_a_page_is_read_to_its_end_so_that_its_server_sees_no_broken_connection(listener: socket.socket) -> None:
+    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness.advance(0.0)
+    connection, _ = listener.accept()
+    with connection:
+        drive(readiness, 0.0, rounds=2)
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 3000)
+        drive(readiness, 0.0, rounds=5)
+        connection.shutdown(socket.SHUT_WR)
+        drive(readiness, 0.0)
+        assert readiness.ready
+        assert connection.recv(1) == b""  # closed, and not reset
+
+
+@pytest.mark.parametrize(("status", "ready"), [(b"200", True), (b"503", False)])
+def test_a_page_without_end_is_judged_after_a_while(listener: socket.socket, status: bytes, ready: bool) -> None:
+    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness.advance(0.0)
+    connection, _ = listener.accept()
+    with connection:
+        drive(readiness, 0.0, rounds=2)
+        connection.sendall(b"HTTP/1.1 " + status + b" So\r\n\r\ndata: 1")
+        drive(readiness, 0.0, rounds=5)
+        assert readiness.descriptor is not None
+        assert readiness.due_at_s == REST_S_MAX
+        readiness.advance(REST_S_MAX)
+        assert readiness.ready is ready
+        assert readiness.descriptor is None
 
 
 def test_silence_is_no_answer_and_the_next_question_comes(listener: socket.socket) -> None:

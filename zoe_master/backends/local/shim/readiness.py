@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import select
 import socket
@@ -16,6 +15,10 @@ INTERVAL_S_MIN = 0.05
 ANSWER_S_MAX = 5.0
 HTTP_FAILURE = 500
 HEAD_BYTES_MAX = 64
+READ_BYTES = 65536
+# How much of a page is read, and for how long, so that the component does not see its answer broken off.
+REST_BYTES_MAX = 1 << 20
+REST_S_MAX = 1.0
 
 
 class Readiness:
@@ -26,6 +29,8 @@ class Readiness:
         self._began_at_s = now_s
         self._socket: socket.socket | None = None
         self._head = b""
+        self._rest_bytes = 0
+        self._status: int | None = None
         self.events = 0
         self.due_at_s = now_s
         self.ready = False
@@ -51,7 +56,9 @@ class Readiness:
             elif self.events == select.POLLOUT:
                 self._connected()
             else:
-                self._read()
+                self._read(now_s)
+            if self._status is not None and now_s >= self.due_at_s:
+                self._judge()
         except OSError as error:
             self._failed(now_s, error.strerror or str(error))
         if self._socket is not None and now_s >= self.due_at_s:
@@ -67,7 +74,7 @@ class Readiness:
         self.due_at_s = now_s + ANSWER_S_MAX
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._socket.setblocking(False)
-        self._head = b""
+        self._head, self._rest_bytes, self._status = b"", 0, None
         self.events = select.POLLOUT
         code = self._socket.connect_ex(("127.0.0.1", self._probe["port"]))
         if code == 0:
@@ -97,22 +104,31 @@ class Readiness:
             return False
         return True
 
-    def _read(self) -> None:
+    def _read(self, now_s: float) -> None:
         assert self._socket is not None
-        with contextlib.suppress(BlockingIOError):
-            data = self._socket.recv(HEAD_BYTES_MAX)
-            self._head += data
+        try:
+            data = self._socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        if self._status is None:
+            self._head += data[:HEAD_BYTES_MAX]
             if len(self._head.split(b" ", 2)) < 3 and data and len(self._head) < HEAD_BYTES_MAX:
                 return
+            self._status = self._status_of_head()
+            self.due_at_s = min(self.due_at_s, now_s + REST_S_MAX)
+        self._rest_bytes += len(data)
+        if not data or self._rest_bytes >= REST_BYTES_MAX:
             self._judge()
 
-    def _judge(self) -> None:
+    def _status_of_head(self) -> int:
         words = self._head.split(b" ", 2)
         if not words[0].startswith(b"HTTP/") or len(words) < 2 or not words[1][:3].isdigit():
             raise OSError("the answer is not HTTP")
-        status = int(words[1][:3])
-        if status >= HTTP_FAILURE:
-            raise OSError(f"HTTP status {status}")
+        return int(words[1][:3])
+
+    def _judge(self) -> None:
+        if self._status is not None and self._status >= HTTP_FAILURE:
+            raise OSError(f"HTTP status {self._status}")
         self._succeeded()
 
     def _succeeded(self) -> None:
