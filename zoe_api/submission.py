@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem, from_description
 from zoe_lib.descriptions import DescriptionError, parse
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import Node, never_fits
 from zoe_lib.domain.storage import Guarantee
 from zoe_lib.wire import Diagnostic
+
+_NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
+    "shm": lambda component: component.shm_bytes is not None,
+    "read_only_root": lambda component: component.read_only_root,
+}
 
 
 def parsed(document: dict[str, Any]) -> Application:
@@ -37,8 +42,13 @@ def checked(application: Application, platform: Sequence[Node]) -> Application:
     return application
 
 
-def notes_of(application: Application) -> Iterator[str]:
-    """What the user should know of how it will run."""
+def notes_of(application: Application, backend: str) -> Iterator[str]:
+    """What the user should know of how it will run on this back-end."""
+    if backend == "local":
+        for key, asked in _NOT_ON_LOCAL.items():
+            names = ", ".join(component.name for component in application.components if asked(component))
+            if names:
+                yield f"the local back-end does nothing about {key}, which is asked for by: {names}"
     if application.storage is not None and application.storage.bandwidth is not None:
         yield "no storage controller is configured: it runs without the bandwidth it prefers"
     if application.storage is not None and any(i.pushdown for i in application.storage.inputs):

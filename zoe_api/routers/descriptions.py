@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from zoe_api.dependencies import Reader, StoreDep
+from zoe_api.dependencies import Reader, ServicesDep
 from zoe_api.problems import from_description
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib import descriptions
@@ -24,10 +24,11 @@ router = APIRouter(tags=["descriptions"])
 
 
 @router.post("/validate", response_model=ValidateResponse)
-def validate_description(body: ValidateRequest, _who: Reader, store: StoreDep) -> ValidateResponse:
+def validate_description(body: ValidateRequest, _who: Reader, its: ServicesDep) -> ValidateResponse:
     """Check a description, expanded, against the format and this installation; nothing is kept."""
-    application = checked(parsed(body.application), store.platform())
-    return ValidateResponse(expanded=descriptions.to_document(application), notes=list(notes_of(application)))
+    application = checked(parsed(body.application), its.store.platform())
+    notes = list(notes_of(application, its.settings.backend))
+    return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
 @router.post("/convert", response_model=ConvertResponse)

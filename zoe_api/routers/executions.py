@@ -85,7 +85,7 @@ def submit_execution(
         submitted_at_s=now_s,
         priority=priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=tuple(notes_of(application)),
+        notes=tuple(notes_of(application, its.settings.backend)),
     )
     stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint)
     its.master.hint()

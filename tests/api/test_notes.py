@@ -1,0 +1,19 @@
+"""What a back-end does not do is told at submission, and by a check before it."""
+
+from __future__ import annotations
+
+from tests.support.documents import document, part
+from zoe_lib.sdk import Client
+
+LIMITS = {"memory": "64MiB", "cores": 0.1, "shm": "64MiB"}
+
+
+def test_what_the_local_backend_does_nothing_about_is_noted(client: Client) -> None:
+    asking = document(part("main", resources=LIMITS, read_only_root=True), part("other", resources=LIMITS))
+    expected = [
+        "the local back-end does nothing about shm, which is asked for by: main, other",
+        "the local back-end does nothing about read_only_root, which is asked for by: main",
+    ]
+    assert client.validate(asking).notes == expected
+    assert client.execution(client.submit(asking).id).notes == expected
+    assert client.submit(document(part("main"))).notes == []
