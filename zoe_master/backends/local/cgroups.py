@@ -10,15 +10,19 @@ from pathlib import Path
 from zoe_master.backends.local.shim.spec import CgroupSpec
 
 _CONTROLLERS_V2 = ("memory", "pids")
+_WANTED_V2 = "cpu"  # a user's session is seldom given it, and the limits of memory do not depend on it
+# What shows that a directory has the controller.
+_FILES_V1 = {"memory": "memory.limit_in_bytes", "pids": "cgroup.procs", "cpu": "cpu.cfs_quota_us"}
 
 
 @dataclass(frozen=True, slots=True)
 class CgroupParent:
-    """The directories that hold one group per service; in version 2 `memory` and `pids` are the same."""
+    """The directories that hold one group per service; in version 2 all are the same. None: without that controller."""
 
     version: int
     memory: Path
     pids: Path | None
+    cpu: Path | None = None
 
     def spec(self, name: str) -> CgroupSpec:
         """The group of one service."""
@@ -26,11 +30,12 @@ class CgroupParent:
             "version": self.version,
             "memory": str(self.memory / name),
             "pids": str(self.pids / name) if self.pids else None,
+            "cpu": str(self.cpu / name) if self.cpu else None,
         }
 
     def remove(self) -> None:
         """Take the parents away if no service is left in them."""
-        for directory in {self.memory, self.pids or self.memory}:
+        for directory in {self.memory, self.pids or self.memory, self.cpu or self.memory}:
             with contextlib.suppress(OSError):
                 directory.rmdir()
 
@@ -53,9 +58,9 @@ def find_parent(name: str, proc: Path = Path("/proc/self")) -> CgroupParent | No
 
 
 def _find_v1(name: str, mounts: list[_Mount], own: dict[str, str]) -> CgroupParent | None:
-    found = {controller: _make_v1(name, controller, mounts, own) for controller in ("memory", "pids")}
+    found = {controller: _make_v1(name, controller, mounts, own) for controller in _FILES_V1}
     memory = found["memory"]
-    return CgroupParent(1, memory, found["pids"]) if memory is not None else None
+    return CgroupParent(1, memory, found["pids"], found["cpu"]) if memory is not None else None
 
 
 def _make_v1(name: str, controller: str, mounts: list[_Mount], own: dict[str, str]) -> Path | None:
@@ -64,8 +69,7 @@ def _make_v1(name: str, controller: str, mounts: list[_Mount], own: dict[str, st
             parent = _inside(mount, own.get(controller, "/")) / name
             with contextlib.suppress(OSError):
                 parent.mkdir(exist_ok=True)
-                limit = "memory.limit_in_bytes" if controller == "memory" else "cgroup.procs"
-                if (parent / limit).exists():
+                if (parent / _FILES_V1[controller]).exists():
                     return parent
     return None
 
@@ -93,7 +97,7 @@ def _make_v2(ancestor: Path, name: str) -> CgroupParent | None:
         _hand_on(ancestor)
         if (parent / "memory.max").exists():
             _hand_on(parent)
-            return CgroupParent(2, parent, parent)
+            return CgroupParent(2, parent, parent, parent if _hands_on_cpu(ancestor, parent) else None)
     except OSError:
         pass
     if not existed:
@@ -102,12 +106,21 @@ def _make_v2(ancestor: Path, name: str) -> CgroupParent | None:
     return None
 
 
-def _hand_on(group: Path) -> None:
+def _hand_on(group: Path, controllers: tuple[str, ...] = _CONTROLLERS_V2) -> None:
     """Let children of the group have the controllers; OSError when it may not."""
     switch = group / "cgroup.subtree_control"
-    missing = [c for c in _CONTROLLERS_V2 if c not in switch.read_text().split()]
+    missing = [c for c in controllers if c not in switch.read_text().split()]
     if missing:
         switch.write_text(" ".join(f"+{controller}" for controller in missing))
+
+
+def _hands_on_cpu(*groups: Path) -> bool:
+    try:
+        for group in groups:
+            _hand_on(group, (_WANTED_V2,))
+    except OSError:
+        return False
+    return True
 
 
 def _inside(mount: _Mount, group: str) -> Path:

@@ -84,6 +84,7 @@ def specify(start: Start, around: Surroundings) -> StartSpec:
         "scratch": str(places.scratch),
         "user": {"uid": around.owner.uid, "gid": around.owner.gid} if around.owner else None,
         "memory_limit_bytes": _memory_limit(component),
+        "cores_limit_milli": component.cores_limit_milli,
         "cgroup": around.cgroups.spec(start.service_id) if around.cgroups else None,
         "ports": ports,
         "probe": _probe(component, ports),

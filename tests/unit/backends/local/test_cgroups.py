@@ -50,7 +50,18 @@ def test_version_1_below_our_own_group(tmp_path: Path, monkeypatch: pytest.Monke
         "version": 1,
         "memory": str(memory / "ours" / "zoe" / "s"),
         "pids": str(pids / "zoe" / "s"),
+        "cpu": None,
     }
+
+
+def test_version_1_with_a_hierarchy_for_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, cpu = tmp_path / "memory", tmp_path / "cpu"
+    memory.mkdir()
+    cpu.mkdir()
+    mounts = [mount(memory, "cgroup", "rw,memory"), mount(cpu, "cgroup", "rw,cpu,cpuacct")]
+    proc = proc_of(tmp_path, mounts, ["4:memory:/", "8:cpu,cpuacct:/"])
+    kernel_fills(monkeypatch, "memory.limit_in_bytes", "cpu.cfs_quota_us")
+    assert cgroups.find_parent("zoe", proc) == cgroups.CgroupParent(1, memory / "zoe", None, cpu / "zoe")
 
 
 def test_a_container_sees_a_part_of_the_hierarchy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +82,28 @@ def test_version_2_beside_our_own_group(tmp_path: Path, monkeypatch: pytest.Monk
     kernel_fills(monkeypatch, "memory.max", "cgroup.subtree_control")
     parent = cgroups.find_parent("zoe", proc)
     expected = own.parent / "zoe"
-    assert parent == cgroups.CgroupParent(2, expected, expected)
+    assert parent == cgroups.CgroupParent(2, expected, expected, expected)
+    assert (expected / "cgroup.subtree_control").read_text() == "+cpu"  # written after +memory +pids
+
+
+def test_version_2_does_without_cpu_where_that_is_not_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unified = tmp_path / "unified"
+    unified.mkdir()
+    (unified / "cgroup.subtree_control").write_text("memory pids")
+    kernel_fills(monkeypatch, "memory.max", "cgroup.subtree_control")
+    write = Path.write_text
+
+    def refusing(self: Path, text: str) -> int:
+        if "cpu" in text:
+            raise PermissionError(text)
+        return write(self, text)
+
+    proc = proc_of(tmp_path, [mount(unified, "cgroup2", "rw")], ["0::/"])
+    monkeypatch.setattr(Path, "write_text", refusing)
+    expected = unified / "zoe"
+    assert cgroups.find_parent("zoe", proc) == cgroups.CgroupParent(2, expected, expected)
     assert (expected / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
@@ -122,6 +154,24 @@ def test_version_2_gets_its_limits(tmp_path: Path) -> None:
     assert (tmp_path / "memory.swap.max").read_text().startswith("0")
     assert Cgroup.of(group.document()) is not None
     assert Cgroup.of(None) is None
+
+
+def test_a_limit_of_cores_is_a_share_of_each_period(tmp_path: Path) -> None:
+    group_of(tmp_path, 2, memory__max="max", cpu__max="max 100000")
+    Cgroup(2, str(tmp_path), None, str(tmp_path)).create(1024, 2500)
+    assert (tmp_path / "cpu.max").read_text() == "250000 100000"
+    group_of(tmp_path, 1, memory__limit_in_bytes="", cpu__cfs_period_us="", cpu__cfs_quota_us="-1")
+    Cgroup(1, str(tmp_path), None, str(tmp_path)).create(1024, 1)
+    assert (tmp_path / "cpu.cfs_period_us").read_text() == "100000"
+    assert (tmp_path / "cpu.cfs_quota_us").read_text() == "1000"
+
+
+def test_without_a_limit_of_cores_or_the_right_to_set_one_it_runs_all_the_same(tmp_path: Path) -> None:
+    group_of(tmp_path, 2, memory__max="max", cpu__max="max 100000")
+    Cgroup(2, str(tmp_path), None, str(tmp_path)).create(1024, None)
+    assert (tmp_path / "cpu.max").read_text() == "max 100000"
+    (tmp_path / "cpu.max").unlink()
+    Cgroup(2, str(tmp_path), None, str(tmp_path)).create(1024, 500)
 
 
 def test_a_group_that_is_gone_has_no_figures(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ class CgroupSpec(TypedDict):
     version: int
     memory: str
     pids: str | None
+    cpu: str | None
 
 
 class UserSpec(TypedDict):
@@ -46,6 +47,7 @@ class StartSpec(TypedDict):
     scratch: str
     user: UserSpec | None
     memory_limit_bytes: int | None
+    cores_limit_milli: int | None
     cgroup: CgroupSpec | None
     ports: dict[str, int]
     probe: ProbeSpec | None

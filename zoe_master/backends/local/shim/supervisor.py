@@ -73,7 +73,7 @@ class Supervisor:
         if cgroup is None:
             return None
         try:
-            cgroup.create(self._spec["memory_limit_bytes"])
+            cgroup.create(self._spec["memory_limit_bytes"], self._spec.get("cores_limit_milli"))
         except OSError as error:
             self._do_without(cgroup, error)
             return None
