@@ -131,6 +131,8 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     assert "the master does not answer" in stored.err
     server.start(submitted)
     assert zoe("explain", submitted).out == "It does not wait: it is running.\n"
+    server.end(submitted)
+    assert zoe("explain", submitted).out == "It does not wait: it has succeeded.\n"
 
 
 def test_events(server: Server, zoe: Zoe, submitted: str) -> None:

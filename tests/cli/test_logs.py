@@ -6,7 +6,9 @@ import pytest
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
+from zoe_cli.commands.output_of import choose
 from zoe_cli.text import LogText
+from zoe_lib.wire import ExecutionView, ServiceView
 
 
 def test_the_ending_service_is_the_default(server: Server, zoe: Zoe, submitted: str) -> None:
@@ -41,8 +43,24 @@ def test_no_such_service_or_output(server: Server, zoe: Zoe, submitted: str) -> 
     assert "it has main-0, worker-0, worker-1" in done.err
     assert zoe("logs", submitted).code == 0
     zoe("cancel", submitted)
-    assert zoe("logs", submitted).code == 3
+    never = zoe("logs", submitted)
+    assert never.code == 3
+    assert "main-0 never started, so there is no output: cancelled by ada" in never.err
     assert zoe("logs", "gone").code == 3
+
+
+def test_the_newest_try_that_began_is_shown_and_the_newest_of_all_is_followed() -> None:
+    """As when an elastic service failed twice, and the application ended before its third try."""
+    began = [tried(1, started_at_s=10.0, ended_at_s=11.0), tried(2, started_at_s=20.0, ended_at_s=21.0)]
+    execution = ExecutionView.model_construct(id="x", services=[*began, tried(3, ended_at_s=30.0)])
+    assert choose(execution, "help-0").attempt == 2
+    assert choose(execution, "help-0", following=True).attempt == 3
+
+
+def tried(attempt: int, **times: float) -> ServiceView:
+    moments = {"started_at_s": None, "ended_at_s": None, **times}
+    name = {"id": f"x.help.0.{attempt}", "name": "help-0", "component": "help", "index": 0}
+    return ServiceView.model_construct(**name, **moments, attempt=attempt, message="")
 
 
 @pytest.mark.parametrize("cut", range(1, 20))

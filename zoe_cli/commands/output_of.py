@@ -44,7 +44,7 @@ def logs(
     """
     with options(context).client() as client:
         execution = client.execution(execution_id)
-    chosen = choose(execution, service)
+    chosen = choose(execution, service, following)
     if following and tail is None:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id)
@@ -57,15 +57,23 @@ def logs(
             follow(client, execution_id, chosen.id, offset)
 
 
-def choose(execution: ExecutionView, name: str | None) -> ServiceView:
-    """The newest try of the service of that name, id or component; else of the one that ends the application."""
+def choose(execution: ExecutionView, name: str | None, following: bool = False) -> ServiceView:
+    """The newest try of the service of that name, id or component; else of the one that ends the application.
+
+    Who does not follow gets the newest that began: one that was never started has nothing to show.
+    """
     wanted = name or _ending_component(execution)
     found = [s for s in execution.services if wanted in (s.id, s.name, s.component)]
     if not found:
         names = ", ".join(dict.fromkeys(s.name for s in execution.services))
         note(f"zoe: execution {execution.id} has no service {wanted}; it has {names}")
         raise typer.Exit(Exit.NOT_FOUND)
-    return max(found, key=lambda s: (s.attempt, -s.index))
+    newest = max(found, key=lambda s: (following or s.started_at_s is not None, s.attempt, -s.index))
+    if not following and newest.ended_at_s is not None and newest.started_at_s is None:
+        why = newest.message or execution.message
+        note(f"zoe: {newest.name} never started, so there is no output" + (f": {why}" if why else ""))
+        raise typer.Exit(Exit.NOT_FOUND)
+    return newest
 
 
 def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) -> None:

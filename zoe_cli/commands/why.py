@@ -10,6 +10,7 @@ from zoe_cli.output import Format, Rows, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_cli.units import clock
+from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
 from zoe_lib.wire import EventList, Explanation
 
@@ -60,7 +61,8 @@ def _all_events(client: Client, execution_id: str) -> EventList:
 
 def _sentences(answer: Explanation) -> list[str]:
     if answer.reason is None:
-        return [f"It does not wait: it is {answer.state.value}."]
+        verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
+        return [f"It does not wait: it {verb} {answer.state.value}."]
     lines = [answer.reason.sentence]
     if answer.ahead:
         lines.append(f"{answer.ahead} {'execution is' if answer.ahead == 1 else 'executions are'} ahead of it.")
