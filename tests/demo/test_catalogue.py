@@ -1,0 +1,98 @@
+"""The catalogue on the stack of `make serve`: what its README promises runs, and the rest is refused in words."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.stack import running_stack
+from tests.support.waiting import until
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.stack import Stack
+from zoe_lib import descriptions
+from zoe_lib.domain.execution import Cause, ExecutionState
+from zoe_lib.sdk import Client
+
+README = (CLONE / "app_descriptions/README.md").read_text()
+SPARK = {"zoe/spark"}  # this stack is made without the runtime of Spark; the demo runs that
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with running_stack() as made:
+        yield made
+
+
+@pytest.fixture
+def api(stack: Stack) -> Iterator[Client]:
+    with Client(stack.url, stack.token, patience_s=30) as client:
+        yield client
+
+
+def document(name: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads((CLONE / "app_descriptions" / name).read_text())
+    return found
+
+
+def promised(answer: str) -> set[str]:
+    return set(re.findall(rf"^\| `(zoe/[a-z-]+)` \| {answer} \|", README, re.MULTILINE))
+
+
+def test_the_images_of_the_readme_are_those_of_the_stack(stack: Stack) -> None:
+    configured = set(
+        re.findall(r'^\["?local_images"?\."?(zoe/[a-z-]+)"?\]', stack.config_file.read_text(), re.MULTILINE)
+    )
+    assert configured == promised("yes") - SPARK
+    used = {
+        str(component["image"])
+        for entry in descriptions.catalogue()
+        for component in descriptions.expand(descriptions.catalogue_document(entry))["components"]
+    }
+    assert used <= promised("yes") | promised("no")
+
+
+def test_one_command_prints_its_greeting(api: Client) -> None:
+    submitted = api.submit(document("batch.json"))
+    ended = api.wait(submitted.id, 60)
+    assert ended.state is ExecutionState.SUCCEEDED
+    assert b"hello from" in b"".join(api.follow_logs(ended.id, ended.services[0].id))
+
+
+def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, api: Client, tmp_path: Path) -> None:
+    (stack.workspace / "page.txt").write_text("found")
+    (stack.workspace / "page.txt").chmod(0o644)
+    submitted = api.submit(document("web-server.json"))
+    ready = until(lambda: (e := api.execution(submitted.id)).core_ready and e)
+    port = port_of(stack, ready.services[0].id)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/page.txt", timeout=10) as answer:
+        assert answer.read() == b"found"
+    api.cancel(ready.id)
+    assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
+    output = b"".join(api.follow_logs(ready.id, ready.services[0].id)).decode()
+    assert "page.txt" in output
+    assert "Traceback" not in output
+
+
+def port_of(stack: Stack, service_id: str) -> int:
+    """The port that the back-end gave to the service: the last word of its command."""
+    for started in (stack.home.state / "local").rglob("start.json"):
+        found = json.loads(started.read_text())
+        if found["service_id"] == service_id:
+            return int(found["argv"][-1])
+    raise AssertionError(service_id)
+
+
+@pytest.mark.parametrize(("name", "image"), [("spark-notebook.json", "zoe/jupyter-spark"), ("mpi-pi.json", "zoe/mpi")])
+def test_an_image_without_a_runtime_is_refused_in_words(api: Client, name: str, image: str) -> None:
+    small = descriptions.expand(document(name))
+    for component in small["components"]:
+        component["resources"]["cores"] = 0.1
+    ended = api.wait(api.submit(small).id, 60)
+    assert (ended.state, ended.cause) == (ExecutionState.FAILED, Cause.IMAGE_UNAVAILABLE)
+    assert "cannot run on this back-end: no runtime is set for it; runtimes are set for: " in ended.message
+    assert image in promised("no")
