@@ -35,21 +35,22 @@ class Services:
     news: JournalNews
 
 
-def services(request: Request) -> Services:
+# Those that only hand something over are coroutines: a plain function would cost a change of threads each.
+async def services(request: Request) -> Services:
     """The process's services."""
     found = request.app.state.services
     assert isinstance(found, Services)
     return found
 
 
-def get_store(request: Request) -> Store:
+async def get_store(its: Annotated[Services, Depends(services)]) -> Store:
     """The store."""
-    return services(request).store
+    return its.store
 
 
-def get_master(request: Request) -> MasterClient:
+async def get_master(its: Annotated[Services, Depends(services)]) -> MasterClient:
     """The way to the master."""
-    return services(request).master
+    return its.master
 
 
 def secret_hash(secret: str) -> str:
@@ -58,14 +59,15 @@ def secret_hash(secret: str) -> str:
 
 
 def principal(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+    store: Annotated[Store, Depends(get_store)],
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
 ) -> Principal:
     """Who is asking, by token; 401 for everybody else."""
     if credentials is None:
         raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
     parts = credentials.credentials.split("_", 2)
     if len(parts) == 3 and parts[0] == TOKEN_PREFIX:
-        found = get_store(request).principal(parts[1], time.time())
+        found = store.principal(parts[1], time.time())
         if found is not None and hmac.compare_digest(found[1], secret_hash(parts[2])):
             return _within_scopes(found[0])
     raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
@@ -82,7 +84,7 @@ class Scope:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __call__(self, who: Annotated[Principal, Depends(principal)]) -> Principal:
+    async def __call__(self, who: Annotated[Principal, Depends(principal)]) -> Principal:
         """The principal, when the token has the scope; 403."""
         if self.name not in who.scopes:
             raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {self.name}")
