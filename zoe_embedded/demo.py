@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import signal
 import sys
 import time
 from typing import Any
@@ -19,6 +18,7 @@ from zoe_embedded.demo_data import Dataset
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import Stack, StackError
 from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
 from zoe_lib.sdk import Client, ZoeError
@@ -32,8 +32,7 @@ _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "create
 def main() -> int:
     """Run the demo; 0 only if the answer is right."""
     console = Console()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _interrupt)
+    end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
         home = Home.find(CLONE).create()
@@ -157,10 +156,6 @@ def _result_table(rows: list[dict[str, Any]]) -> Table:
         energies = [f"{row[key] / 1000:,.0f}" for key in ("off_peak_wh", "peak_wh")]
         table.add_row(f"  {row['region']}", row["type"], f"{row['meters']:,}", f"{row['readings']:,}", *energies)
     return table
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
 import time
 from collections import deque
@@ -13,21 +12,19 @@ from rich.console import Console
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import PREFERRED_PORT, Stack, StackError
 
 _LOOK_INTERVAL_S = 0.5
 # What ends more often than this has a cause that a new start does not mend.
 REVIVALS_MAX = 5
 REVIVALS_WITHIN_S = 60.0
-# A closed terminal ends the stack as Ctrl-C does.
-_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main() -> int:
     """Serve until Ctrl-C; 1 when something does not come up, or ends by itself again and again."""
     console = Console(soft_wrap=True)
-    for number in _ENDING:
-        signal.signal(number, _interrupt)
+    end_by_keyboard_interrupt()
     try:
         with Stack(Home.find(CLONE)) as stack:
             _tell(console, stack)
@@ -65,13 +62,6 @@ def _tell(console: Console, stack: Stack) -> None:
     console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
     console.print("  .venv/bin/zoe status")
     console.print("Ctrl-C stops everything that was started here.")
-
-
-def _interrupt(*_: object) -> None:
-    """Once: a second Ctrl-C shall not leave half of it running."""
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

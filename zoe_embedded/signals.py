@@ -1,0 +1,20 @@
+"""How a user ends what runs in a terminal."""
+
+from __future__ import annotations
+
+import signal
+
+# A closed terminal ends everything as Ctrl-C does; by default it would leave the database and services behind.
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def end_by_keyboard_interrupt() -> None:
+    """Turn the first of these signals into KeyboardInterrupt; a second Ctrl-C shall not leave half of it running."""
+    for number in _ENDING:
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(*_: object) -> None:
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
