@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
+
+import structlog
 
 from benchmarks.scheduler_smoke import GIB
 from benchmarks.support import machine, repeated, tell, temporary_home
@@ -82,6 +85,7 @@ class Bench:
 
 def main() -> None:
     """Measure and print."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     print(machine())
     with temporary_home() as home:
         postgres = EmbeddedPostgres(home)
