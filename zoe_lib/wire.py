@@ -256,6 +256,14 @@ class LogChunkView(Wire):
     dropped_bytes: int = 0
 
 
+class AddressView(Wire):
+    """Where a port of a service answers, seen from the master's machine; `url` where http is spoken."""
+
+    host: str
+    port: int
+    url: str | None = None
+
+
 class UsageView(Wire):
     """What a service used: CPU seconds since its start, memory bytes at that time."""
 

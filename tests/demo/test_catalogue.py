@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stack import running_stack
+from tests.support.stack import running_stack, zoe
 from tests.support.waiting import until
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.stack import Stack
@@ -68,23 +68,17 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
     (stack.workspace / "page.txt").chmod(0o644)
     submitted = api.submit(document("web-server.json"))
     ready = until(lambda: (e := api.execution(submitted.id)).core_ready and e)
-    port = port_of(stack, ready.services[0].id)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/page.txt", timeout=10) as answer:
+    shown = re.search(
+        r"^open +(http://127\.0\.0\.1:\d+/) \(server-0, web\)$", zoe(stack, "show", ready.id).stdout, re.M
+    )
+    assert shown
+    with urllib.request.urlopen(f"{shown[1]}page.txt", timeout=10) as answer:
         assert answer.read() == b"found"
     api.cancel(ready.id)
     assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
     output = b"".join(api.follow_logs(ready.id, ready.services[0].id)).decode()
     assert "page.txt" in output
     assert "Traceback" not in output
-
-
-def port_of(stack: Stack, service_id: str) -> int:
-    """The port that the back-end gave to the service: the last word of its command."""
-    for started in (stack.home.state / "local").rglob("start.json"):
-        found = json.loads(started.read_text())
-        if found["service_id"] == service_id:
-            return int(found["argv"][-1])
-    raise AssertionError(service_id)
 
 
 @pytest.mark.parametrize(("name", "image"), [("spark-notebook.json", "zoe/jupyter-spark"), ("mpi-pi.json", "zoe/mpi")])

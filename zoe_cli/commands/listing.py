@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -12,11 +14,12 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
-from zoe_lib.wire import ExecutionList
+from zoe_lib.domain.execution import ExecutionState, ServiceState
+from zoe_lib.sdk import Client, ZoeError
+from zoe_lib.wire import ExecutionList, ExecutionView
 
 _PAGE_MAX = 500
+_OPENS_MAX = 10  # each is a question to the master
 _LABEL_WIDTH = 16
 
 
@@ -53,15 +56,29 @@ def ls(
 
 def show(context: typer.Context, execution_id: Id) -> None:
     """Show one execution: why it waits or how it ended, its timeline, its services."""
+    form = options(context).output
     with options(context).client() as client:
         execution = client.execution(execution_id)
-    form = options(context).output
+        opens = list(_opens(client, execution)) if form is Format.TABLE else []
     if form is not Format.TABLE:
         emit(execution, form, rows_of([execution]))
         return
-    lines = [*facts(execution), ("", ""), *timeline(execution)]
+    lines = [*facts(execution), *opens, ("", ""), *timeline(execution)]
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
     write(table(service_rows(execution)))
+
+
+def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
+    """Where a browser finds the ports meant for users, as far as the master can tell now."""
+    ports = {
+        str(component["name"]): [str(port["name"]) for port in component.get("ports", []) if port.get("proxied")]
+        for component in execution.description.get("components", [])
+    }
+    ready = [s for s in execution.services if s.state is ServiceState.READY]
+    wanted = [(service, port) for service in ready for port in ports.get(service.component, [])]
+    for service, port in wanted[:_OPENS_MAX]:
+        with suppress(ZoeError):
+            yield "open", f"{client.port_address(execution.id, service.id, port).url} ({service.name}, {port})"
 
 
 def _pages(

@@ -150,6 +150,11 @@ class Client:
             if event.kind == "log":
                 yield base64.b64decode(json.loads(event.data)["data"])
 
+    def port_address(self, execution_id: str, service_id: str, port: str) -> wire.AddressView:
+        """Where a named port of a running service answers."""
+        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}"
+        return self._call(wire.AddressView, "GET", path)
+
     def execution_usage(self, execution_id: str) -> wire.UsageList:
         """Samples of what an execution used."""
         return self._call(wire.UsageList, "GET", f"/executions/{_part(execution_id)}/usage")
