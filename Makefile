@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean
+.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -29,6 +29,9 @@ test-all: setup ## the same with 100,000 property checks and the published trace
 
 test-unit: setup ## the tests that need no process and no database
 	@$(RUN) -m pytest -q tests/unit
+
+test-swarm: setup ## the Swarm back-end on three engines made for it (as root)
+	@$(RUN) scripts/run_tests.py swarm
 
 lint: setup ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -2,6 +2,8 @@
 # What the tests use beyond Python, from Debian's packages. Only root may install; everybody else is told.
 set -eu
 PACKAGES="python3.11 python3.11-venv"
+# A swarm of several engines in network namespaces, and images without a registry.
+PACKAGES="$PACKAGES docker.io iproute2 iptables e2fsprogs openssl busybox-static debootstrap"
 missing=""
 for package in $PACKAGES; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

@@ -26,6 +26,7 @@ PARTS = {
     "contract": ["tests/contract"],
     "migration": ["tests/migration"],
     "local back-end": ["tests/local"],
+    "swarm": ["tests/swarm"],
     "api": ["tests/api"],
     "cli": ["tests/cli"],
     "docs": ["tests/docs"],

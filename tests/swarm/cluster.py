@@ -1,0 +1,128 @@
+"""A swarm of three engines on this machine, made from nothing and removed completely, also when its maker dies."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.swarm.certificates import make_certificates
+from tests.swarm.engine_host import EngineHost, wait_for
+from tests.swarm.tiny_image import tiny_image
+
+IMAGES = ("shell", "python", "zoe/tiny")
+GENERIC_RESOURCES = "--node-generic-resource=gpu=2"
+
+
+class Cluster:
+    """The first engine is the manager; the second one has two devices of kind gpu."""
+
+    def __init__(self, nodes: Sequence[str] = ("node-1", "node-2", "node-3")) -> None:
+        number = os.getpid() % 250 + 1
+        self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-test-"))
+        self._bridge = f"zoesw{number}"
+        self._subnet = f"10.213.{number}"
+        self._keeper = self._watch_over(f"zoe-swarm-test-{os.getpid()}")
+        self.certificates = self.base / "certificates"
+        self.hosts: list[EngineHost] = []
+        try:
+            self._build(nodes, f"/zoe-swarm-test-{os.getpid()}")
+        except BaseException:
+            self.remove()
+            raise
+
+    @property
+    def manager(self) -> EngineHost:
+        return self.hosts[0]
+
+    def host(self, name: str) -> EngineHost:
+        return next(host for host in self.hosts if host.name == name)
+
+    def restart_engine(self, name: str) -> None:
+        host = self.host(name)
+        host.start_engine(self.certificates, *_options(name))
+        host.await_engine()
+
+    def node_state(self, name: str) -> str:
+        nodes = self.manager.api.nodes()
+        return str(next(n["Status"]["State"] for n in nodes if n["Description"]["Hostname"] == name))
+
+    def await_node(self, name: str, state: str) -> None:
+        wait_for(lambda: self.node_state(name) == state, lambda: f"{name} is {self.node_state(name)}")
+
+    def remove(self) -> None:
+        """Let the keeper take everything apart, and wait for it."""
+        assert self._keeper.stdin is not None
+        self._keeper.stdin.close()
+        self._keeper.wait(60)
+        for host in self.hosts:
+            host.close()
+        assert self._keeper.stdout is not None
+        self._keeper.stdout.close()
+
+    def _watch_over(self, cgroup: str) -> subprocess.Popen[bytes]:
+        program = str(Path(__file__).with_name("undo.py"))
+        keeper = subprocess.Popen(
+            [sys.executable, "-I", program, str(self.base), self._bridge, cgroup, "yes" if _forbids() else ""],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        assert keeper.stdout is not None
+        assert keeper.stdout.readline() == b"watching\n"
+        return keeper
+
+    def _build(self, nodes: Sequence[str], cgroup_parent: str) -> None:
+        _ip("link", "add", self._bridge, "type", "bridge")
+        _ip("address", "add", f"{self._subnet}.254/24", "dev", self._bridge)
+        _ip("link", "set", self._bridge, "up")
+        if _forbids():
+            rule = ["iptables", "-I", "FORWARD", "-i", self._bridge, "-o", self._bridge, "-j", "ACCEPT"]
+            subprocess.run(rule, check=True, timeout=10)
+        addresses = [f"{self._subnet}.{position}" for position, _ in enumerate(nodes, 1)]
+        make_certificates(self.certificates, addresses)
+        self.hosts += [EngineHost(name, self.base, cgroup_parent) for name in nodes]
+        for position, (host, address) in enumerate(zip(self.hosts, addresses, strict=True), 1):
+            host.await_namespaces()
+            host.connect(self._bridge, f"{self._bridge}v{position}", address, 24)
+            host.start_engine(self.certificates, *_options(host.name))
+        archive = tiny_image(shutil.which("busybox") or "")
+        for host in self.hosts:
+            host.await_engine()
+            self._load(host, archive)
+        self._join()
+
+    @staticmethod
+    def _load(host: EngineHost, archive: bytes) -> None:
+        host.api.import_image_from_data(archive, repository=IMAGES[0], tag="latest")
+        for name in IMAGES[1:]:
+            host.api.tag(f"{IMAGES[0]}:latest", name, "latest")
+
+    def _join(self) -> None:
+        leader = self.manager.api
+        address = self.manager.address
+        leader.init_swarm(address, f"{address}:2377", default_addr_pool=["10.214.0.0/16"], subnet_size=26)
+        token = leader.inspect_swarm()["JoinTokens"]["Worker"]
+        for host in self.hosts[1:]:
+            host.api.join_swarm([f"{address}:2377"], token, f"{host.address}:2377", host.address)
+        wait_for(lambda: len(leader.nodes()) == len(self.hosts), lambda: str(leader.nodes()))
+        for host in self.hosts:
+            self.await_node(host.name, "ready")
+
+
+def _options(name: str) -> tuple[str, ...]:
+    return (GENERIC_RESOURCES,) if name == "node-2" else ()
+
+
+def _forbids() -> bool:
+    """Whether this machine's firewall drops what a bridge forwards, as a Docker Engine outside sets it."""
+    if shutil.which("iptables") is None:
+        return False
+    found = subprocess.run(["iptables", "-S", "FORWARD"], capture_output=True, text=True, check=False, timeout=10)
+    return "-P FORWARD DROP" in found.stdout
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, timeout=10)

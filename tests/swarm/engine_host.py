@@ -1,0 +1,140 @@
+"""One machine of the test swarm: namespaces of its own with a Docker Engine in them, all gone when one process dies."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import docker
+
+DISK_BYTES = 3 * 2**30
+ENGINE_DEADLINE_S = 40.0
+# What runs in the namespaces from the first moment: it mounts the data root and stays as their first process.
+_HOLDER = """
+set -e
+hostname "$1"
+ip link set lo up
+truncate -s "$3" "$2/disk"
+mkfs.ext4 -q -O ^has_journal -m 0 "$2/disk"
+mkdir -p "$2/data"
+mount -o loop "$2/disk" "$2/data"
+echo ready
+exec docker-init -s -- sleep infinity
+"""
+
+
+class EngineHost:
+    """Network, mount, process and host-name namespaces, held by one process; SIGKILL to it removes everything."""
+
+    def __init__(self, name: str, base: Path, cgroup_parent: str) -> None:
+        self.name = name
+        self.base = base / name
+        self.base.mkdir()
+        self.socket = self.base / "sock"
+        self._cgroup_parent = cgroup_parent
+        self.address = ""
+        self.api = docker.APIClient(f"unix://{self.socket}", version="1.41", timeout=30)
+        self._engine: subprocess.Popen[bytes] | None = None
+        self.holder = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--pid", "--fork",
+             "--kill-child", "--mount-proc", "sh", "-c", _HOLDER, "holder", name, str(self.base), str(DISK_BYTES)],
+            stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        (self.base / "holder").write_text(str(self.holder.pid))
+
+    def await_namespaces(self) -> None:
+        """Until the data root is mounted."""
+        assert self.holder.stdout is not None
+        assert self.holder.stdout.readline() == b"ready\n", f"no namespaces for {self.name}"
+
+    @property
+    def first_pid(self) -> int:
+        """The first process in the namespaces, by its number outside."""
+        pid = self.holder.pid
+        return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+    def connect(self, bridge: str, outside: str, address: str, prefix: int) -> None:
+        """A cable from the bridge into the network namespace."""
+        self.address, self._cable = address, outside
+        _run("ip", "link", "add", outside, "type", "veth", "peer", "name", "eth0", "netns", str(self.first_pid))
+        _run("ip", "link", "set", outside, "master", bridge, "up")
+        self.inside("ip", "address", "add", f"{address}/{prefix}", "dev", "eth0")
+        self.inside("ip", "link", "set", "eth0", "up")
+
+    def unplug(self) -> None:
+        """Part this machine from all others."""
+        _run("ip", "link", "set", self._cable, "down")
+
+    def plug(self) -> None:
+        """Mend what `unplug` did."""
+        _run("ip", "link", "set", self._cable, "up")
+
+    def inside(self, *command: str) -> bytes:
+        """Run a command in the namespaces."""
+        return _run("nsenter", "-t", str(self.first_pid), "--net", "--uts", "--mount", "--pid", *command)
+
+    def start_engine(self, certificates: Path, *options: str) -> None:
+        """Begin dockerd; `await_engine` waits for it."""
+        (self.base / "daemon.json").write_text("{}")
+        (self.base / "pid").unlink(missing_ok=True)
+        log = (self.base / "log").open("ab")
+        self._engine = subprocess.Popen(
+            ["nsenter", "-t", str(self.first_pid), "--net", "--uts", "--mount", "--pid",
+             "env", "DOCKER_SERVICE_PREFER_OFFLINE_IMAGE=1", f"PATH={sys.prefix}/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+             "dockerd", "--config-file", str(self.base / "daemon.json"),
+             "--data-root", str(self.base / "data"), "--exec-root", str(self.base / "exec"),
+             "--pidfile", str(self.base / "pid"), "--cgroup-parent", self._cgroup_parent, "--no-new-privileges",
+             "--oom-score-adjust", "0", "-H", f"unix://{self.socket}", "-H", f"tcp://{self.address}:2376",
+             "--tlsverify", "--tlscacert", str(certificates / "ca.pem"),
+             "--tlscert", str(certificates / "server.pem"), "--tlskey", str(certificates / "server-key.pem"), *options],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+        log.close()
+
+    def await_engine(self) -> None:
+        """Until the engine answers."""
+        wait_for(lambda: self._listens() and self.api.ping(), lambda: (self.base / "log").read_text()[-2000:])
+
+    def _listens(self) -> bool:
+        """Asked without the client, which would leave a socket open for each refusal."""
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(str(self.socket))
+            return True
+
+    def kill_engine(self) -> None:
+        """SIGKILL to the daemon, not to its containers."""
+        assert self._engine is not None
+        self.inside("kill", "-KILL", (self.base / "pid").read_text())
+        self._engine.wait(10)
+
+    def close(self) -> None:
+        """Let go of what is held here of a machine that is gone."""
+        self.api.close()
+        assert self.holder.stdout is not None
+        self.holder.stdout.close()
+        self.holder.wait(10)
+        if self._engine is not None:
+            self._engine.wait(10)
+
+
+def wait_for(condition: Callable[[], object], story: Callable[[], str], deadline_s: float = ENGINE_DEADLINE_S) -> None:
+    """Ask until it is true; a refused connection is a no."""
+    end_s = time.monotonic() + deadline_s
+    while True:
+        try:
+            if condition():
+                return
+        except (OSError, docker.errors.DockerException):
+            pass
+        assert time.monotonic() < end_s, f"not within {deadline_s} s: {story()}"
+        time.sleep(0.1)
+
+
+def _run(*command: str) -> bytes:
+    done = subprocess.run(command, capture_output=True, timeout=30, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr.decode()}"
+    return done.stdout
