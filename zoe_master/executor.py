@@ -128,6 +128,8 @@ def start_of(execution: Execution, service: Service, cause_id: str) -> Start:
         component=execution.component_of(service),
         index=service.index,
         node=service.node,
-        peers=tuple(Peer(s.id, s.component, s.index, s.node) for s in execution.current()),
+        peers=tuple(
+            Peer(s.id, s.component, s.index, s.node, execution.component_of(s).ports) for s in execution.current()
+        ),
         cause_id=cause_id,
     )

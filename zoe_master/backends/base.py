@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A service of the same execution, for the address templates."""
+    """A service of the same execution, for the address templates. `ports` are its component's."""
 
     service_id: ServiceId
     component: str
     index: int
     node: str | None
+    ports: tuple[Port, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
