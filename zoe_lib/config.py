@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     usage_interval_s: float = Field(default=5.0, gt=0, description="Pause between samples of usage.")
     retention_s: float = Field(default=90 * 86400.0, gt=0, description="How long ended executions are kept.")
 
-    backend: Literal["local"] = Field(default="local", description="What runs services.")
+    backend: Literal["local", "swarm"] = Field(default="local", description="What runs services.")
     insecure: bool = Field(
         default=False, description="Let the local back-end run for more than one trusted person on loopback."
     )
@@ -88,6 +88,34 @@ class Settings(BaseSettings):
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(default=[], description="Virtual nodes; none: one of the machine's size.")
     local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
+
+    swarm_managers: list[str] = Field(
+        default=["unix:///var/run/docker.sock"], description="Engines of the swarm's managers, asked in turn."
+    )
+    swarm_engines: dict[str, str] = Field(
+        default={}, description="URL of a node's engine, by host name; others are asked at their address, with TLS."
+    )
+    swarm_engine_port: int = Field(default=2376, gt=0, le=65535, description="Port of engines not named above.")
+    swarm_tls_dir: Path | None = Field(default=None, description="ca.pem, cert.pem and key.pem for tcp:// engines.")
+    swarm_installation: str = Field(default="zoe", min_length=1, description="Tells Zoes on one swarm apart.")
+    swarm_state_dir: Path = Field(
+        default=Path("/var/lib/zoe/state/swarm"), description="Kept output, and the little that no engine keeps."
+    )
+    swarm_images: list[str] = Field(default=["zoe/*"], description="Images that may run: names or patterns.")
+    swarm_pull_images: bool = Field(default=False, description="Let nodes fetch allowed images that they lack.")
+    swarm_user: str = Field(
+        default="65534:65534", pattern=r"^\d+:\d+$", description="uid:gid of components, unless their tenant has one."
+    )
+    swarm_tenant_users: dict[str, str] = Field(default={}, description="uid:gid of a tenant's components.")
+    swarm_workspaces_dir: Path | None = Field(
+        default=None, description="Mounted on every node by the admin; holds a directory for each tenant."
+    )
+    swarm_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
+    swarm_publish_ports: bool = Field(
+        default=False, description="Publish all ports on their node; for a network of trusted machines only."
+    )
+    swarm_log_bytes_max: int = Field(default=16 << 20, gt=0, description="Most bytes kept of one service's output.")
+    swarm_processes_max: int = Field(default=4096, gt=0, description="Most processes and threads of one service.")
 
     log_format: Literal["json", "console"] = Field(default="json", description="For programs or for people.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")

@@ -217,7 +217,8 @@ def test_usage_is_of_what_runs(harness: Harness) -> None:
 def test_nodes_count_what_runs_on_them(harness: Harness) -> None:
     begin(harness, Act.RUNS)
     reach(harness, ObservedState.READY)
-    assert {node.name: node.containers for node in harness.backend.nodes()} == {"node-1": 1, "node-2": 0}
+    assert [node.name for node in harness.backend.nodes() if node.containers] == ["node-1"]
+    assert sum(node.containers for node in harness.backend.nodes()) == 1
     assert all(node.ready and node.usable.memory_bytes >= 0 for node in harness.backend.nodes())
     harness.backend.stop([SERVICE])
     reach(harness, ObservedState.ENDED)

@@ -1,0 +1,142 @@
+"""A Swarm back-end on the test swarm, and components for it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.backend_harnesses import Act
+from tests.local.support import component, probe, shell, start_of, wait_until
+from tests.swarm.cluster import Cluster
+from zoe_lib.domain.application import Component, Port
+from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.base import Observation, ObservedState, Start
+from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
+from zoe_master.waker import Waker
+
+DEADLINE_S = 40.0
+GONE = (ObservedState.ENDED, ObservedState.LOST)
+
+
+class SwarmHarness:
+    """The harness of the Backend contract, and of tests of this back-end alone."""
+
+    def __init__(self, cluster: Cluster, **changes: object) -> None:
+        self.cluster = cluster
+        self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-backend-"))
+        self.waker = Waker()
+        settings = SwarmSettings(
+            state_dir=self.base / "state",
+            managers=(f"tcp://{cluster.manager.address}:2376",),
+            tls_dir=cluster.certificates,
+            images=("shell", "python"),
+            publish_ports=True,
+            sample_interval_s=0.5,
+            busy_look_interval_s=0.1,
+            look_interval_s=0.5,
+            engine_retry_s=0.2,
+            engine_timeout_s=5.0,
+        )
+        self.settings = replace(settings, **changes)  # type: ignore[arg-type]
+        self.before = self.things()
+        self._backend: SwarmBackend | None = None
+
+    @property
+    def backend(self) -> SwarmBackend:
+        if self._backend is None:
+            self._backend = SwarmBackend(self.settings, self.waker)
+        return self._backend
+
+    def start_of(self, act: Act, service: str) -> Start:
+        made = _ACTS[act]()
+        small = replace(made.reservation, cores_milli=50)  # many of them have room on one node
+        return start_of(replace(made, reservation=small, cores_limit_milli=500), service)
+
+    def start(self, made: Component, service: ServiceId = "e.c.0.1", node: str = "node-1", **changes: object) -> str:
+        self.backend.start(start_of(made, service, node, **changes))
+        return service
+
+    def until(self, condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
+        wait_until(condition, self.waker, deadline_s, self.story)
+
+    def seen(self, service: ServiceId) -> Observation | None:
+        return next((o for o in self.backend.observe() if o.service_id == service), None)
+
+    def reach(self, service: ServiceId, *states: ObservedState) -> Observation:
+        def there() -> bool:
+            found = self.seen(service)
+            return found is not None and found.state in states
+
+        self.until(there)
+        found = self.seen(service)
+        assert found is not None
+        return found
+
+    def output(self, service: ServiceId) -> str:
+        return self.backend.logs(service, 0, 10**6).data.decode()
+
+    def reopen(self) -> None:
+        if self._backend is not None:
+            self._backend.close()
+            self._backend = None
+
+    def finish(self) -> None:
+        """End everything, forget it, and check that nothing is left of it on the swarm."""
+        try:
+            self.backend.stop([o.service_id for o in self.backend.observe()])
+            self.until(lambda: all(o.state in GONE for o in self.backend.observe()))
+            self.backend.forget([o.service_id for o in self.backend.observe()])
+            wait_until(lambda: self.things() == self.before, self.waker, DEADLINE_S, lambda: str(self.things()))
+        finally:
+            self.reopen()
+            shutil.rmtree(self.base)
+
+    def things(self) -> dict[str, list[str]]:
+        """Whatever may be left behind: of the swarm, and of each engine."""
+        api: Any = self.cluster.manager.api
+        found = {
+            "services": [service["Spec"]["Name"] for service in api.services()],
+            "secrets": [secret["Spec"]["Name"] for secret in api.secrets()],
+            "networks": [network["Name"] for network in api.networks() if network["Scope"] == "swarm"],
+        }
+        for host in self.cluster.hosts:
+            containers = host.api.containers(all=True)
+            found[f"containers of {host.name}"] = [name for entry in containers for name in entry["Names"]]
+            volumes = host.api.volumes()["Volumes"] or []
+            found[f"volumes of {host.name}"] = [volume["Name"] for volume in volumes]
+        return {kind: sorted(names) for kind, names in found.items()}
+
+    def story(self) -> str:
+        tasks: Any = self.cluster.manager.api
+        states = [(t["Status"]["State"], t["Status"].get("Err"), t["DesiredState"]) for t in tasks.tasks()]
+        return f"{self.backend.observe()}; tasks: {states}"
+
+
+def server(**changes: object) -> Component:
+    """Listens on its port `main` and answers nothing; ends by SIGTERM."""
+    ports = (Port("main", 8080),)
+    return shell("exec httpd -f -p {port:main}", ports=ports, readiness=probe(), **changes)
+
+
+def port_taken() -> Component:
+    pytest.skip("not here: a container has its ports to itself")
+
+
+_ACTS: dict[Act, Callable[[], Component]] = {
+    Act.RUNS: lambda: shell("exec sleep 1000"),
+    Act.EXITS_7: lambda: shell("exit 7"),
+    Act.PRINTS: lambda: shell("echo 0123456789"),
+    Act.SERVES: server,
+    Act.NEVER_READY: lambda: shell("exec sleep 1000", ports=(Port("main", 80),), readiness=probe(timeout_s=0.3)),
+    Act.IGNORES_TERMINATE: lambda: shell("trap '' TERM; echo up; while :; do sleep 1; done", stop_grace_s=0.3),
+    Act.USES_TOO_MUCH_MEMORY: lambda: shell("tail /dev/zero", reservation=Resources(500, 32 * 2**20)),
+    Act.FINDS_PORT_TAKEN: port_taken,
+    Act.HAS_NO_IMAGE: lambda: component("nothing", ("true",)),
+}

@@ -1,0 +1,216 @@
+"""The back-end that runs services as tasks of a Docker Swarm."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_master.backends.base import (
+    Address,
+    BackendError,
+    ImageStatus,
+    LogChunk,
+    Observation,
+    Start,
+    Usage,
+)
+from zoe_master.backends.swarm import output
+from zoe_master.backends.swarm.board import Board
+from zoe_master.backends.swarm.containers import copy_output
+from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
+from zoe_master.backends.swarm.facts import ContainerFacts
+from zoe_master.backends.swarm.infrastructure import Infrastructure
+from zoe_master.backends.swarm.launch import Launcher
+from zoe_master.backends.swarm.manager_loop import ManagerLoop
+from zoe_master.backends.swarm.marks import Marks
+from zoe_master.backends.swarm.nodes import nodes_now
+from zoe_master.backends.swarm.pulls import Pulls
+from zoe_master.backends.swarm.reconcile import Reconciler
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.tending import Tending
+from zoe_master.backends.swarm.watch import EngineWatch
+from zoe_master.backends.swarm.watches import Watches
+from zoe_master.waker import Waker
+
+_PRUNE_INTERVAL_S = 60.0
+
+
+class SwarmBackend:
+    """Answers from memory; three kinds of threads keep that true.
+
+    One thread creates and removes Swarm services and lists tasks (`manager_loop`), one for each engine hears its
+    events (`watch`), and a bounded pool signals containers and copies output. Everything carries labels, so a new
+    back-end finds what an earlier one made; only one at a time may work on an installation.
+    """
+
+    def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
+        self._settings = settings
+        self._waker = waker
+        self._usage: dict[ServiceId, Usage] = {}
+        self._sampling: dict[str, Future[None]] = {}
+        self._next_sample_s = 0.0
+        self._next_prune_s = 0.0
+        self._board = Board(
+            Marks(settings.state_dir), waker, lambda service: output.position_of(self._place(service)).complete
+        )
+        engines = [Engine(url, settings.tls_dir, settings.engine_timeout_s) for url in settings.managers]
+        self._managers = Managers(engines)
+        self._watches = Watches(settings, self)
+        self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
+        self._pulls = Pulls(self._watches, self._pool, settings, waker)
+        self._reconciler = Reconciler(self._managers, self._board, self._watches, settings)
+        self._tending = Tending(self._board, self._watches, self._pool, settings)
+        shared = Infrastructure(self._managers, settings)
+        launcher = Launcher(self._managers, self._board, shared, settings)
+        self._loop = ManagerLoop(
+            self._board, launcher, self._reconciler, self._tending, shared, settings, self._at_intervals
+        )
+        self._adopt()
+        self._loop.begin()
+
+    # What the master asks
+
+    def nodes(self) -> Sequence[Node]:
+        """All nodes of the swarm as they were seen last."""
+        ours = Counter(record.node for record in self._board.all() if not record.final)
+        return nodes_now(self._reconciler.nodes, self._watches, ours)
+
+    def start(self, start: Start) -> None:
+        """Hand over; a service that is known, or was and is forgotten, is not started again."""
+        if self._board.add(start):
+            self._loop.hand_over(start)
+
+    def stop(self, services: Sequence[ServiceId]) -> None:
+        """Ask containers to end; what has none yet loses its Swarm service."""
+        asked = [self._board.stopping(service, Cause.STOPPED) for service in services]
+        for record in asked:
+            if record is not None:
+                self._tending.tend(record)
+        if any(asked):
+            self._loop.nudge()
+
+    def observe(self) -> Sequence[Observation]:
+        """What was last learned of every service."""
+        return [record.observation for record in self._board.all() if not record.mark.forgotten]
+
+    def forget(self, services: Sequence[ServiceId]) -> None:
+        """Stop reporting ended services; their output is kept, then the last of them goes from the swarm."""
+        records = [self._board.forget(service) for service in services]
+        if any(records):
+            self._loop.nudge()
+
+    def address(self, service: ServiceId, port: str) -> Address:
+        """Where a published port is; without `publish_ports` none can be reached from outside its execution."""
+        record = self._board.get(service)
+        if record is None:
+            raise BackendError(f"service {service} is not known here")
+        if port not in record.ports:
+            raise BackendError(f"service {service} has no port {port}")
+        node = self._reconciler.nodes.get(record.node)
+        published = record.container.published.get(record.ports[port]) if record.container else None
+        if node is None or published is None:
+            raise BackendError(f"port {port} of service {service} is not published, or not yet")
+        return Address(node.address, published)
+
+    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+        """Output of a known service, or of a forgotten one that is still kept."""
+        record = self._board.get(service)
+        place = self._place(service)
+        if record is None:
+            if not place.exists():
+                raise BackendError(f"service {service} is not known here")
+            return output.read(place, offset, limit)
+        engine = self._watches.engine(record.node)
+        if engine is not None or record.final:
+            copy_output(engine, record, self._board, self._settings.output_bytes_max)
+        with record.output_lock:
+            return output.read(place, offset, limit)
+
+    def usage(self) -> Sequence[Usage]:
+        """What was measured last of running services."""
+        usage = self._usage
+        running = (record.service_id for record in self._board.all() if record.running)
+        return [usage[service] for service in running if service in usage]
+
+    def prepare(self, image: str) -> ImageStatus:
+        """Whether the admin allows it and nodes have it; begins to pull it where that is allowed."""
+        return self._pulls.status(image)
+
+    def close(self) -> None:
+        """Let go; tasks go on."""
+        self._loop.close()
+        self._pool.shutdown()
+        self._watches.close()
+        self._managers.close()
+
+    # What engines tell
+
+    def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
+        """An engine's word on one of our containers."""
+        record = self._board.container_seen(facts, after_gap)
+        if record is not None:
+            self._tending.tend(record)
+
+    def exec_ended(self, exec_id: str, exit_code: int, at_s: float) -> None:
+        """A process that waited for readiness has ended."""
+        self._board.ready(exec_id, exit_code, at_s)
+
+    def engine_changed(self, node: str, after_gap: bool) -> None:
+        """An engine came, went, or has other images or foreign containers now."""
+        if after_gap:
+            for record in self._board.all():
+                if record.node == node:
+                    record.asking, record.stop_sent = None, False
+        self._waker.wake()
+
+    # Inside
+
+    def _adopt(self) -> None:
+        try:
+            self._reconciler.look()
+            for watch in self._watches.all():
+                watch.first_look.wait(self._settings.engine_timeout_s)
+            self._reconciler.look()  # now that engines have been heard
+        except UNREACHABLE as error:
+            self._pool.shutdown()
+            self._watches.close()
+            self._managers.close()
+            raise BackendError(f"no manager of the swarm answers: {words_of(error)}") from error
+        self._board.adopt_ended()
+
+    def _place(self, service: ServiceId) -> Path:
+        return self._board.marks.place(service)
+
+    def _at_intervals(self, now_s: float) -> None:
+        """Samples and pruning, begun by the manager's thread."""
+        if now_s >= self._next_sample_s:
+            self._next_sample_s = now_s + self._settings.sample_interval_s
+            for watch in self._watches.all():
+                before = self._sampling.get(watch.node)
+                if before is None or before.done():
+                    with contextlib.suppress(RuntimeError):
+                        self._sampling[watch.node] = self._pool.submit(self._sample, watch)
+        if now_s >= self._next_prune_s:
+            self._next_prune_s = now_s + _PRUNE_INTERVAL_S
+            self._board.marks.prune(self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)
+
+    def _sample(self, watch: EngineWatch) -> None:
+        records = [record for record in self._board.all() if record.node == watch.node and record.running]
+        running = {record.container.container_id: record.service_id for record in records if record.container}
+        sample = watch.sample(running)
+        now_s = time.time()
+        found = {
+            record.service_id: Usage(
+                record.service_id, record.execution_id, record.node, *sample[record.service_id], now_s
+            )
+            for record in records
+            if record.service_id in sample
+        }
+        known = {record.service_id for record in self._board.all()}
+        self._usage = {service: usage for service, usage in {**self._usage, **found}.items() if service in known}

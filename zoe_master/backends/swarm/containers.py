@@ -1,0 +1,99 @@
+"""Work on single containers, done by the pool: ending them, asking for readiness, copying output."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+
+from zoe_lib.domain.application import Probe
+from zoe_master.backends.swarm import output
+from zoe_master.backends.swarm.board import Board
+from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of
+from zoe_master.backends.swarm.facts import container_facts, seconds
+from zoe_master.backends.swarm.readiness import waiting_command
+from zoe_master.backends.swarm.records import Record
+
+_log = logging.getLogger(__name__)
+_GONE = (404, 409)  # the container is no more, or does not run any more
+
+
+def terminate(engine: Engine, record: Record) -> None:
+    """Ask it to end; `kill` follows after its grace."""
+    assert record.container is not None
+    record.kill_at_s = time.time() + record.stop_grace_s
+    if not _signal(engine, record, record.container.stop_signal):
+        record.stop_sent = False  # tried again when the engine is back
+
+
+def kill(engine: Engine, record: Record) -> None:
+    """End it now; tried again after another grace if nobody hears it."""
+    record.kill_at_s = time.time() + max(record.stop_grace_s, 1.0)
+    _signal(engine, record, "SIGKILL")
+
+
+def ask_readiness(engine: Engine, record: Record, probe: Probe, board: Board) -> None:
+    """Begin to wait inside the container; the end of that is an event of its engine."""
+    assert record.container is not None
+    command = waiting_command(probe, record.ports[probe.port], record.host)
+    try:
+        made = engine.api.exec_create(record.container.container_id, command, stdout=False, stderr=False)
+        with board.lock:
+            record.asking = made["Id"]
+        engine.api.exec_start(made["Id"], detach=True)
+    except UNREACHABLE as error:
+        with board.lock:
+            record.asking = None
+        if status_of(error) not in _GONE:
+            _log.warning("service %s cannot be asked for readiness: %s", record.service_id, error)
+
+
+def inspect(engine: Engine, record: Record, board: Board) -> None:
+    """Learn of an end that no event told; the managers' word counts when the container is gone."""
+    assert record.task is not None
+    try:
+        facts = container_facts(engine.api.inspect_container(record.task.container_id))
+    except UNREACHABLE as error:
+        if status_of(error) == 404:
+            board.end_by_task(record)
+        return
+    if facts is not None:
+        board.container_seen(facts, after_gap=False)
+
+
+def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: int) -> None:
+    """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it."""
+    with record.output_lock:
+        if record.collected:
+            return
+        final = record.final
+        place = board.marks.place(record.service_id)
+        container = record.container
+        entries: Iterator[tuple[str, bytes]] = iter(())
+        if engine is not None and container is not None:
+            since = output.position_of(place).stamp
+            entries = _entries(engine, container.container_id, since)
+        try:
+            output.append(place, entries, final, bytes_max)
+        except UNREACHABLE as error:
+            if final:
+                _log.warning("the last output of service %s is lost: %s", record.service_id, error)
+                output.append(place, (), final, bytes_max)
+        record.collected = final
+
+
+def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[str, bytes]]:
+    since_s = int(seconds(since) or 0) if since else None
+    for entry in engine.api.logs(container_id, stream=True, follow=False, timestamps=True, since=since_s):
+        stamp, _, text = entry.partition(b" ")
+        yield stamp.decode(), text
+
+
+def _signal(engine: Engine, record: Record, signal: str) -> bool:
+    """False when nobody could be told."""
+    assert record.container is not None
+    try:
+        engine.api.kill(record.container.container_id, signal)
+    except UNREACHABLE as error:
+        return status_of(error) in _GONE
+    return True

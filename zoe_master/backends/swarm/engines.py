@@ -1,0 +1,98 @@
+"""Connections to the Docker Engines: one for each thread, as the client is not made to be shared."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import docker
+from docker.errors import APIError, DockerException
+from docker.tls import TLSConfig
+
+API_VERSION = "1.41"
+"""Docker Engine 20.10 speaks it, and so do all later ones that matter here."""
+UNREACHABLE = (OSError, DockerException)
+"""What a call may raise when nobody answers; requests' own errors are OSErrors."""
+_Answer = TypeVar("_Answer")
+
+
+class Engine:
+    """The API of one engine."""
+
+    def __init__(self, url: str, tls_dir: Path | None, timeout_s: float) -> None:
+        self.url = url
+        self._timeout_s = timeout_s
+        self._tls = _tls(tls_dir) if tls_dir is not None and url.startswith("tcp://") else None
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._made: list[docker.APIClient] = []
+
+    @property
+    def api(self) -> docker.APIClient:
+        """The calling thread's client."""
+        found: docker.APIClient | None = getattr(self._own, "api", None)
+        if found is None:
+            found = docker.APIClient(
+                self.url, version=API_VERSION, timeout=round(self._timeout_s), tls=self._tls or False
+            )
+            found.trust_env = False  # neither another authority nor a proxy from the environment
+            self._own.api = found
+            with self._lock:
+                self._made.append(found)
+        return found
+
+    def close(self) -> None:
+        """Close what all threads used; they must be done."""
+        with self._lock:
+            for api in self._made:
+                api.close()
+
+
+class Managers:
+    """The managers of the swarm: whichever answers is asked until it does not."""
+
+    def __init__(self, engines: Sequence[Engine]) -> None:
+        self._engines = engines
+        self._current = 0
+
+    def ask(self, question: Callable[[Any], _Answer]) -> _Answer:
+        """The first answer; the last error when nobody gives one. Refusals of the request itself are raised at once."""
+        for attempt in range(len(self._engines)):
+            try:
+                return question(self._engines[self._current].api)
+            except UNREACHABLE as error:
+                last = attempt == len(self._engines) - 1
+                if last or (isinstance(error, APIError) and not _without_leader(error)):
+                    raise
+                self._current = (self._current + 1) % len(self._engines)
+        raise AssertionError("there is always a manager")
+
+    def close(self) -> None:
+        """Close all connections."""
+        for engine in self._engines:
+            engine.close()
+
+
+def status_of(error: Exception) -> int | None:
+    """The HTTP status of an engine's refusal; None when there was no answer at all."""
+    return error.response.status_code if isinstance(error, APIError) and error.response is not None else None
+
+
+def words_of(error: Exception) -> str:
+    """What the engine says, without the client's own decoration."""
+    return str(error.explanation or error) if isinstance(error, APIError) else str(error)
+
+
+def _without_leader(error: APIError) -> bool:
+    status = status_of(error)
+    return status is not None and status >= 500
+
+
+def _tls(directory: Path) -> TLSConfig:
+    return TLSConfig(
+        client_cert=(str(directory / "cert.pem"), str(directory / "key.pem")),
+        ca_cert=str(directory / "ca.pem"),
+        verify=True,
+    )

@@ -1,0 +1,142 @@
+"""What engines and managers say of containers, tasks and nodes, read once into values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm import labels
+
+Json = Mapping[str, Any]
+_NANO_PER_MILLI = 10**6
+_NEVER = "0001-"
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerFacts:
+    """One container, by its engine. `started_at_s` None: it never ran. `exit_code` only once it has ended."""
+
+    container_id: str
+    service_id: ServiceId
+    task_id: str
+    running: bool
+    started_at_s: float | None
+    finished_at_s: float | None = None
+    exit_code: int | None = None
+    out_of_memory: bool = False
+    error: str = ""
+    stop_signal: str = "SIGTERM"
+    published: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """One task, by the managers."""
+
+    task_id: str
+    group_id: str
+    slot: int
+    state: str
+    wanted: str
+    at_s: float
+    container_id: str
+    exit_code: int | None
+    message: str
+
+    @property
+    def over(self) -> bool:
+        """True when it will not run any more."""
+        return self.state in ("complete", "failed", "rejected", "shutdown", "orphaned", "remove")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """One node, by the managers."""
+
+    node_id: str
+    name: str
+    address: str
+    total: Resources
+    labels: Mapping[str, str]
+    down: bool
+    available: bool
+    message: str
+
+
+def container_facts(inspected: Json) -> ContainerFacts | None:
+    """A task's container; None for one that is not ours."""
+    tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
+    if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
+        return None
+    slot = int(tags[labels.TASK_NAME].split(".")[1])
+    started_at_s, finished_at_s = seconds(state["StartedAt"]), seconds(state["FinishedAt"])
+    over = not state["Running"] and state["Status"] in ("exited", "dead")
+    return ContainerFacts(
+        container_id=inspected["Id"],
+        service_id=tags[labels.SERVICES].split()[slot - 1],
+        task_id=tags[labels.TASK_ID],
+        running=bool(state["Running"]),
+        started_at_s=started_at_s,
+        # The engine notes a start when it has heard of it, which may be after a short life's end.
+        finished_at_s=max(finished_at_s or 0.0, started_at_s or 0.0) if over else None,
+        exit_code=int(state["ExitCode"]) if over else None,
+        out_of_memory=bool(state["OOMKilled"]),
+        error=state["Error"],
+        stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
+        published=dict(_published(inspected["NetworkSettings"].get("Ports") or {})),
+    )
+
+
+def _published(ports: Json) -> Iterator[tuple[int, int]]:
+    """Number inside and number on the node."""
+    for inside, bindings in ports.items():
+        for binding in bindings or ():
+            yield int(inside.partition("/")[0]), int(binding["HostPort"])
+
+
+def task_facts(task: Json) -> TaskFacts:
+    """An entry of the managers' list of tasks."""
+    status = task["Status"]
+    container = status.get("ContainerStatus") or {}
+    return TaskFacts(
+        task_id=task["ID"],
+        group_id=task["ServiceID"],
+        slot=int(task.get("Slot", 1)),
+        state=status["State"],
+        wanted=task["DesiredState"],
+        at_s=seconds(status["Timestamp"]) or 0.0,
+        container_id=container.get("ContainerID", ""),
+        exit_code=container.get("ExitCode"),
+        message=status.get("Err") or "",
+    )
+
+
+def node_facts(node: Json) -> NodeFacts:
+    """An entry of the managers' list of nodes."""
+    about, status = node["Description"], node["Status"]
+    resources = about["Resources"]
+    generic = (entry.get("DiscreteResourceSpec") for entry in resources.get("GenericResources") or [])
+    devices = {entry["Kind"]: int(entry["Value"]) for entry in generic if entry is not None}
+    state, availability = status["State"], node["Spec"]["Availability"]
+    return NodeFacts(
+        node_id=node["ID"],
+        name=about["Hostname"],
+        address=status.get("Addr", ""),
+        total=Resources(resources["NanoCPUs"] // _NANO_PER_MILLI, resources["MemoryBytes"], devices),
+        labels=node["Spec"].get("Labels") or {},
+        down=state == "down",
+        available=state == "ready" and availability == "active",
+        message="" if state == "ready" and availability == "active" else f"Swarm says: {state}, {availability}",
+    )
+
+
+def seconds(text: str) -> float | None:
+    """Seconds since the epoch of an engine's time with up to nine decimals; None for its zero time."""
+    if text.startswith(_NEVER):
+        return None
+    whole, _, rest = text.removesuffix("Z").partition(".")
+    return datetime.fromisoformat(f"{whole}+00:00").timestamp() + float(f"0.{rest or 0}")

@@ -1,0 +1,13 @@
+"""Why a service cannot be started."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.execution import Cause
+
+
+class CannotStart(Exception):  # noqa: N818 - the name is the fact
+    """It ends before it began; `cause` and the message are what users see."""
+
+    def __init__(self, message: str, cause: Cause = Cause.START_FAILED) -> None:
+        super().__init__(message)
+        self.cause = cause

@@ -1,0 +1,79 @@
+"""Fills the templates of a component's texts with names and paths inside its container."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
+from zoe_master.backends.base import Peer, Start
+from zoe_master.backends.swarm.failures import CannotStart
+from zoe_master.backends.swarm.names import host_name
+
+SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
+WORKSPACE = "/workspace"
+
+
+class Filler:
+    """Fills texts for one service. An instance keeps its name and its ports whatever node it runs on."""
+
+    def __init__(self, start: Start, has_workspace: bool) -> None:
+        self._start = start
+        self._has_workspace = has_workspace
+
+    def __call__(self, text: str) -> str:
+        """The filled text; CannotStart says what is wrong with it."""
+        try:
+            return fill(text, self._resolve)
+        except TemplateError as error:
+            raise CannotStart(f"component {self._start.component.name}: {error}") from error
+
+    def _resolve(self, template: Template) -> str:
+        match template.kind:
+            case TemplateKind.HOST:
+                text = _host_of(self._peer(template))
+            case TemplateKind.HOSTS:
+                text = ",".join(_host_of(peer) for peer in self._instances(template) if peer.node is not None)
+            case TemplateKind.PORT:
+                text = str(self._port(template))
+            case TemplateKind.SCRATCH:
+                text = SCRATCH
+            case TemplateKind.WORKSPACE:
+                text = self._workspace()
+            case TemplateKind.INDEX:
+                text = str(self._start.index)
+            case TemplateKind.EXECUTION:
+                text = self._start.execution_id
+            case TemplateKind.USER:
+                text = self._start.user
+        return text
+
+    def _workspace(self) -> str:
+        if not self._has_workspace:
+            raise CannotStart("there are no workspaces here: ZOE_SWARM_WORKSPACES_DIR is not set")
+        return WORKSPACE
+
+    def _port(self, template: Template) -> int:
+        """Of another component only the number is asked for: the Start carries it with each peer's ports."""
+        assert template.port is not None
+        ports = self._start.component.ports
+        if template.component is not None and template.component != self._start.component.name:
+            ports = self._peer(template).ports
+        for port in ports:
+            if port.name == template.port:
+                return port.number
+        raise CannotStart(f"{template}: there is no such port")
+
+    def _peer(self, template: Template) -> Peer:
+        """The first instance of the component that is meant; the service itself when none is named."""
+        if template.component is None:
+            return Peer(self._start.service_id, self._start.component.name, self._start.index, self._start.node)
+        return min(self._instances(template), key=lambda peer: peer.index)
+
+    def _instances(self, template: Template) -> list[Peer]:
+        name = template.component or self._start.component.name
+        found = sorted((p for p in self._start.peers if p.component == name), key=lambda peer: peer.index)
+        if not found:
+            raise CannotStart(f"{template}: the application has no component {name}")
+        return found
+
+
+def _host_of(peer: Peer) -> str:
+    return host_name(peer.component, peer.index)

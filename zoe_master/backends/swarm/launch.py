@@ -1,0 +1,107 @@
+"""Making Swarm services, and removing them. Used by one thread only, so nothing can come between two calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from docker.errors import APIError
+
+from zoe_master.backends.base import Start
+from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.board import Board
+from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of, words_of
+from zoe_master.backends.swarm.failures import CannotStart
+from zoe_master.backends.swarm.grouping import grouped
+from zoe_master.backends.swarm.infrastructure import Infrastructure
+from zoe_master.backends.swarm.records import Group
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.specification import Json, Rendered, Surroundings, needs_network, render, service_spec
+
+
+class Launcher:
+    """Turns Starts into Swarm services, one for each group of identical tasks."""
+
+    def __init__(self, managers: Managers, board: Board, shared: Infrastructure, settings: SwarmSettings) -> None:
+        self._managers = managers
+        self._board = board
+        self._shared = shared
+        self._settings = settings
+
+    def launch(self, starts: Sequence[Start], node_ids: Mapping[str, str]) -> list[Start]:
+        """Start them; those for which no manager answers are given back to be tried again."""
+        rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
+        again: list[Start] = []
+        for group in grouped(rendered):
+            try:
+                self._create(group, node_ids[group[0].start.node])
+            except CannotStart as error:
+                self._refuse(group, error)
+            except UNREACHABLE as error:
+                if status_of(error) is None:
+                    again += [one.start for one in group]
+                else:
+                    self._refuse(group, CannotStart(f"Swarm refuses it: {words_of(error)}"))
+        return again
+
+    def remove(self, group: Group) -> None:
+        """Remove a Swarm service; its tasks follow."""
+        try:
+            self._managers.ask(lambda api: api.remove_service(group.group_id))
+        except UNREACHABLE as error:
+            if status_of(error) != 404:
+                return  # the next look tries again
+        group.removed = True
+
+    def _render(self, start: Start, node_ids: Mapping[str, str]) -> Rendered | None:
+        record = self._board.get(start.service_id)
+        if record is None or record.final:
+            return None
+        if record.mark.stop_cause is not None:
+            self._board.end_unstarted(start.service_id, record.mark.stop_cause)
+            return None
+        try:
+            if start.node not in node_ids:
+                raise CannotStart(f"there is no node {start.node}")
+            return render(start, self._settings)
+        except CannotStart as error:
+            self._board.end_unstarted(start.service_id, error.cause, str(error))
+            return None
+
+    def _create(self, group: Sequence[Rendered], node_id: str) -> None:
+        start = group[0].start
+        try:
+            made = self._call(group, node_id)
+        except APIError as error:
+            if status_of(error) != 404:
+                raise
+            self._shared.forget(start.execution_id)  # somebody removed its network or secret
+            made = self._call(group, node_id)
+        members = tuple(one.start.service_id for one in group)
+        self._board.belongs(members, Group(made, members))
+
+    def _call(self, group: Sequence[Rendered], node_id: str) -> str:
+        start = group[0].start
+        around = Surroundings(node_id)
+        if needs_network(start):
+            around = Surroundings(node_id, self._shared.network(start), self._shared.secret(start))
+        spec = service_spec(group, around, self._settings)
+        try:
+            return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])
+        except APIError as error:
+            if status_of(error) != 409:
+                raise
+            return self._existing(spec)
+
+    def _existing(self, spec: Json) -> str:
+        """The service of that name, when it is the one that we meant to make and a crash kept the answer from us."""
+        found = self._managers.ask(lambda api: api.services(filters={"name": spec["name"]}))
+        for service in found:
+            if service["Spec"]["Name"] != spec["name"]:
+                continue
+            if service["Spec"]["Labels"].get(labels.SERVICES) == spec["labels"][labels.SERVICES]:
+                return str(service["ID"])
+        raise CannotStart(f"another Swarm service is called {spec['name']}; ask the admin to remove it")
+
+    def _refuse(self, group: Sequence[Rendered], error: CannotStart) -> None:
+        for one in group:
+            self._board.end_unstarted(one.start.service_id, error.cause, str(error))

@@ -1,0 +1,52 @@
+"""What an admin sets for the Swarm back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class SwarmSettings:
+    """Settings of the Swarm back-end.
+
+    managers: URLs of the managers' engines, asked in turn when one does not answer.
+    engines: node name to the URL of its engine; another node is asked at its own address on `engine_port`.
+    tls_dir: `ca.pem`, `cert.pem` and `key.pem` for tcp:// URLs.
+    installation: tells several Zoes on one swarm apart; it is in the labels and names of everything made here.
+    images: the admin's list, names or patterns such as `zoe/*`; a name without a tag stands for all its tags.
+    pull_images: let engines fetch images that they lack; otherwise those must have been loaded.
+    user: whom components run as (uid:gid) unless `tenant_users` names another one for their tenant.
+    workspaces_dir: a path mounted by the admin on every node, with a directory for each tenant.
+    publish_ports: publish every port on its node, for a network whose members are all trusted.
+    gather_s: how long the first of several starts waits for the others that come with it.
+    look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and while something starts or stops.
+    place_timeout_s: after that, a task for which Swarm finds no room has failed.
+    """
+
+    state_dir: Path
+    managers: tuple[str, ...] = ("unix:///var/run/docker.sock",)
+    engines: Mapping[str, str] = field(default_factory=dict)
+    engine_port: int = 2376
+    tls_dir: Path | None = None
+    installation: str = "zoe"
+    images: tuple[str, ...] = ("zoe/*",)
+    pull_images: bool = False
+    user: str = "65534:65534"
+    tenant_users: Mapping[str, str] = field(default_factory=dict)
+    workspaces_dir: Path | None = None
+    host_paths_allowed: tuple[Path, ...] = ()
+    publish_ports: bool = False
+    processes_max: int = 4096
+    output_bytes_max: int = 16 * 2**20
+    kept_logs_max: int = 1000
+    kept_logs_age_max_s: float = 7 * 86400.0
+    workers: int = 8
+    gather_s: float = 0.005
+    look_interval_s: float = 2.0
+    busy_look_interval_s: float = 0.25
+    sample_interval_s: float = 5.0
+    engine_timeout_s: float = 10.0
+    engine_retry_s: float = 1.0
+    place_timeout_s: float = 30.0

@@ -1,0 +1,211 @@
+"""From a group of Starts to the Swarm service that runs them, in the words of the Engine's API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_lib.domain.application import Component, PortProtocol
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import ImageState, Start
+from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.failures import CannotStart
+from zoe_master.backends.swarm.filling import SCRATCH, WORKSPACE, Filler
+from zoe_master.backends.swarm.images import image_allowed
+from zoe_master.backends.swarm.mounts import mounts_of
+from zoe_master.backends.swarm.names import full_image, group_name, host_name
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.slots import by_slot
+
+Json = dict[str, Any]
+_NANO = 10**9
+SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
+"""Below /run/secrets: random bytes that only the services of one execution share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One service with every template filled. Services that differ only in `host` and `environment` are one group."""
+
+    start: Start
+    host: str
+    environment: tuple[tuple[str, str], ...]
+    arguments: tuple[str, ...]
+    work_dir: str | None
+    mounts: tuple[Json, ...]
+
+    @property
+    def group_key(self) -> object:
+        """What must be the same for two services to be tasks of one Swarm service."""
+        start = self.start
+        core = start.index < start.component.essential_count
+        fixed = json.dumps([self.arguments, self.work_dir, self.mounts])
+        return start.execution_id, start.component.name, core, start.node, start.service_id.rpartition(".")[2], fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a group goes: the node, and the execution's network and secret where it has them (id, name)."""
+
+    node_id: str
+    network_id: str | None = None
+    secret: tuple[str, str] | None = None
+
+
+def render(start: Start, settings: SwarmSettings) -> Rendered:
+    """Every text filled; CannotStart says in words why that cannot be."""
+    component = start.component
+    status = image_allowed(component.image, settings.images)
+    if status.state is ImageState.UNAVAILABLE:
+        raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
+    filled = Filler(start, settings.workspaces_dir is not None)
+    return Rendered(
+        start=start,
+        host=host_name(component.name, start.index),
+        environment=tuple(_environment(start, filled).items()),
+        arguments=tuple(filled(word) for word in component.command),
+        work_dir=_work_dir(component, filled),
+        mounts=tuple(mounts_of(start, settings)),
+    )
+
+
+def needs_network(start: Start) -> bool:
+    """Whether its services talk to each other, or are talked to."""
+    return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
+
+
+def group_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str, str]:
+    """Everything that a new back-end needs to take the group over, and people to find it."""
+    start = group[0].start
+    component = start.component
+    probe = component.readiness
+    return {
+        **container_labels(group, settings),
+        labels.HOSTS: " ".join(one.host for one in group),
+        labels.NODE: start.node,
+        labels.GRACE: str(component.stop_grace_s),
+        labels.PORTS: json.dumps({port.name: port.number for port in component.ports}),
+        labels.PROBE: json.dumps([probe.kind, probe.port, probe.path, probe.interval_s, probe.timeout_s])
+        if probe
+        else "",
+    }
+
+
+def container_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str, str]:
+    """What each container carries, too: with its slot it tells which service it is."""
+    start = group[0].start
+    return {
+        labels.SERVICES: " ".join(one.start.service_id for one in group),
+        labels.INSTALLATION: settings.installation,
+        labels.EXECUTION: start.execution_id,
+        labels.TENANT: start.tenant,
+        labels.USER: start.user,
+        labels.COMPONENT: start.component.name,
+        labels.GENERATION: start.service_id.rpartition(".")[2],
+        labels.CAUSE: start.cause_id,
+    }
+
+
+def service_spec(group: Sequence[Rendered], around: Surroundings, settings: SwarmSettings) -> Json:
+    """The arguments of the call that creates the Swarm service. Tasks never restart: the master decides."""
+    start = group[0].start
+    component = start.component
+    task: Json = {
+        "ContainerSpec": _container(group, around, settings),
+        "Resources": _resources(component, settings),
+        "RestartPolicy": {"Condition": "none", "MaxAttempts": 0},
+        "Placement": {"Constraints": [f"node.id=={around.node_id}"]},
+        "LogDriver": {
+            "Name": "json-file",
+            "Options": {"max-size": str(max(settings.output_bytes_max // 2, 1)), "max-file": "2"},
+        },
+    }
+    if around.network_id is not None:
+        task["Networks"] = [{"Target": around.network_id}]
+    return {
+        "task_template": task,
+        "name": group_name(settings.installation, component.name, [one.start.service_id for one in group]),
+        "labels": group_labels(group, settings),
+        "mode": {"Replicated": {"Replicas": len(group)}},
+        "endpoint_spec": _endpoint(component, settings),
+    }
+
+
+def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmSettings) -> Json:
+    first = group[0]
+    start, component = first.start, first.start.component
+    user = settings.tenant_users.get(start.tenant, settings.user)
+    spec: Json = {
+        "Image": full_image(component.image),
+        "Args": list(first.arguments) or None,
+        "Hostname": by_slot([one.host for one in group]),
+        "Env": [
+            f"{name}={by_slot([dict(one.environment).get(name, '') for one in group])}" for name, _ in first.environment
+        ],
+        "Labels": container_labels(group, settings),
+        "User": user,
+        "Mounts": list(first.mounts),
+        "StopGracePeriod": round(component.stop_grace_s * _NANO),
+        "Init": True,
+        "ReadOnly": component.read_only_root,
+        "CapabilityDrop": ["ALL"],
+    }
+    if first.work_dir is not None:
+        spec["Dir"] = first.work_dir
+    if around.secret is not None:
+        uid, _, gid = user.partition(":")
+        file = {"Name": SECRET_FILE, "UID": uid, "GID": gid or uid, "Mode": 0o400}
+        spec["Secrets"] = [{"SecretID": around.secret[0], "SecretName": around.secret[1], "File": file}]
+    return spec
+
+
+def _resources(component: Component, settings: SwarmSettings) -> Json:
+    reserved = component.reservation
+    cores_milli = component.cores_limit_milli or reserved.cores_milli
+    memory_bytes = component.memory_limit_bytes or reserved.memory_bytes
+    return {
+        "Limits": {
+            "NanoCPUs": cores_milli * 10**6,
+            "MemoryBytes": memory_bytes,
+            "Pids": settings.processes_max,
+        },
+        "Reservations": {
+            "NanoCPUs": reserved.cores_milli * 10**6,
+            "MemoryBytes": reserved.memory_bytes,
+            "GenericResources": [
+                {"DiscreteResourceSpec": {"Kind": kind, "Value": amount}} for kind, amount in reserved.devices.items()
+            ],
+        },
+    }
+
+
+def _endpoint(component: Component, settings: SwarmSettings) -> Json:
+    """Names resolve to the tasks' own addresses, which needs no virtual IP of the kernel."""
+    spec: Json = {"Mode": "dnsrr"}
+    if settings.publish_ports:
+        spec["Ports"] = [
+            {"Protocol": "tcp", "TargetPort": port.number, "PublishMode": "host"}
+            for port in component.ports
+            if port.protocol in (PortProtocol.TCP, PortProtocol.HTTP)
+        ]
+    return spec
+
+
+def _environment(start: Start, filled: Filler) -> dict[str, str]:
+    """Variables of the component, after those that every component may count on."""
+    return {
+        "HOME": SCRATCH,
+        "TMPDIR": SCRATCH,
+        **{name: filled(text) for name, text in start.component.environment},
+        "ZOE_EXECUTION_ID": start.execution_id,
+    }
+
+
+def _work_dir(component: Component, filled: Filler) -> str | None:
+    """As the image has it when none is named; a relative one is below the workspace."""
+    if component.work_dir is None:
+        return None
+    wanted = filled(component.work_dir)
+    return wanted if wanted.startswith("/") else f"{WORKSPACE}/{wanted}"
