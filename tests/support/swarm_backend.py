@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from tests.contract.backend_harnesses import Act
-from tests.local.support import component, probe, shell, start_of, wait_until
+from tests.local.support import MIB, component, probe, shell, start_of, wait_until
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Observation, ObservedState, Start
+from zoe_master.backends.base import Observation, ObservedState, Peer, Start
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.waker import Waker
 
@@ -117,6 +117,17 @@ class SwarmHarness:
         tasks: Any = self.cluster.manager.api
         states = [(t["Status"]["State"], t["Status"].get("Err"), t["DesiredState"]) for t in tasks.tasks()]
         return f"{self.backend.observe()}; tasks: {states}"
+
+
+def small(script: str, **changes: object) -> Component:
+    """A shell that many of have room on one node."""
+    return shell(script, **{"reservation": Resources(50, 32 * MIB), "cores_limit_milli": 500, **changes})
+
+
+def peers(*services: ServiceId, node: str = "node-1") -> tuple[Peer, ...]:
+    """These services as each other's peers; an id is execution.component.index.attempt."""
+    parts = [(service, *service.split(".")[1:3]) for service in services]
+    return tuple(Peer(service, name, int(index), node) for service, name, index in parts)
 
 
 def server(**changes: object) -> Component:

@@ -15,6 +15,7 @@ from tests.swarm.engine_host import EngineHost, wait_for
 from tests.swarm.tiny_image import tiny_image
 
 IMAGES = ("shell", "python", "zoe/tiny")
+HEARTBEAT_NS = 2 * 10**9  # a node is down after three that were missed; Swarm's own default is 5 s
 GENERIC_RESOURCES = "--node-generic-resource=gpu=2"
 
 
@@ -103,7 +104,9 @@ class Cluster:
     def _join(self) -> None:
         leader = self.manager.api
         address = self.manager.address
-        leader.init_swarm(address, f"{address}:2377", default_addr_pool=["10.214.0.0/16"], subnet_size=26)
+        spec = leader.create_swarm_spec(dispatcher_heartbeat_period=HEARTBEAT_NS)
+        pool = ["10.214.0.0/16"]
+        leader.init_swarm(address, f"{address}:2377", default_addr_pool=pool, subnet_size=26, swarm_spec=spec)
         token = leader.inspect_swarm()["JoinTokens"]["Worker"]
         for host in self.hosts[1:]:
             host.api.join_swarm([f"{address}:2377"], token, f"{host.address}:2377", host.address)

@@ -105,6 +105,10 @@ class EngineHost:
             asking.connect(str(self.socket))
             return True
 
+    @property
+    def engine_runs(self) -> bool:
+        return self._engine is not None and self._engine.poll() is None
+
     def kill_engine(self) -> None:
         """SIGKILL to the daemon, not to its containers."""
         assert self._engine is not None

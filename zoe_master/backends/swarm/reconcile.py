@@ -34,7 +34,7 @@ class Reconciler:
         self.nodes = nodes
         self._watches.follow(nodes.values())
         groups = self.groups()
-        for service in services:
+        for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
             if service["ID"] not in groups:
                 found = found_group(service)
                 self._board.adopt(found)

@@ -1,0 +1,199 @@
+"""What goes wrong on a swarm, done to it on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.swarm_backend import SwarmHarness, peers, server, small
+from tests.swarm.cluster import Cluster
+from tests.swarm.engine_host import wait_for
+from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.base import BackendError, ImageState, ObservedState
+from zoe_master.backends.swarm.names import execution_name, group_name
+
+GIB = 2**30
+SERVICE = "e.c.0.1"
+
+
+@pytest.fixture
+def engine_3(swarm: Cluster, harness: SwarmHarness) -> Iterator[str]:
+    """The node to do harm to; whole again afterwards."""
+    yield "node-3"
+    swarm.host("node-3").plug()
+    if not swarm.host("node-3").engine_runs:
+        swarm.restart_engine("node-3")
+    swarm.await_node("node-3", "ready")
+    harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
+
+
+def node_of(harness: SwarmHarness, name: str) -> Any:
+    return next(node for node in harness.backend.nodes() if node.name == name)
+
+
+def test_a_killed_engine_loses_its_services_and_fences_them_on_return(
+    harness: SwarmHarness, swarm: Cluster, engine_3: str
+) -> None:
+    harness.start(small("exec sleep 1000"), SERVICE, engine_3)
+    harness.start(small("exec sleep 1000"), "e.c.1.1", "node-1")
+    harness.reach(SERVICE, ObservedState.READY)
+    kept = harness.reach("e.c.1.1", ObservedState.READY)
+    swarm.host(engine_3).kill_engine()
+    lost = harness.reach(SERVICE, ObservedState.LOST)
+    assert "node-3 is down" in lost.message
+    assert not node_of(harness, engine_3).ready
+    assert harness.seen("e.c.1.1") == kept
+    harness.backend.forget([SERVICE])
+    swarm.restart_engine(engine_3)
+    swarm.await_node(engine_3, "ready")
+    api: Any = swarm.host(engine_3).api
+    wait_for(lambda: not api.containers(all=True), lambda: str(api.containers(all=True)))
+
+
+def test_an_engine_that_comes_back_at_once_tells_what_ended_meanwhile(
+    harness: SwarmHarness, swarm: Cluster, engine_3: str
+) -> None:
+    harness.start(small("exec sleep 1000"), SERVICE, engine_3)
+    harness.reach(SERVICE, ObservedState.READY)
+    swarm.host(engine_3).kill_engine()
+    swarm.restart_engine(engine_3)
+    ended = harness.reach(SERVICE, ObservedState.ENDED)
+    assert ended.cause in (Cause.KILLED, Cause.STOPPED)
+
+
+def test_a_parted_node_loses_its_services(harness: SwarmHarness, swarm: Cluster, engine_3: str) -> None:
+    harness.start(small("exec sleep 1000"), SERVICE, engine_3)
+    harness.reach(SERVICE, ObservedState.READY)
+    swarm.host(engine_3).unplug()
+    harness.until(lambda: "cannot be reached" in node_of(harness, engine_3).message)
+    harness.reach(SERVICE, ObservedState.LOST)
+
+
+def test_draining_a_node_stops_its_services_as_the_platforms_doing(harness: SwarmHarness, swarm: Cluster) -> None:
+    api: Any = swarm.manager.api
+    harness.start(small("exec sleep 1000"), SERVICE, "node-2")
+    harness.reach(SERVICE, ObservedState.READY)
+    node = next(n for n in api.nodes() if n["Description"]["Hostname"] == "node-2")
+    try:
+        api.update_node(node["ID"], node["Version"]["Index"], {**node["Spec"], "Availability": "drain"})
+        assert harness.reach(SERVICE, ObservedState.ENDED).cause is Cause.STOPPED
+        harness.until(lambda: not node_of(harness, "node-2").ready)
+    finally:
+        now = api.inspect_node(node["ID"])
+        api.update_node(node["ID"], now["Version"]["Index"], {**now["Spec"], "Availability": "active"})
+    harness.until(lambda: node_of(harness, "node-2").ready)
+
+
+def test_an_image_that_is_on_no_node_is_told_and_cannot_be_started(harness: SwarmHarness) -> None:
+    harness.reopen()
+    harness.settings = replace(harness.settings, images=("*",))
+    status = harness.backend.prepare("absent:1")
+    assert status.state is ImageState.UNAVAILABLE
+    assert "on no node" in status.message
+    harness.start(replace(small("true"), image="absent:1"))
+    ended = harness.reach(SERVICE, ObservedState.ENDED)
+    assert (ended.cause, ended.exit_code) == (Cause.IMAGE_UNAVAILABLE, None)
+    assert "node-1" in ended.message
+
+
+def test_a_pull_that_fails_is_told_in_the_engines_words(harness: SwarmHarness) -> None:
+    harness.reopen()
+    harness.settings = replace(harness.settings, images=("*",), pull_images=True)
+    name = "127.0.0.1:1/absent:1"
+    states = [harness.backend.prepare(name).state]
+    harness.until(lambda: harness.backend.prepare(name).state is ImageState.UNAVAILABLE)
+    assert states == [ImageState.PULLING]
+    assert "node-2" in harness.backend.prepare(name).message
+    assert "refused" in harness.backend.prepare(name).message
+
+
+def test_foreign_containers_are_taken_off_their_node(harness: SwarmHarness, swarm: Cluster) -> None:
+    api: Any = swarm.host("node-2").api
+    before = node_of(harness, "node-2")
+    limits = api.create_host_config(mem_limit=2 * GIB, nano_cpus=500_000_000)
+    made = api.create_container("shell", ["sleep", "1000"], host_config=limits)
+    try:
+        api.start(made)
+        harness.until(lambda: node_of(harness, "node-2").foreign == Resources(500, 2 * GIB))
+        assert node_of(harness, "node-2").usable.memory_bytes == before.usable.memory_bytes - 2 * GIB
+        assert node_of(harness, "node-2").containers == before.containers + 1
+    finally:
+        api.remove_container(made, force=True)
+    harness.until(lambda: node_of(harness, "node-2") == before)
+
+
+def test_devices_are_swarms_generic_resources(harness: SwarmHarness) -> None:
+    assert node_of(harness, "node-2").total.devices == {"gpu": 2}
+    made = small("env | grep GPU; exec sleep 1000", reservation=Resources(50, 32 * 2**20, {"gpu": 2}))
+    harness.start(made, SERVICE, "node-2")
+    harness.reach(SERVICE, ObservedState.READY)
+    harness.until(lambda: "DOCKER_RESOURCE_GPU" in harness.output(SERVICE))
+
+
+def test_what_swarm_has_no_room_for_fails_in_words(harness: SwarmHarness) -> None:
+    harness.reopen()
+    harness.settings = replace(harness.settings, place_timeout_s=1.0)
+    harness.start(small("true", reservation=Resources(50, 32 * 2**20, {"gpu": 1})))
+    ended = harness.reach(SERVICE, ObservedState.ENDED)
+    assert ended.cause is Cause.START_FAILED
+    assert "no room on node-1" in ended.message
+
+
+def test_a_command_that_is_not_there_fails_in_words(harness: SwarmHarness) -> None:
+    harness.start(replace(small(""), command=("/no/such/program",)))
+    ended = harness.reach(SERVICE, ObservedState.ENDED)
+    assert (ended.cause, ended.exit_code) == (Cause.EXITED, 127)  # as a shell would tell it
+    assert "No such file" in harness.output(SERVICE)
+
+
+def test_a_service_removed_by_somebody_else_is_told(harness: SwarmHarness, swarm: Cluster) -> None:
+    api: Any = swarm.manager.api
+    harness.start(small("exec sleep 1000", stop_grace_s=1.0))
+    harness.reach(SERVICE, ObservedState.READY)
+    [service] = api.services()
+    api.remove_service(service["ID"])
+    ended = harness.reach(SERVICE, ObservedState.ENDED)
+    assert ended.cause in (Cause.KILLED, Cause.STOPPED)
+
+
+def test_names_that_others_hold_are_told_and_those_of_a_crash_are_taken_over(
+    harness: SwarmHarness, swarm: Cluster
+) -> None:
+    api: Any = swarm.manager.api
+    name = group_name("zoe", "c", [SERVICE])
+    task = {"ContainerSpec": {"Image": "shell", "Args": ["true"]}, "RestartPolicy": {"Condition": "none"}}
+    stranger = api.create_service(task, name=name)
+    tags = {"zoe.installation": "zoe", "zoe.execution": "f"}
+    api.create_network(execution_name("zoe", "f"), "overlay", labels=tags)
+    try:
+        harness.start(small("true"))
+        ended = harness.reach(SERVICE, ObservedState.ENDED)
+        assert ended.cause is Cause.START_FAILED
+        assert name in ended.message
+        harness.start(server(), "f.c.0.1", peers=peers("f.c.0.1"))
+        harness.reach("f.c.0.1", ObservedState.READY)
+    finally:
+        api.remove_service(stranger["ID"])
+
+
+def test_what_a_crash_left_is_removed_by_the_next_backend(harness: SwarmHarness, swarm: Cluster) -> None:
+    api: Any = swarm.manager.api
+    tags = {"zoe.installation": "zoe", "zoe.execution": "gone"}
+    api.create_network("zoe-left", "overlay", labels=tags)
+    api.create_secret("zoe-left", b"x", labels=tags)
+    assert list(harness.backend.observe()) == []
+    harness.until(lambda: harness.things() == harness.before)
+
+
+def test_without_any_manager_there_is_no_backend(harness: SwarmHarness) -> None:
+    harness.reopen()
+    managers = harness.settings.managers
+    harness.settings = replace(harness.settings, managers=("tcp://127.0.0.1:1",))
+    with pytest.raises(BackendError, match="no manager"):
+        _ = harness.backend
+    harness.settings = replace(harness.settings, managers=("tcp://127.0.0.1:1", *managers))
+    assert harness.backend.nodes()
