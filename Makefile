@@ -4,13 +4,16 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm
+.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm images
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
 
 setup: ## make the isolated environment .venv from the lock file
 	@$(PYTHON) scripts/setup.py
+
+images: setup ## build the images that a swarm runs, with the docker command
+	@$(RUN) -m scripts.images $(IMAGES)
 
 runtime: setup ## build the application runtime (Spark, Java) for local services, once
 	@$(RUN) -m zoe_embedded.runtime

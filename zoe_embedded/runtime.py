@@ -98,6 +98,18 @@ def _build(directory: Path, python: Path) -> None:
     _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--no-deps", wheel)
 
 
+def spark_packages(directory: Path) -> None:
+    """PySpark and what it imports, at the locked versions, for an image that has a Java runtime of its own."""
+    uv = Path(sys.executable).with_name("uv")
+    directory.mkdir(parents=True)
+    lock = directory / "py4j.lock"
+    lock.write_text(_entry((_REQUIREMENTS / "runtime.lock").read_text(), "py4j"))
+    install = (uv, "pip", "install", "-q", "--python", shared_python(), "--target", directory, "--link-mode", "copy")
+    _run(*install, "--require-hashes", "-r", lock)
+    _run(*install, "--no-deps", _spark_wheel())
+    lock.unlink()
+
+
 def _spark_wheel() -> Path:
     """Spark's wheel from the cache, checked against its kept hash; else built from the locked source."""
     lock = _REQUIREMENTS / "runtime.lock"

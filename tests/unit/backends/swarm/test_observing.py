@@ -1,0 +1,97 @@
+"""What is made of an engine's and a manager's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from zoe_lib.domain.application import Probe, ProbeKind
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import Observation, ObservedState
+from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, seconds
+from zoe_master.backends.swarm.marks import Mark, Marks
+from zoe_master.backends.swarm.observing import by_task, observed
+from zoe_master.backends.swarm.records import Record
+
+RUNNING = ContainerFacts("c" * 64, "e.c.0.1", "task", True, 100.0)
+TASK = TaskFacts("task", "group", 1, "running", "running", 101.0, "c" * 64, None, "")
+PROBE = Probe(ProbeKind.TCP, "web", timeout_s=5.0)
+
+
+def record(**changes: object) -> Record:
+    first = Observation("e.c.0.1", "e", ObservedState.STARTING, 90.0, "n1")
+    made = Record(
+        "e.c.0.1", "e", "n1", "c-0", 90.0, None, 10.0, {"web": 80}, Mark(), first, container=RUNNING, task=TASK
+    )
+    return replace(made, **changes)
+
+
+def over(exit_code: int, **changes: object) -> ContainerFacts:
+    return replace(RUNNING, running=False, finished_at_s=110.0, exit_code=exit_code, **changes)
+
+
+def test_a_probe_stands_between_started_and_ready() -> None:
+    assert observed(record(container=None)).state is ObservedState.STARTING
+    assert observed(record()).state is ObservedState.READY
+    assert observed(record(probe=PROBE)).state is ObservedState.STARTED
+    ready = observed(record(probe=PROBE, mark=Mark(ready_at_s=103.0)))
+    assert (ready.state, ready.at_s, ready.started_at_s) == (ObservedState.READY, 103.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"container": over(0)}, Cause.EXITED),
+        ({"container": over(137)}, Cause.EXITED),
+        ({"container": over(137, out_of_memory=True)}, Cause.OUT_OF_MEMORY),
+        ({"container": over(1, out_of_memory=True)}, Cause.EXITED),
+        ({"container": over(137, out_of_memory=True), "mark": Mark(stop_cause=Cause.STOPPED)}, Cause.STOPPED),
+        ({"container": over(143), "task": replace(TASK, wanted="shutdown")}, Cause.STOPPED),
+        ({"container": over(137), "gap": True}, Cause.KILLED),
+        ({"container": over(3), "gap": True}, Cause.EXITED),
+        ({"container": over(143), "probe": PROBE, "mark": Mark(stop_cause=Cause.NEVER_READY)}, Cause.NEVER_READY),
+        ({"container": replace(over(128), started_at_s=None)}, Cause.START_FAILED),
+    ],
+)
+def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
+    seen = observed(record(**changes))
+    assert (seen.state, seen.cause) == (ObservedState.ENDED, cause)
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [("No such image: zoe/x:latest", Cause.IMAGE_UNAVAILABLE), ("invalid mount config", Cause.START_FAILED)],
+)
+def test_a_rejected_task_never_ran(message: str, cause: Cause) -> None:
+    rejected = replace(TASK, state="rejected", message=message, container_id="")
+    seen = observed(record(container=None, task=rejected))
+    assert (seen.cause, seen.exit_code, seen.started_at_s) == (cause, None, None)
+    assert message in seen.message
+
+
+def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
+    seen = by_task(record(), replace(TASK, state="failed", exit_code=137))
+    assert (seen.exit_code, seen.cause) == (137, Cause.EXITED)
+    assert "could not be asked" in seen.message
+
+
+def test_an_end_is_for_good(tmp_path: object) -> None:
+    end = observed(record(container=over(7)))
+    assert observed(record(mark=Mark(end=end), container=RUNNING)) == end
+
+
+def test_marks_are_read_as_they_were_written(tmp_path: object) -> None:
+    marks = Marks(tmp_path)  # type: ignore[arg-type]
+    mark = Mark(1.5, 2.5, Cause.STOPPED, observed(record(container=over(7))), forgotten=True)
+    marks.write("e/../x.0.1", mark)
+    assert marks.read("e/../x.0.1") == mark
+    assert list(marks.all()) == [("e/../x.0.1", mark)]
+    marks.prune(0, 1e9)
+    assert marks.read("e/../x.0.1") is None
+
+
+def test_engine_times_have_nine_decimals_or_none() -> None:
+    assert seconds("1970-01-01T00:01:40.123456789Z") == pytest.approx(100.123456789)
+    assert seconds("1970-01-01T00:01:40Z") == 100
+    assert seconds("0001-01-01T00:00:00Z") is None

@@ -1,0 +1,81 @@
+"""Names, slots and images: what is decided before Swarm is asked."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from zoe_master.backends.base import ImageState
+from zoe_master.backends.swarm.images import image_allowed, image_state
+from zoe_master.backends.swarm.names import execution_name, full_image, group_name, host_name, volume_name
+from zoe_master.backends.swarm.slots import by_slot, literal
+
+DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+@pytest.mark.parametrize("component", ["c", "spark-worker", "x" * 63])
+def test_names_are_dns_labels(component: str) -> None:
+    names = [host_name(component, 0), host_name(component, 12345), group_name("zoe", component, ["e.c.0.1"])]
+    assert all(DNS_LABEL.fullmatch(name) for name in names)
+    assert len(set(names)) == 3
+
+
+def test_long_names_that_differ_at_their_end_stay_different() -> None:
+    assert host_name("x" * 62 + "a", 0) != host_name("x" * 62 + "b", 0)
+
+
+def test_installations_and_tenants_do_not_meet() -> None:
+    assert execution_name("one", "e") != execution_name("two", "e")
+    assert volume_name("zoe", "ann", "data") != volume_name("zoe", "bob", "data")
+    assert group_name("one", "c", ["e.c.0.1"]) != group_name("two", "c", ["e.c.0.1"])
+
+
+def test_one_value_needs_no_template() -> None:
+    assert by_slot(["same", "same"]) == "same"
+
+
+def test_each_slot_has_its_value() -> None:
+    assert by_slot(["a", "b", "c"]) == ('{{if eq .Task.Slot "1"}}a{{else if eq .Task.Slot "2"}}b{{else}}c{{end}}')
+
+
+def test_templates_in_texts_are_made_plain() -> None:
+    assert literal("{{.Node.ID}}") == '{{"{{"}}.Node.ID}}'
+
+
+@pytest.mark.parametrize(
+    ("image", "full"),
+    [
+        ("zoe/spark", "zoe/spark:latest"),
+        ("zoe/spark:3", "zoe/spark:3"),
+        ("registry:5000/spark", "registry:5000/spark:latest"),
+        ("zoe/spark@sha256:ab", "zoe/spark@sha256:ab"),
+    ],
+)
+def test_images_have_tags(image: str, full: str) -> None:
+    assert full_image(image) == full
+
+
+@pytest.mark.parametrize(
+    ("image", "allowed", "state"),
+    [
+        ("zoe/spark", ["zoe/*"], ImageState.PRESENT),
+        ("zoe/spark:3", ["zoe/spark"], ImageState.PRESENT),
+        ("zoe/spark:3", ["zoe/spark:2"], ImageState.UNAVAILABLE),
+        ("other/spark", ["zoe/*"], ImageState.UNAVAILABLE),
+        ("registry:5000/spark", ["registry:5000/*"], ImageState.PRESENT),
+        ("zoe/spark", [], ImageState.UNAVAILABLE),
+    ],
+)
+def test_the_admins_list_decides(image: str, allowed: list[str], state: ImageState) -> None:
+    assert image_allowed(image, allowed).state is state
+
+
+def test_one_node_that_has_it_is_enough() -> None:
+    known = {"a": frozenset({"x:latest"}), "b": frozenset[str]()}
+    assert image_state("x", known, [], {"b": "denied"}).state is ImageState.PRESENT
+    assert image_state("x", known, ["b"], {}).state is ImageState.PULLING
+    nowhere = image_state("y", known, [], {"b": "denied"})
+    assert nowhere.state is ImageState.UNAVAILABLE
+    assert "b: denied" in nowhere.message
+    assert image_state("y", {}, [], {}).state is ImageState.PRESENT  # nobody could be asked: Swarm will tell
