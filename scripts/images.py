@@ -23,7 +23,7 @@ IMAGES = ROOT / "app_descriptions" / "images"
 BASE = "debian:bookworm-slim"
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
 # Image -> other names for it. The order is that in which one is built upon another.
-NAMES: dict[str, list[str]] = {"tiny": [], "base": ["python"], "spark": []}
+NAMES: dict[str, list[str]] = {"tiny": [], "base": ["python"], "spark": [], "mpi": []}
 MAVEN = "https://repo1.maven.org/maven2/"
 JARS = {
     "com/ibm/stocator/stocator/1.1.4/stocator-1.1.4.jar": (
@@ -107,7 +107,12 @@ def gather_spark(context: Path) -> None:
             raise SystemExit(f"{path} is not what it was when its hash was written down")
 
 
-GATHERED = {"base": gather_authorities, "tiny": gather_busybox, "spark": gather_spark}
+def gather_mpi(context: Path) -> None:
+    """The catalogue's own MPI program."""
+    shutil.copy(ROOT / "app_descriptions" / "programs" / "mpi_pi.c", context)
+
+
+GATHERED = {"base": gather_authorities, "tiny": gather_busybox, "spark": gather_spark, "mpi": gather_mpi}
 
 
 def ensure_debian() -> None:

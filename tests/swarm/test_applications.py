@@ -94,3 +94,14 @@ def test_the_energy_report_is_right(swarm: Cluster, installation: Installation) 
     ended = installation.run("energy-report", 240)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
     assert data.result() == data.expected()
+
+
+def test_mpi_computes_pi_over_workers_that_know_each_other_by_a_secret(
+    swarm: Cluster, installation: Installation
+) -> None:
+    load(swarm, "zoe/mpi")
+    os.chown(installation.workspace, NOBODY.uid, NOBODY.gid)
+    ended = installation.run("mpi-pi", 120)
+    assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
+    launcher = next(service for service in ended.services if "launcher" in service.component)
+    assert "pi = 3.14159265" in installation.harness.output(launcher.id)

@@ -90,13 +90,14 @@ class ManagerLoop:
             ids = {name: node.node_id for name, node in self._reconciler.nodes.items()}
             self._retried = self._launcher.launch(starts, ids)
         now_s = time.time()
-        if now_s >= self._next_look_s:
+        looked = now_s >= self._next_look_s
+        if looked:
             self._reconciler.look()
             self._at_intervals(now_s)
             self._next_look_s = time.time() + self._interval_s()
         for record in self._board.all():
             self._tending.tend(record)
-        self._remove()
+        self._remove(looked)
 
     def _gather(self, pause_s: float) -> list[Start]:
         """What was handed over; after the first, as long as more comes without a pause."""
@@ -111,7 +112,7 @@ class ManagerLoop:
             elif not found:
                 pause_s = 0.0  # a nudge: take what is there and go on
 
-    def _remove(self) -> None:
+    def _remove(self, looked: bool) -> None:
         for group in self._reconciler.groups().values():
             if self._tending.removable(group):
                 self._launcher.remove(group)
@@ -122,8 +123,7 @@ class ManagerLoop:
         ended = self._executions is None or not self._executions <= executions
         if ended:
             self._hasty_until_s = time.time() + _HASTE_S
-        if ended or (self._shared.left and time.time() >= self._next_look_s - self._settings.busy_look_interval_s):
-            self._executions = executions
+        if ended or (looked and self._shared.left):
             self._shared.sweep(executions)
         self._executions = executions
 

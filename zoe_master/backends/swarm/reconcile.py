@@ -35,7 +35,7 @@ class Reconciler:
         self._watches.follow(nodes.values())
         groups = self.groups()
         for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
-            if service["ID"] not in groups:
+            if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
                 found = found_group(service)
                 self._board.adopt(found)
                 groups[found.group.group_id] = found.group
