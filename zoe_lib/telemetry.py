@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from collections.abc import Sequence
+from typing import TextIO, cast
 
 import structlog
 from structlog.typing import Processor
@@ -25,10 +27,28 @@ def configure_logging(log_format: str, level: str, process: str) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )
     _adopt_libraries(shared, renderer)
+
+
+class Unfailing:
+    """A stream whose writer never learns that it could not be written: a full disk shall cost logs and nothing else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write as far as that works."""
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush as far as that works; what is left is tried again with the next line, within the stream's buffer."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def _naming(process: str) -> Processor:
