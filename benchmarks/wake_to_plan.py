@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import Any
 
 import structlog
 
@@ -11,6 +12,7 @@ from benchmarks.scheduler_smoke import GIB
 from benchmarks.support import machine, repeated, tell, temporary_home
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_lib.descriptions import parse
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.resources import Resources
@@ -23,19 +25,18 @@ from zoe_master.steps import Step
 NODES = 100
 QUEUED = 1000
 RUNS = 7
-DOCUMENT = {
-    "version": 4,
-    "name": "bench",
-    "components": [
-        {
-            "name": "worker",
-            "image": "zoe/tiny",
-            "essential_count": 3,
-            "total_count": 10,
-            "resources": {"memory": "4GiB", "cores": 1},
-        }
-    ],
-}
+
+
+def document(essential: int) -> dict[str, Any]:
+    """An application of ten services, of which so many are core."""
+    worker = {
+        "name": "worker",
+        "image": "zoe/tiny",
+        "essential_count": essential,
+        "total_count": 10,
+        "resources": {"memory": "4GiB", "cores": 1},
+    }
+    return {"version": 4, "name": "bench", "components": [worker]}
 
 
 class Bench:
@@ -46,24 +47,25 @@ class Bench:
         self.store.ensure_member("ada", "default", "admin")
         nodes = [Node(f"node{i:03}", Resources(32_000, 128 * GIB)) for i in range(NODES)]
         self.backend = SimulatedBackend(nodes, time.time, behave=lambda _: Behaviour())
-        self.application = parse(DOCUMENT)
+        rigid, elastic = parse(document(10)), parse(document(3))
+        self.application = elastic
         epoch = self.store.try_lead("bench")
         assert epoch is not None
         self.planned_s = 0.0
         self.master = Master(self.store, self.backend, epoch, reach=self._reach)
         self.count = 0
-        full = NODES * 32 // 10
-        self.submit(full)
+        # What fills the cluster is rigid: no core can take room back from it, so the queue stays as long as it is.
+        self.submit(NODES * 32 // 10, rigid)
         for _ in range(3):
             self.master.tick()
-        self.submit(QUEUED)
+        self.submit(QUEUED, elastic)
         self.master.tick()
 
-    def submit(self, number: int) -> None:
+    def submit(self, number: int, application: Application) -> None:
         """Put executions into the database, past the API."""
         for _ in range(number):
             self.count += 1
-            execution = Execution(f"e{self.count:06}", "bench", "default", "ada", self.application, time.time())
+            execution = Execution(f"e{self.count:06}", "bench", "default", "ada", application, time.time())
             self.store.submit(execution, "bench")
 
     def _reach(self, step: Step) -> None:
@@ -72,7 +74,7 @@ class Bench:
 
     def measure(self) -> dict[str, float]:
         """One wake-up after a submission, one with nothing new, one after a cluster's worth was freed."""
-        self.submit(1)
+        self.submit(1, self.application)
         one_new = self._tick()
         nothing = self._tick()
         return {"one new submission: wake-up to plan ms": one_new, "nothing new: wake-up to plan ms": nothing}
