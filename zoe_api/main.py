@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -95,6 +96,9 @@ def main() -> int:
     master = MasterClient(
         settings.master_endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max
     )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # The server raises the signal again after its graceful stop; by then it has been obeyed.
+        signal.signal(number, lambda *_: None)
     try:
         uvicorn.run(
             create_app(settings, store, master),
