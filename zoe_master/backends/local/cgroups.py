@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from zoe_master.backends.local.shim.spec import CgroupSpec
 
+# A supervisor takes its group away within milliseconds of its last word.
+REMOVE_S_MAX = 2.0
 _CONTROLLERS_V2 = ("memory", "pids")
 _WANTED_V2 = "cpu"  # a user's session is seldom given it, and the limits of memory do not depend on it
 # What shows that a directory has the controller.
@@ -33,11 +36,12 @@ class CgroupParent:
             "cpu": str(self.cpu / name) if self.cpu else None,
         }
 
-    def remove(self) -> None:
-        """Take the parents away if no service is left in them."""
+    def remove(self, timeout_s: float = REMOVE_S_MAX) -> None:
+        """Take the parents away unless a service goes on in them; supervisors may still be taking theirs away."""
+        give_up_s = time.monotonic() + timeout_s
         for directory in {self.memory, self.pids or self.memory, self.cpu or self.memory}:
-            with contextlib.suppress(OSError):
-                directory.rmdir()
+            while not _removed(directory) and not _inhabited(directory) and time.monotonic() < give_up_s:
+                time.sleep(0.01)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,21 @@ class _Mount:
     point: Path
     root: str
     controllers: frozenset[str]
+
+
+def _removed(directory: Path) -> bool:
+    with contextlib.suppress(OSError):
+        directory.rmdir()
+    return not directory.exists()
+
+
+def _inhabited(parent: Path) -> bool:
+    """Whether a process is in one of its groups."""
+    for procs in parent.glob("*/cgroup.procs"):
+        with contextlib.suppress(OSError):
+            if procs.read_text():
+                return True
+    return False
 
 
 def find_parent(name: str, proc: Path = Path("/proc/self")) -> CgroupParent | None:

@@ -117,6 +117,32 @@ def test_without_the_right_there_is_none_and_nothing_is_left(tmp_path: Path) -> 
     assert cgroups.find_parent("zoe", tmp_path / "no-proc") is None
 
 
+def test_parents_go_once_the_last_supervisor_has_tidied_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, pids = tmp_path / "memory", tmp_path / "pids"
+    memory.mkdir()
+    (pids / "service").mkdir(parents=True)
+    procs = pids / "service" / "cgroup.procs"
+    procs.touch()
+
+    def meanwhile(_: float) -> None:
+        procs.unlink()
+        procs.parent.rmdir()
+
+    monkeypatch.setattr(cgroups.time, "sleep", meanwhile)
+    cgroups.CgroupParent(1, memory, pids).remove()
+    assert not memory.exists()
+    assert not pids.exists()
+
+
+def test_parents_stay_while_a_service_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = tmp_path / "zoe"
+    (parent / "service").mkdir(parents=True)
+    (parent / "service" / "cgroup.procs").write_text("12\n")
+    monkeypatch.setattr(cgroups.time, "sleep", pytest.fail)
+    cgroups.CgroupParent(2, parent, parent, parent).remove()
+    assert parent.exists()
+
+
 def group_of(tmp_path: Path, version: int, **files: str) -> Cgroup:
     for name, text in files.items():
         (tmp_path / name.replace("__", ".")).write_text(text)
