@@ -67,8 +67,8 @@ class Volume:
 class Component:
     """One container template. The first `essential_count` instances are core, the rest elastic.
 
-    `reservation` is taken off the node; the limits bound what the instance may use (None: the reservation, but
-    the local back-end leaves cores unbounded).
+    `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is
+    bound to the reservation, and cores are not bound: what nobody reserved may be used.
     Texts in `command`, `environment` and `work_dir` may hold address templates such as `{host:master}`.
     `labels` are node labels that an instance insists on.
     """

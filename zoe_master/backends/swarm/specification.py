@@ -163,11 +163,11 @@ def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmS
 
 def _resources(component: Component, settings: SwarmSettings) -> Json:
     reserved = component.reservation
-    cores_milli = component.cores_limit_milli or reserved.cores_milli
     memory_bytes = component.memory_limit_bytes or reserved.memory_bytes
     return {
         "Limits": {
-            "NanoCPUs": cores_milli * 10**6,
+            # Zero is no limit: what nobody reserved may be used.
+            "NanoCPUs": (component.cores_limit_milli or 0) * 10**6,
             "MemoryBytes": memory_bytes,
             "Pids": settings.processes_max,
         },
