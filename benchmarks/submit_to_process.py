@@ -26,10 +26,14 @@ APPLICATION: dict[str, Any] = {
 def main() -> None:
     """Measure and print."""
     print(machine())
-    with temporary_home() as home, Stack(home, spark=False) as stack:
-        with Client(stack.url, stack.token) as client:
-            tell(f"{SUBMISSIONS} submissions, one after the other", repeated(lambda: measure(client), RUNS))
-        tell("memory after that", {f"{n} MiB (pss)": [pss_mib(pid)] for n, pid in stack.processes.items()})
+    with temporary_home() as home, Stack(home, spark=False) as stack, Client(stack.url, stack.token) as client:
+        title = f"{SUBMISSIONS} submissions, one after the other, and the memory of both processes after them"
+        tell(title, repeated(lambda: {**measure(client), **memory(stack)}, RUNS))
+
+
+def memory(stack: Stack) -> dict[str, float]:
+    """Of master and API, with shared pages divided among their users."""
+    return {f"{name} MiB": pss_mib(pid) for name, pid in stack.processes.items()}
 
 
 def measure(client: Client) -> dict[str, float]:
