@@ -131,9 +131,10 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
                         placer.ledger.index[service.node], execution.component_of(service).reservation
                     )
         assert not isinstance(admit(first, placer), tuple), "it could have started, or taken its room back"
-    again = Snapshot(snapshot.now_s, snapshot.nodes, (), snapshot.active)
     if not plan.starts and not plan.elastic:
-        assert not schedule(again, policy).elastic
+        # Beside what is kept for cores whose room is being made.
+        beside = _after(snapshot, policy, plan)
+        assert not give_elastic(snapshot.active, beside, snapshot.now_s, policy.placements_per_tick_max)
 
 
 def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
@@ -156,3 +157,15 @@ def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
+
+
+@pytest.mark.parametrize("seed", [10144, 23511, 63916, 80734])
+def test_room_kept_for_a_core_goes_to_no_elastic_service(seed: int) -> None:
+    """Seeds in which an elastic service would fit only where a place is kept."""
+    snapshot, policy = random_snapshot(random.Random(seed))
+    plan = schedule(snapshot, policy)
+    assert plan.reserved
+    assert not plan.elastic
+    check(snapshot, policy, plan)
+    without_queue = Snapshot(snapshot.now_s, snapshot.nodes, (), snapshot.active)
+    assert schedule(without_queue, policy).elastic
