@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import time
 from dataclasses import dataclass, replace
@@ -15,12 +14,12 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.stream import JournalNews
+from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.store.base import NotFound, Principal, Store
 
-TOKEN_PREFIX = "zoe"  # noqa: S105 - the visible part of every token
 ADMIN_SCOPE = "admin"
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
 
@@ -53,11 +52,6 @@ async def get_master(its: Annotated[Services, Depends(services)]) -> MasterClien
     return its.master
 
 
-def secret_hash(secret: str) -> str:
-    """What is kept of a token's secret; it is random and long, so one round of SHA-256 is enough."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
 def principal(
     store: Annotated[Store, Depends(get_store)],
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
@@ -65,10 +59,10 @@ def principal(
     """Who is asking, by token; 401 for everybody else."""
     if credentials is None:
         raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
-    parts = credentials.credentials.split("_", 2)
-    if len(parts) == 3 and parts[0] == TOKEN_PREFIX:
-        found = store.principal(parts[1], time.time())
-        if found is not None and hmac.compare_digest(found[1], secret_hash(parts[2])):
+    token = TokenText.read(credentials.credentials)
+    if token is not None:
+        found = store.principal(token.id, time.time())
+        if found is not None and hmac.compare_digest(found[1], token.hashed):
             return _within_scopes(found[0])
     raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
 

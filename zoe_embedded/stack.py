@@ -6,7 +6,6 @@ import ctypes
 import fcntl
 import hashlib
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -24,13 +23,11 @@ from zoe_embedded.home import Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.runtime import Runtime, ensure_runtime
 from zoe_embedded.services import stop_all_services
+from zoe_lib.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_token
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.store.base import Token
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 
-TENANT = "default"
-USER = "admin"
 PREFERRED_PORT = 5100
 _MASTER, _API = "zoe_master.main", "zoe_api.main"
 _LOGS = {_MASTER: "master.log", _API: "api.log"}
@@ -93,7 +90,7 @@ class Stack:
     @property
     def workspace(self) -> Path:
         """The workspace of the only tenant."""
-        return self.home.workspaces / TENANT
+        return self.home.workspaces / FIRST_TENANT
 
     def stop(self) -> None:
         """Stop API, master, services and database, in this order."""
@@ -163,8 +160,7 @@ class Stack:
 
     def _ensure_token(self) -> str:
         if not self.token_file.exists():
-            text = f"zoe_{secrets.token_hex(6)}_{secrets.token_hex(24)}"
-            _write_private(self.token_file, text)
+            _write_private(self.token_file, str(TokenText.new()))
         return self.token
 
     def _config(self, database_url: str, port: int, runtime: Runtime | None) -> dict[str, object]:
@@ -221,14 +217,13 @@ class Stack:
 
 def _prepare_people(database_url: str, token: str) -> None:
     """One tenant, one admin, one token that does everything and lives in a file of its owner."""
-    _, token_id, secret = token.split("_", 2)
+    text = TokenText.read(token)
+    if text is None:
+        raise StackError("the file of the admin's token holds no token: remove it, and a new one is made")
     store = PostgresStore(database_url)
     try:
-        store.ensure_member(USER, TENANT, "admin")
-        if all(kept.id != token_id for kept in store.tokens(USER)):
-            scopes = frozenset({"read", "submit", "admin"})
-            hashed = hashlib.sha256(secret.encode()).hexdigest()
-            store.add_token(Token(token_id, USER, TENANT, hashed, scopes, time.time(), None, "embedded default"))
+        if all(kept.id != text.id for kept in store.tokens(FIRST_USER)):
+            add_admin_token(store, text, "embedded default")
     finally:
         store.close()
 

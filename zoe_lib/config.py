@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     master_timeout_s: float = Field(default=2.0, gt=0, description="How long the API waits for one answer.")
     master_attempts_max: int = Field(default=3, gt=0, description="How often the API asks, with a fresh socket each.")
     master_metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of the master's metrics; 0: none.")
+    master_metrics_host: str = Field(
+        default="127.0.0.1", description="Address of the master's metrics; anybody who reaches it may read them."
+    )
     master_timer_s: float = Field(
         default=5.0, gt=0, description="Longest pause between ticks: how fast foreign use of nodes is seen."
     )

@@ -141,7 +141,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stop())
     try:
-        metrics.serve(settings.master_metrics_port)
+        metrics.serve(settings.master_metrics_host, settings.master_metrics_port)
         process.run()
     except (BackendRefused, metrics.PortTaken) as refusal:
         print(f"zoe-master: {refusal}", file=sys.stderr)

@@ -36,12 +36,12 @@ class PortTaken(Exception):  # noqa: N818 - the name is the fact
     """Nobody could read the metrics; the message names the port."""
 
 
-def serve(port: int) -> None:
-    """Answer Prometheus on loopback; 0 does not. PortTaken."""
+def serve(host: str, port: int) -> None:
+    """Answer Prometheus; port 0 does not. PortTaken."""
     if not port:
         return
     try:
-        start_http_server(port, addr="127.0.0.1", registry=REGISTRY)
+        start_http_server(port, addr=host, registry=REGISTRY)
     except OSError as error:
         raise PortTaken(f"metrics cannot be served on port {port}: {error.strerror}") from None
 

@@ -8,12 +8,9 @@ import sys
 from pathlib import Path
 
 from tests.docs.documents import DOCS, ROOT, blocks
-from tests.support.postgres import PostgresServer
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 from zoe_lib.config import Settings
-from zoe_lib.store.migrate import up_to_date
-from zoe_lib.store.postgres import PostgresStore
 
 TIMEOUT_S = 60
 OPERATIONS = DOCS / "operations.md"
@@ -49,23 +46,6 @@ def test_settings_of_the_example(tmp_path: Path) -> None:
     settings = Settings.from_file(file)
     assert settings.local_nodes[0].name == "here"
     assert settings.local_images["zoe/tiny"].path
-
-
-def test_the_first_admin_of_an_own_database(postgres_server: PostgresServer) -> None:
-    (program,) = [block.text for block in blocks(OPERATIONS) if block.language == "python"]
-    url = postgres_server.create_database("template1")
-    env = {**os.environ, "ZOE_DATABASE_URL": url}
-    try:
-        token = run_python(program, env).strip()
-        assert run_python(program, env) == ""
-        assert up_to_date(url)
-        store = PostgresStore(url)
-        found = store.principal(token.split("_")[1], 0.0)
-        store.close()
-        assert found is not None
-        assert found[0].admin
-    finally:
-        postgres_server.drop_database(url)
 
 
 def test_a_backup_of_the_embedded_database(stack: Stack, tmp_path: Path) -> None:

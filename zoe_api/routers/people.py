@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 
 from fastapi import APIRouter, Response
 
 from zoe_api.codes import Code
-from zoe_api.dependencies import TOKEN_PREFIX, Reader, StoreDep, Submitter, secret_hash
+from zoe_api.dependencies import Reader, StoreDep, Submitter
 from zoe_api.problems import ApiProblem
+from zoe_lib.api_tokens import TokenText
 from zoe_lib.store.base import NotFound, Principal, Store, Token
 from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 
@@ -34,19 +34,19 @@ def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
     missing = set(body.scopes) - who.scopes
     if missing:
         raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
-    now_s, secret = time.time(), secrets.token_hex(24)
+    now_s, text = time.time(), TokenText.new()
     token = Token(
-        id=secrets.token_hex(6),
+        id=text.id,
         user=who.user,
         tenant=who.tenant,
-        secret_hash=secret_hash(secret),
+        secret_hash=text.hashed,
         scopes=frozenset(body.scopes),
         created_at_s=now_s,
         expires_at_s=_end_of(body.lifetime_s, now_s, who, store),
         note=body.note,
     )
     store.add_token(token)
-    return _view(token).model_copy(update={"secret": f"{TOKEN_PREFIX}_{token.id}_{secret}"})
+    return _view(token).model_copy(update={"secret": str(text)})
 
 
 @router.delete("/tokens/{token_id}", status_code=204)

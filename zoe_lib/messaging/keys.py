@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,10 @@ class KeyPair:
 
 
 def ensure_keys(directory: Path) -> None:
-    """Make the key pairs of master and API where they are missing; secret halves are readable by the owner only."""
+    """Make the key pairs of master and API where they are missing; secret halves are readable by the owner only.
+
+    A public half alone is a pair that was made elsewhere: its secret stays with the other side.
+    """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _missing(directory):
         return
@@ -34,13 +38,17 @@ def ensure_keys(directory: Path) -> None:
 
 
 def _missing(directory: Path) -> list[str]:
-    return [name for name in (MASTER, API) if not (directory / f"{name}.key_secret").exists()]
+    return [name for name in (MASTER, API) if not (directory / f"{name}.key").exists()]
 
 
 def _make_keys(directory: Path, name: str) -> None:
     previous = os.umask(0o077)
     try:
-        zmq.auth.create_certificates(directory, name)
+        with tempfile.TemporaryDirectory(dir=directory) as draft:
+            public, secret = zmq.auth.create_certificates(draft, name)
+            # The public half says that both are there, so it comes last.
+            Path(secret).rename(directory / f"{name}.key_secret")
+            Path(public).rename(directory / f"{name}.key")
     finally:
         os.umask(previous)
 

@@ -1,0 +1,84 @@
+"""The command zoe-setup: brings the database to this version, and makes the first admin's token."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
+from zoe_lib.config import Settings
+from zoe_lib.store.base import Store, StoreError, StoreUnavailable
+from zoe_lib.store.migrate import upgrade
+from zoe_lib.store.postgres import PostgresStore
+
+_NOTE = "first admin"
+
+
+class SetupRefused(Exception):  # noqa: N818 - the name is the fact
+    """The token cannot be used; the message says why and what helps."""
+
+
+def main() -> int:
+    """Do what is missing; nothing when all is there, so it may be run at each start."""
+    options = _options()
+    url = Settings().database_url.get_secret_value()
+    try:
+        given = _read(options.token_file) if options.token_file else None
+        _until_there(url, options.wait_s)
+        store = PostgresStore(url)
+        try:
+            print(first_token(store, given))
+        finally:
+            store.close()
+    except (SetupRefused, StoreError) as refusal:
+        print(f"zoe-setup: {refusal}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def first_token(store: Store, given: TokenText | None) -> str:
+    """Make the first token unless somebody can administer already; what to tell: the token, if it was made here."""
+    if anybody_administers(store, time.time()):
+        return "an admin has a token already; nothing was made"
+    token = given or TokenText.new()
+    add_admin_token(store, token, _NOTE)
+    return str(token) if given is None else f"the token {token.id} administers this Zoe"
+
+
+def _read(file: Path) -> TokenText:
+    try:
+        token = TokenText.read(file.read_text().strip())
+    except OSError as error:
+        raise SetupRefused(f"the token file cannot be read: {error}") from None
+    if token is None:
+        raise SetupRefused(f"{file} holds no token: it is one line, zoe_ID_SECRET")
+    return token
+
+
+def _until_there(url: str, wait_s: float) -> None:
+    give_up_s = time.monotonic() + wait_s
+    while True:
+        try:
+            return upgrade(url)
+        except StoreUnavailable:
+            if time.monotonic() > give_up_s:
+                raise
+            time.sleep(0.5)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="zoe-setup",
+        description="Make or upgrade the tables of the database, and the first admin's token if there is none.",
+    )
+    parser.add_argument(
+        "--token-file", type=Path, help="take the token from this file, where it was made, and do not print it"
+    )
+    parser.add_argument("--wait-s", type=float, default=0.0, help="how long to try to reach the database")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

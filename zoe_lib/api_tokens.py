@@ -1,0 +1,56 @@
+"""The text of API tokens, and the first admin's, without which no other can be made."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass
+
+from zoe_lib.store.base import Store, Token
+
+FIRST_USER = "admin"
+FIRST_TENANT = "default"
+ALL_SCOPES = frozenset({"read", "submit", "admin"})
+_PREFIX = "zoe"
+_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TokenText:
+    """What a user shows: the id by which the token is found, and the secret of which only a hash is kept."""
+
+    id: str
+    secret: str
+
+    @classmethod
+    def new(cls) -> TokenText:
+        """A random one."""
+        return cls(secrets.token_hex(6), secrets.token_hex(24))
+
+    @classmethod
+    def read(cls, text: str) -> TokenText | None:
+        """The parts of a text; None when it is no token."""
+        parts = text.split("_", _PARTS - 1)
+        return cls(parts[1], parts[2]) if len(parts) == _PARTS and parts[0] == _PREFIX else None
+
+    @property
+    def hashed(self) -> str:
+        """What is kept of the secret; it is random and long, so one round of SHA-256 is enough."""
+        return hashlib.sha256(self.secret.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        return f"{_PREFIX}_{self.id}_{self.secret}"
+
+
+def add_admin_token(store: Store, text: TokenText, note: str) -> None:
+    """Make the first tenant and its admin when missing, and let this token do everything in that admin's name."""
+    store.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
+    store.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, time.time(), None, note))
+
+
+def anybody_administers(store: Store, now_s: float) -> bool:
+    """Whether a token that still holds lets somebody act as admin, so that others can be made with it."""
+    able = (token for token in store.tokens() if "admin" in token.scopes)
+    found = (store.principal(token.id, now_s) for token in able)
+    return any(who is not None and who[0].admin for who in found)

@@ -1,0 +1,42 @@
+"""For supervisors: `python -m zoe_master.healthcheck` ends with 0 while the master's loop goes on."""
+
+from __future__ import annotations
+
+import re
+import sys
+import urllib.request
+
+from zoe_lib.config import Settings
+
+LAG = re.compile(r"^zoe_reconcile_lag_seconds ([0-9.e+-]+)$", re.MULTILINE)
+_TICKS_MISSED_MAX = 6
+_TIMEOUT_S = 5
+
+
+def main() -> int:
+    """Read the own metrics: the journal was compared with the back-end lately, or another master leads."""
+    settings = Settings()
+    url = f"http://127.0.0.1:{settings.master_metrics_port}/metrics"
+    # Asked past any proxy of the environment.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=_TIMEOUT_S) as answer:
+            problem = problem_in(answer.read().decode(), settings.master_timer_s)
+    except OSError as error:
+        problem = f"the master's metrics cannot be read: {error}"
+    if problem:
+        print(problem, file=sys.stderr)
+    return 1 if problem else 0
+
+
+def problem_in(metrics: str, timer_s: float) -> str | None:
+    """What is wrong by these metrics, in words."""
+    found = LAG.search(metrics)
+    if found is None:
+        return "these are not the metrics of a master"
+    lag_s, most_s = float(found.group(1)), timer_s * _TICKS_MISSED_MAX
+    return f"no tick for {lag_s:.0f} s (allowed: {most_s:.0f})" if lag_s > most_s else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
