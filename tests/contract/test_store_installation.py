@@ -49,7 +49,7 @@ def end(store: Store, number: int, at_s: float) -> None:
 # -- platform and policy -----------------------------------------------------------------------------------------------
 def test_the_platform_is_replaced_as_a_whole(open_store: OpenStore) -> None:
     first = node("b", foreign=Resources(500, GIB, {"gpu": 1}), labels={"ssd": "yes"}, containers=3)
-    second = node("a", ready=False, message="drained")
+    second = node("a", ready=False, message="drained", gateway=Resources(50, 64 * 2**20))
     store = open_store()
     store.set_platform([first, second], 1.0, None)
     assert list(open_store().platform()) == [second, first]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node, never_fits
 from zoe_lib.domain.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
@@ -28,9 +30,9 @@ CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
 PER_CASE = 100
 
 
-def random_snapshot(chance: random.Random) -> tuple[Snapshot, Policy]:
-    """A tight cluster: about two applications' worth of capacity, some of it taken."""
-    nodes = tuple(_node(chance, i) for i in range(chance.randint(1, 5)))
+def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> tuple[Snapshot, Policy]:
+    """A tight cluster: about two applications' worth of capacity, some of it taken; every second component is proxied."""
+    nodes = tuple(replace(_node(chance, i), gateway=gateway) for i in range(chance.randint(1, 5)))
     waiting = [queued(f"q{i}", *_components(chance), at_s=chance.random()) for i in range(chance.randint(0, 6))]
     active = []
     for i in range(chance.randint(0, 2)):
@@ -70,6 +72,7 @@ def _components(chance: random.Random) -> list[Component]:
             labels=(("disk", "ssd"),) if chance.random() < 0.15 else (),
             essential_count=(core := chance.randint(0 if i else 1, 3)),
             total_count=max(core + chance.choice([0, 0, 1, 4]), 1),
+            ports=(Port("web", 80, proxied=True),) if i % 2 else (),
         )
         for i in range(chance.randint(1, 3))
     ]
@@ -81,8 +84,10 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
     for execution_id, placements in (*plan.starts.items(), *plan.elastic.items()):
         execution = executions[execution_id]
         for placement in placements:
-            one = execution.component_of(execution.service(placement.service_id))
-            taken[placement.node].append(one.reservation)
+            service = execution.service(placement.service_id)
+            one = execution.component_of(service)
+            gateway = snapshot.nodes[0].gateway if service == bearer(execution) else NO_GATEWAY
+            taken[placement.node].append(one.reservation + gateway)
             here = next(n for n in snapshot.nodes if n.name == placement.node)
             assert here.ready
             assert all(here.labels.get(k) == v for k, v in one.labels)
@@ -143,7 +148,7 @@ def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
     for execution_id, placements in (*plan.starts.items(), *plan.elastic.items(), *plan.reserved.items()):
         for p in placements:
             execution = executions[execution_id]
-            ledger.take(ledger.index[p.node], execution.component_of(execution.service(p.service_id)).reservation)
+            ledger.take(ledger.index[p.node], wanted(execution, execution.service(p.service_id), ledger.gateway))
     return Placer(ledger, policy)
 
 
@@ -157,6 +162,18 @@ def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_plans_have_room_for_gateways(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        chance = random.Random(seed)
+        gateway = Resources(chance.choice([0, 50, 500]), chance.choice([0, 64 * 2**20, GIB]))
+        snapshot, policy = random_snapshot(chance, gateway)
+        try:
+            check(snapshot, policy, schedule(snapshot, policy))
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
 
 
 @pytest.mark.parametrize("seed", [10144, 23511, 63916, 80734])

@@ -12,7 +12,8 @@ from fastapi import APIRouter, Request, Response
 from zoe_api.codes import Code
 from zoe_api.dependencies import Admin, IfMatch, MasterDep, Reader, StoreDep, ask, check_if_match, etag
 from zoe_api.problems import ApiProblem
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.cluster import gateway_reservation
+from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import problems
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -25,10 +26,11 @@ router = APIRouter(tags=["cluster"])
 @router.get("/nodes", response_model=NodeList)
 def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
     """The nodes as the master last saw them, with what Zoe reserves there."""
-    held, count = _reserved(store)
+    nodes = store.platform()
+    reserved, count = _reserved(store, gateway_reservation(nodes))
     return NodeList(
         nodes=[
-            NodeView.of(n, held[n.name].cores_milli, held[n.name].memory_bytes, count[n.name]) for n in store.platform()
+            NodeView.of(n, reserved[n.name].cores_milli, reserved[n.name].memory_bytes, count[n.name]) for n in nodes
         ]
     )
 
@@ -94,16 +96,13 @@ def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:
         return None, f"{error}; submissions are accepted and run later"
 
 
-def _reserved(store: Store) -> tuple[dict[str, Resources], dict[str, int]]:
-    held: dict[str, Resources] = defaultdict(Resources)
+def _reserved(store: Store, gateway: Resources) -> tuple[dict[str, Resources], dict[str, int]]:
+    """What executions hold on each node, their gateways' share too, and how many services are there."""
+    reserved: dict[str, Resources] = defaultdict(Resources)
     count: dict[str, int] = defaultdict(int)
     for execution in store.active():
-        _add(execution, held, count)
-    return held, count
-
-
-def _add(execution: Execution, held: dict[str, Resources], count: dict[str, int]) -> None:
-    for service in execution.services:
-        if service.node is not None and service.alive:
-            held[service.node] = held[service.node] + execution.component_of(service).reservation
-            count[service.node] += 1
+        for service, amount in held(execution, gateway):
+            assert service.node is not None
+            reserved[service.node] += amount
+            count[service.node] += service.alive
+    return reserved, count

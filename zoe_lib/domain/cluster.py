@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import Resources, total
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """A machine as the back-end sees it.
 
-    `foreign` is what work that is not Zoe's takes now; `usable` is what Zoe may reserve in all.
+    `foreign` is what work that is not Zoe's takes now; `usable` is what Zoe may reserve in all. `gateway` is what the
+    gateway of an execution takes here, the same on all nodes of a back-end.
     """
 
     name: str
@@ -25,11 +27,17 @@ class Node:
     ready: bool = True
     containers: int = 0
     message: str = ""
+    gateway: Resources = NO_GATEWAY
 
     @property
     def usable(self) -> Resources:
         """Total without what foreign work takes."""
         return self.total - self.foreign
+
+
+def gateway_reservation(nodes: Iterable[Node]) -> Resources:
+    """What the gateway of an execution takes on these nodes; nothing where the back-end needs none."""
+    return next((node.gateway for node in nodes), NO_GATEWAY)
 
 
 def lacks_labels(component: Component, node: Node) -> str | None:
@@ -72,7 +80,8 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
         reason = _component_never_fits(component, platform)
         if reason is not None:
             return reason
-    return _sum_never_fits(application, platform) or _cannot_be_packed(application, platform)
+    gateway = gateway_reservation(platform)
+    return _sum_never_fits(application, platform, gateway) or _cannot_be_packed(application, platform, gateway)
 
 
 def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
@@ -103,31 +112,40 @@ def _instances_in(wanted: Resources, room: Resources) -> int:
     return min(counts)
 
 
-def _sum_never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
-    wanted = application.core_resources()
+def _sum_never_fits(application: Application, platform: Sequence[Node], gateway: Resources) -> Reason | None:
+    groups = core_groups(application, gateway)
+    wanted = total(component.reservation * count for component, count in groups)
     everything = Resources()
     for node in platform:
         everything = everything + node.total
     if wanted.fits_in(everything):
         return None
     return _never(
-        f"the core services together need {wanted.cores_milli / 1000:g} cores and {_mib(wanted.memory_bytes)}; "
+        f"the core services together{_with_gateway(application, gateway)} need {wanted.cores_milli / 1000:g} cores and "
+        f"{_mib(wanted.memory_bytes)}; "
         f"all nodes together have {everything.cores_milli / 1000:g} cores and {_mib(everything.memory_bytes)}",
         "",
     )
 
 
-def _cannot_be_packed(application: Application, platform: Sequence[Node]) -> Reason | None:
+def _cannot_be_packed(application: Application, platform: Sequence[Node], gateway: Resources) -> Reason | None:
     nodes = {node.name: node for node in platform}
-    groups = [(c, c.essential_count) for c in application.components if c.essential_count]
+    groups = core_groups(application, gateway)
     free = {name: node.total for name, node in nodes.items()}
     if pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None) is not None:
         return None
     return _never(
-        f"the core services fit one by one on the {len(platform)} nodes, but not all at once, even on empty ones",
+        f"the core services fit one by one on the {len(platform)} nodes, but not all at once"
+        f"{_with_gateway(application, gateway)}, even on empty ones",
         "",
         "ask for smaller services, or ask the admin for more or larger nodes",
     )
+
+
+def _with_gateway(application: Application, gateway: Resources) -> str:
+    if gateway == NO_GATEWAY or bearing_component(application) is None:
+        return ""
+    return f" with their gateway ({gateway.cores_milli / 1000:g} cores, {_mib(gateway.memory_bytes)})"
 
 
 def _never(sentence: str, component: str, hint: str = "") -> Reason:

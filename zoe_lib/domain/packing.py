@@ -23,10 +23,8 @@ class Fit(IntEnum):
     WORST = -1
 
 
-def pack_somehow(
-    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed
-) -> dict[str, list[str]] | None:
-    """Node names per component, by best fit or else worst fit; None when neither finds room for all."""
+def pack_somehow(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed) -> list[list[str]] | None:
+    """Node names per group, in the order given, by best fit or else worst fit; None when neither finds room for all."""
     for fit in Fit:
         packed = pack(groups, free, allowed, fit)
         if packed is not None:
@@ -34,14 +32,13 @@ def pack_somehow(
     return None
 
 
-def pack(
-    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit
-) -> dict[str, list[str]] | None:
-    """Node names per component, one for each of its services; None when some service finds no room."""
+def pack(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit) -> list[list[str]] | None:
+    """Node names per group, one for each of its services; None when some service finds no room."""
     left = dict(free)
-    packed: dict[str, list[str]] = {}
-    for component, count in sorted(groups, key=_size, reverse=True):
-        names = packed.setdefault(component.name, [])
+    packed: list[list[str]] = [[] for _ in groups]
+    for position in sorted(range(len(groups)), key=lambda i: _size(groups[i]), reverse=True):
+        component, count = groups[position]
+        names = packed[position]
         candidates = [name for name in left if allowed(component, name)]
         for _ in range(count):
             fitting = [name for name in candidates if component.reservation.fits_in(left[name])]

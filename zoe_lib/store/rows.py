@@ -145,6 +145,8 @@ def node_values(node: Node, reserved: Resources, at_s: float) -> Values:
         "memory_free_bytes": free.memory_bytes,
         "devices_total": encode(node.total.devices),
         "devices_foreign": encode(node.foreign.devices),
+        "gateway_cores_milli": node.gateway.cores_milli,
+        "gateway_memory_bytes": node.gateway.memory_bytes,
         "containers": node.containers,
         "labels": encode(node.labels),
         "message": node.message,
@@ -162,6 +164,7 @@ def to_node(row: Row) -> Node:
         ready=row.ready,
         containers=row.containers,
         message=row.message,
+        gateway=Resources(row.gateway_cores_milli, row.gateway_memory_bytes),
     )
 
 

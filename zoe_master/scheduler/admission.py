@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.gateway import core_groups
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
 
-def core_requests(execution: Execution) -> Iterator[tuple[Request, list[Service]]]:
-    """One request per component with core instances, with the services it stands for."""
+def core_requests(execution: Execution, gateway: Resources) -> Iterator[tuple[Request, list[Service]]]:
+    """One request per group of identical core instances, with the services it stands for."""
     services: dict[str, list[Service]] = {}
     for service in execution.core_services():
         services.setdefault(service.component, []).append(service)
-    for name, group in services.items():
-        component = execution.application.component(name)
-        yield Request(component, len(group), execution.tenant, execution.application.storage), group
+    for component, count in core_groups(execution.application, gateway):
+        group, services[component.name] = services[component.name][:count], services[component.name][count:]
+        yield Request(component, count, execution.tenant, execution.application.storage), group
 
 
 def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
@@ -31,22 +33,22 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
     refused = _admit_by_policy(execution, placer)
     if isinstance(refused, tuple):
         return refused
-    requests = [request for request, _ in core_requests(execution)]
+    requests = list(core_requests(execution, placer.ledger.gateway))
     # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
-    packed = placer.pack(requests) if len(requests) > 1 else None
+    packed = placer.pack([request for request, _ in requests]) if len(requests) > 1 else None
     if packed is None:
         return refused
     return tuple(
         Placement(service_id=service.id, node=node)
-        for request, services in core_requests(execution)
-        for service, node in zip(services, packed[request.component.name], strict=True)
+        for (_, services), nodes in zip(requests, packed, strict=True)
+        for service, node in zip(services, nodes, strict=True)
     )
 
 
 def _admit_by_policy(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
     taken: list[tuple[Request, list[int]]] = []
     placements: list[Placement] = []
-    for request, services in core_requests(execution):
+    for request, services in core_requests(execution, placer.ledger.gateway):
         nodes = placer.place(request)
         taken.append((request, nodes))
         if len(nodes) < request.count:
@@ -69,7 +71,7 @@ def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
     if never is not None:
         return never
     counts = Counter(name for name, _ in placer.refusals(request).values())
-    core = execution.application.core_resources()
+    core = total(c.reservation * count for c, count in core_groups(execution.application, placer.ledger.gateway))
     refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
     return Reason(
         ReasonCode.NO_RESOURCES,

@@ -39,7 +39,7 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
     placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
     nodes: dict[str, dict[str, str]] = {}
     if not isinstance(admit(wanted, placer), tuple):
-        for request, _ in core_requests(wanted):
+        for request, _ in core_requests(wanted, placer.ledger.gateway):
             for node, (_, text) in placer.refusals(request).items():
-                nodes.setdefault(node, {})[request.component.name] = text
+                nodes.setdefault(node, {}).setdefault(request.component.name, text)
     return Explanation(plan.reasons.get(execution_id), ordered.index(wanted), nodes)

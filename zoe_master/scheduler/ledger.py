@@ -8,9 +8,10 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.cluster import Node, gateway_reservation
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.gateway import held, wanted
 from zoe_lib.domain.resources import Resources
 
 Scores = npt.NDArray[np.float64]
@@ -34,6 +35,7 @@ class Ledger:
         self.free_memory = [n.usable.memory_bytes for n in self.nodes]
         self.free_devices = [dict(n.usable.devices) for n in self.nodes]
         self.services = [0] * len(self.nodes)
+        self.gateway = gateway_reservation(self.nodes)
         for execution in active:
             for node, amount in self.held(execution):
                 self.take(node, amount)
@@ -50,16 +52,15 @@ class Ledger:
     def held(self, execution: Execution) -> list[Holding]:
         """Node and amount of every service of the execution that holds something."""
         return [
-            (self.index[service.node], execution.component_of(service).reservation)
-            for service in execution.services
-            if service.node in self.index and service.alive
+            (self.index[service.node], amount)
+            for service, amount in held(execution, self.gateway)
+            if service.node in self.index
         ]
 
     def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
         """Node and amount of every placement of the execution."""
         return [
-            (self.index[p.node], execution.component_of(execution.service(p.service_id)).reservation)
-            for p in placements
+            (self.index[p.node], wanted(execution, execution.service(p.service_id), self.gateway)) for p in placements
         ]
 
     def take(self, node: int, amount: Resources) -> None:

@@ -63,8 +63,8 @@ class Placer:
             placed.append(node)
         return placed
 
-    def pack(self, requests: Sequence[Request]) -> dict[str, list[str]] | None:
-        """Take room for all of these requests by tight packing; node names per component, or None and no change."""
+    def pack(self, requests: Sequence[Request]) -> list[list[str]] | None:
+        """Take room for all of these requests by tight packing; node names for each, or None and no change."""
         ledger = self.ledger
         eligible = {r.component.name: {ledger.nodes[i].name for i in self._eligible_nodes(r)} for r in requests}
         packed = pack_somehow(
@@ -74,8 +74,8 @@ class Placer:
         )
         if packed is None:
             return None
-        for request in requests:
-            for node in packed[request.component.name]:
+        for request, nodes in zip(requests, packed, strict=True):
+            for node in nodes:
                 ledger.take(ledger.index[node], request.component.reservation)
         return packed
 

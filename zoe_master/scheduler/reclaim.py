@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceId, ServiceState
+from zoe_lib.domain.gateway import held
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.admission import admit
 from zoe_master.scheduler.ledger import Ledger
@@ -62,10 +63,9 @@ class Reclaim:
         return {execution_id: tuple(services) for execution_id, services in by_execution.items()}
 
     def _sort(self, execution: Execution, ledger: Ledger) -> None:
-        for service in execution.services:
-            if not service.alive or service.node not in ledger.index:
+        for service, amount in held(execution, ledger.gateway):
+            if service.node not in ledger.index:
                 continue
-            amount = execution.component_of(service).reservation
             holding = Holding(execution, service, ledger.index[service.node], amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
                 self._leaving.append(holding)

@@ -1,0 +1,83 @@
+"""The gateway of an execution: which of its services bears it, and what is held for it.
+
+Where a back-end reaches proxied ports through a gateway, each execution with such a port has one beside one of its core
+services. It is infrastructure and no Service; its reservation is fixed by the back-end and counts on that node, as the
+overhead of a pod does in Kubernetes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.resources import Resources
+
+NO_GATEWAY = Resources()
+"""What is held where a back-end needs none."""
+
+
+def bearing_component(application: Application) -> Component | None:
+    """The one whose first instance bears the gateway: the first core one with a proxied port, else the first core one.
+
+    None when no port is proxied, and so none is needed.
+    """
+    if not any(_proxied(component) for component in application.components):
+        return None
+    core = [component for component in application.components if component.essential_count]
+    return next(filter(_proxied, core), core[0] if core else None)
+
+
+def bearer(execution: Execution) -> Service | None:
+    """The newest service that bears the gateway; it has a node from its placement on."""
+    bearing = bearing_component(execution.application)
+    return next((s for s in execution.current() if _bears(s, bearing)), None)
+
+
+def core_groups(application: Application, gateway: Resources) -> list[tuple[Component, int]]:
+    """Core components with counts, in start-up order: the bearer is a group of its own, larger than its like.
+
+    It comes right before the rest of its component, which has the instances from index 1 on.
+    """
+    bearing = bearing_component(application) if gateway != NO_GATEWAY else None
+    groups: list[tuple[Component, int]] = []
+    for component in sorted(application.components, key=lambda c: c.startup_order):
+        count = component.essential_count
+        if component is bearing:
+            groups.append((replace(component, reservation=component.reservation + gateway), 1))
+            count -= 1
+        if count:
+            groups.append((component, count))
+    return groups
+
+
+def held(execution: Execution, gateway: Resources) -> Iterator[tuple[Service, Resources]]:
+    """What the services of an execution hold on their nodes, the gateway's share at its bearer.
+
+    The gateway stays until everything has ended, even if its bearer ends before.
+    """
+    services = [service for service in execution.services if service.alive and service.node is not None]
+    bearing = bearing_component(execution.application) if gateway != NO_GATEWAY and services else None
+    for service in services:
+        amount = execution.component_of(service).reservation
+        yield service, amount + gateway if _bears(service, bearing) else amount
+    if bearing is not None and not any(_bears(service, bearing) for service in services):
+        ended = bearer(execution)
+        if ended is not None and ended.node is not None:
+            yield ended, gateway
+
+
+def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:
+    """What a service is to hold once it is placed."""
+    amount = execution.component_of(service).reservation
+    bearing = bearing_component(execution.application) if gateway != NO_GATEWAY else None
+    return amount + gateway if _bears(service, bearing) else amount
+
+
+def _bears(service: Service, bearing: Component | None) -> bool:
+    return bearing is not None and service.component == bearing.name and service.index == 0
+
+
+def _proxied(component: Component) -> bool:
+    return any(port.proxied for port in component.ports)
