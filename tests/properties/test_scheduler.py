@@ -31,7 +31,7 @@ PER_CASE = 100
 
 
 def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> tuple[Snapshot, Policy]:
-    """A tight cluster: about two applications' worth of capacity, some of it taken; every second component is proxied."""
+    """A tight cluster, about two applications' worth, some of it taken; every second component is proxied."""
     nodes = tuple(replace(_node(chance, i), gateway=gateway) for i in range(chance.randint(1, 5)))
     waiting = [queued(f"q{i}", *_components(chance), at_s=chance.random()) for i in range(chance.randint(0, 6))]
     active = []

@@ -10,7 +10,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.failures import CannotStart
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,199}")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.settings import Runtime
 
 

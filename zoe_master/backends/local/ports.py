@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from zoe_lib.domain.execution import ExecutionId, ServiceId
-from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.shim import files
 
 _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")

@@ -10,16 +10,17 @@ from pathlib import Path
 
 from zoe_lib.domain.application import Component, Volume
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
-from zoe_master.backends.base import Peer, Start
+from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.cgroups import CgroupParent
 from zoe_master.backends.local.directories import Owner, make_owned
-from zoe_master.backends.local.failures import CannotStart
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
 from zoe_master.backends.local.shim import files
 from zoe_master.backends.local.shim.spec import ProbeSpec, StartSpec
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
+from zoe_master.backends.peers import instances_meant, peer_meant
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -108,10 +109,10 @@ class _Filler:
     def _resolve(self, template: Template) -> str:
         match template.kind:
             case TemplateKind.HOST:
-                self._peer(template)
+                peer_meant(self._start, template)
                 text = HOST
             case TemplateKind.HOSTS:
-                text = ",".join(HOST for peer in self._instances(template) if peer.node is not None)
+                text = ",".join(HOST for peer in instances_meant(self._start, template) if peer.node is not None)
             case TemplateKind.PORT:
                 text = str(self._port(template))
             case TemplateKind.SCRATCH:
@@ -128,21 +129,8 @@ class _Filler:
 
     def _port(self, template: Template) -> int:
         assert template.port is not None
-        service = self._peer(template).service_id if template.component else self._start.service_id
+        service = peer_meant(self._start, template).service_id
         return self._ports.allocate(self._start.execution_id, service, (template.port,))[template.port]
-
-    def _peer(self, template: Template) -> Peer:
-        """The first instance of the component that is meant; the service itself when none is named."""
-        if template.component is None:
-            return Peer(self._start.service_id, self._start.component.name, self._start.index, self._start.node)
-        return min(self._instances(template), key=lambda peer: peer.index)
-
-    def _instances(self, template: Template) -> list[Peer]:
-        name = template.component or self._start.component.name
-        found = sorted((p for p in self._start.peers if p.component == name), key=lambda peer: peer.index)
-        if not found:
-            raise CannotStart(f"{template}: the application has no component {name}")
-        return found
 
 
 def _make_places(start: Start, around: Surroundings) -> _Places:

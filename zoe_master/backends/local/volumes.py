@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from zoe_lib.domain.application import Volume
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.directories import Owner, make_owned
-from zoe_master.backends.local.failures import CannotStart
 from zoe_master.backends.local.settings import LocalSettings
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local import directories, launch
-from zoe_master.backends.local.failures import CannotStart
 from zoe_master.backends.local.layout import Layout
 from zoe_master.backends.local.records import FINAL_STATES, Record, Stage, ended_status, observation_of
 from zoe_master.backends.local.rescue import end_leftovers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import Peer, Start
-from zoe_master.backends.swarm.failures import CannotStart
+from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.peers import instances_meant, peer_meant
 from zoe_master.backends.swarm.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
@@ -28,9 +29,11 @@ class Filler:
     def _resolve(self, template: Template) -> str:
         match template.kind:
             case TemplateKind.HOST:
-                text = _host_of(self._peer(template))
+                text = _host_of(peer_meant(self._start, template))
             case TemplateKind.HOSTS:
-                text = ",".join(_host_of(peer) for peer in self._instances(template) if peer.node is not None)
+                text = ",".join(
+                    _host_of(peer) for peer in instances_meant(self._start, template) if peer.node is not None
+                )
             case TemplateKind.PORT:
                 text = str(self._port(template))
             case TemplateKind.SCRATCH:
@@ -51,28 +54,11 @@ class Filler:
         return WORKSPACE
 
     def _port(self, template: Template) -> int:
-        """Of another component only the number is asked for: the Start carries it with each peer's ports."""
         assert template.port is not None
-        ports = self._start.component.ports
-        if template.component is not None and template.component != self._start.component.name:
-            ports = self._peer(template).ports
-        for port in ports:
+        for port in peer_meant(self._start, template).ports:
             if port.name == template.port:
                 return port.number
         raise CannotStart(f"{template}: there is no such port")
-
-    def _peer(self, template: Template) -> Peer:
-        """The first instance of the component that is meant; the service itself when none is named."""
-        if template.component is None:
-            return Peer(self._start.service_id, self._start.component.name, self._start.index, self._start.node)
-        return min(self._instances(template), key=lambda peer: peer.index)
-
-    def _instances(self, template: Template) -> list[Peer]:
-        name = template.component or self._start.component.name
-        found = sorted((p for p in self._start.peers if p.component == name), key=lambda peer: peer.index)
-        if not found:
-            raise CannotStart(f"{template}: the application has no component {name}")
-        return found
 
 
 def _host_of(peer: Peer) -> str:

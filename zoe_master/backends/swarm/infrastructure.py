@@ -8,9 +8,9 @@ from typing import Any
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of
-from zoe_master.backends.swarm.failures import CannotStart
 from zoe_master.backends.swarm.names import execution_name
 from zoe_master.backends.swarm.settings import SwarmSettings
 

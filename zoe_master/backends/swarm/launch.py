@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from docker.errors import APIError
 
 from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of, words_of
-from zoe_master.backends.swarm.failures import CannotStart
 from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.records import Group

@@ -9,8 +9,8 @@ from typing import Any
 
 from zoe_lib.domain.application import Volume
 from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
-from zoe_master.backends.swarm.failures import CannotStart
 from zoe_master.backends.swarm.filling import SCRATCH, WORKSPACE
 from zoe_master.backends.swarm.names import volume_name
 from zoe_master.backends.swarm.settings import SwarmSettings

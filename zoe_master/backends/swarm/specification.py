@@ -10,8 +10,8 @@ from typing import Any
 from zoe_lib.domain.application import Component, PortProtocol
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ImageState, Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
-from zoe_master.backends.swarm.failures import CannotStart
 from zoe_master.backends.swarm.filling import SCRATCH, WORKSPACE, Filler
 from zoe_master.backends.swarm.images import image_allowed
 from zoe_master.backends.swarm.mounts import mounts_of

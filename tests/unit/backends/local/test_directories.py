@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from zoe_lib.domain.application import Volume
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.directories import is_safe_name, make_owned, remove
-from zoe_master.backends.local.failures import CannotStart
 from zoe_master.backends.local.volumes import allowed_host_path, working_directory
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.ports import PortBook, can_be_bound
 
 

@@ -7,7 +7,7 @@ import pytest
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ImageState
-from zoe_master.backends.local.failures import CannotStart
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.images import find_runtime, image_status, runtime_of
 from zoe_master.backends.local.machine import FOREIGN_STEP_BYTES, MachineMemory, default_node, nodes_now
 from zoe_master.backends.local.refusal import refuse_reason

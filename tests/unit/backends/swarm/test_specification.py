@@ -12,8 +12,8 @@ from zoe_lib.domain.application import Component, Port, Volume
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import Peer, Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.failures import CannotStart
 from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.specification import Surroundings, needs_network, render, service_spec
 

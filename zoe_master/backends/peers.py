@@ -1,0 +1,24 @@
+"""Which services of an execution the address templates of one of them mean."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.templates import Template
+from zoe_master.backends.base import Peer, Start
+from zoe_master.backends.failures import CannotStart
+
+
+def peer_meant(start: Start, template: Template) -> Peer:
+    """The first instance of the component that is named; the service itself when none is. CannotStart."""
+    if template.component is None:
+        component = start.component
+        return Peer(start.service_id, component.name, start.index, start.node, component.ports)
+    return instances_meant(start, template)[0]
+
+
+def instances_meant(start: Start, template: Template) -> list[Peer]:
+    """All newest instances of the component that is named, or of the service's own, by index. CannotStart."""
+    name = template.component or start.component.name
+    found = sorted((peer for peer in start.peers if peer.component == name), key=lambda peer: peer.index)
+    if not found:
+        raise CannotStart(f"{template}: the application has no component {name}")
+    return found
