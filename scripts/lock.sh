@@ -6,3 +6,4 @@ compile() { .venv/bin/uv pip compile -q --generate-hashes --no-annotate --no-hea
 compile requirements/bootstrap.in -o requirements/bootstrap.lock
 compile pyproject.toml --extra embedded --group dev -o requirements/zoe.lock
 compile requirements/runtime.in -o requirements/runtime.lock
+compile requirements/jupyter.in -o requirements/jupyter.lock

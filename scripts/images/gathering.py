@@ -1,0 +1,166 @@
+"""What is put into an image's build directory from elsewhere, and the identity of each before it is fetched."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from scripts.images.engine import ROOT, BuildError
+from zoe_embedded.runtime import shared_python, spark_packages
+
+_CATALOGUE = ROOT / "app_descriptions"
+_REQUIREMENTS = ROOT / "requirements"
+_AUTHORITIES = _CATALOGUE / "images" / "ca"
+_SHEBANG = re.compile(r"#!.*\n")
+_MAVEN = "https://repo1.maven.org/maven2/"
+_JARS = {
+    "com/ibm/stocator/stocator/1.1.4/stocator-1.1.4.jar": (
+        "f322669b7dbe9d5f5281eeb8969284e4c6ef60e951f3330ac1aae2a4494d5565"
+    ),
+    "org/javaswift/joss/0.10.3/joss-0.10.3.jar": "38e03567392ef9b92d5060694478755992aba563eb15de648b46c3c14faacfb7",
+    "com/googlecode/json-simple/json-simple/1.1.1/json-simple-1.1.1.jar": (
+        "4e69696892b88b41c55d49ab2fdcc21eead92bf54acc588c0050596c3b75199c"
+    ),
+}
+
+
+class Gathered(Protocol):
+    """One input of an image."""
+
+    def identity(self) -> bytes:
+        """Changes whenever what `put` brings would; quick, and without a network."""
+
+    def put(self, context: Path) -> None:
+        """Bring it into the build directory; BuildError says why that cannot be."""
+
+
+def identity_of(path: Path, name: str) -> bytes:
+    """A file's name, mode and content."""
+    return f"{name} {path.stat().st_mode:o} ".encode() + hashlib.sha256(path.read_bytes()).digest()
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Files:
+    """Files of the catalogue, side by side."""
+
+    paths: tuple[Path, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "paths", tuple(_CATALOGUE / name for name in names))
+
+    def identity(self) -> bytes:
+        """Of all of them."""
+        return b"".join(identity_of(path, path.name) for path in self.paths)
+
+    def put(self, context: Path) -> None:
+        """Copies."""
+        for path in self.paths:
+            shutil.copy(path, context)
+
+
+class Authorities:
+    """Certificates of the network's own authority, if it has one: app_descriptions/images/ca/*.crt."""
+
+    def identity(self) -> bytes:
+        """Of all of them."""
+        return b"".join(identity_of(path, path.name) for path in sorted(_AUTHORITIES.glob("*.crt")))
+
+    def put(self, context: Path) -> None:
+        """As `ca/`, which is empty elsewhere."""
+        (context / "ca").mkdir(exist_ok=True)
+        for path in _AUTHORITIES.glob("*.crt"):
+            shutil.copy(path, context / "ca")
+
+
+class Busybox:
+    """Debian's static busybox, linked under each of its names."""
+
+    def identity(self) -> bytes:
+        """Of the program."""
+        found = shutil.which("busybox")
+        return identity_of(Path(found), "busybox") if found else b"absent"
+
+    def put(self, context: Path) -> None:
+        """As `root/`."""
+        busybox = shutil.which("busybox")
+        # A dynamic program has its interpreter's name near the beginning.
+        if busybox is None or b"ld-linux" in Path(busybox).read_bytes()[:4096]:
+            raise BuildError("zoe/tiny is made of a static busybox: apt-get install busybox-static")
+        root = context / "root"
+        for folder, mode in (("bin", 0o755), ("etc", 0o755), ("tmp", 0o1777)):
+            (root / folder).mkdir(parents=True)
+            (root / folder).chmod(mode)
+        shutil.copy(busybox, root / "bin" / "busybox")
+        (root / "etc" / "passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n")
+        listed = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split()
+        for applet in listed:
+            if applet != "busybox":
+                (root / "bin" / applet).symlink_to("busybox")
+
+
+class SparkPackages:
+    """PySpark and its needs at the locked versions."""
+
+    def identity(self) -> bytes:
+        """Of the lock."""
+        return (_REQUIREMENTS / "runtime.lock").read_bytes()
+
+    def put(self, context: Path) -> None:
+        """As `site/`."""
+        spark_packages(context / "site")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonPackages:
+    """What a lock file of requirements/ names, checked against its hashes."""
+
+    lock: str
+
+    def identity(self) -> bytes:
+        """Of the lock."""
+        return (_REQUIREMENTS / self.lock).read_bytes()
+
+    def put(self, context: Path) -> None:
+        """As `prefix/`, in the layout of /usr/local on Debian."""
+        prefix = context / "prefix"
+        packages = prefix / "lib" / "python3.11" / "dist-packages"
+        packages.mkdir(parents=True)
+        uv = Path(sys.executable).with_name("uv")
+        target = ["--target", packages, "--link-mode", "copy", "--python", shared_python()]
+        lock = ["--require-hashes", "--only-binary", ":all:", "-r", _REQUIREMENTS / self.lock]
+        if subprocess.run([uv, "pip", "install", "-q", *target, *lock], check=False).returncode != 0:
+            raise BuildError(f"the packages of requirements/{self.lock} cannot be installed")
+        for folder in ("bin", "etc", "share"):
+            if (packages / folder).is_dir():
+                (packages / folder).rename(prefix / folder)
+        for program in (prefix / "bin").iterdir():
+            # They name the Python that installed them.
+            program.write_text(_SHEBANG.sub("#!/usr/bin/python3\n", program.read_text(), count=1))
+
+
+class StocatorJars:
+    """Stocator and its needs, checked against their hashes."""
+
+    def identity(self) -> bytes:
+        """The hashes."""
+        return repr(_JARS).encode()
+
+    def put(self, context: Path) -> None:
+        """As `jars/`."""
+        (context / "jars").mkdir()
+        for path, wanted in _JARS.items():
+            target = context / "jars" / path.rpartition("/")[2]
+            try:
+                with urllib.request.urlopen(_MAVEN + path, timeout=120) as answer:  # noqa: S310 - a constant address
+                    target.write_bytes(answer.read())
+            except OSError as error:
+                raise BuildError(f"{_MAVEN}{path}: {error}") from error
+            if hashlib.sha256(target.read_bytes()).hexdigest() != wanted:
+                raise BuildError(f"{path} is not what it was when its hash was written down")

@@ -1,0 +1,39 @@
+"""What each image is made of, besides its folder below app_descriptions/images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scripts.images.debian import Sources
+from scripts.images.gathering import Authorities, Busybox, Files, Gathered, PythonPackages, SparkPackages, StocatorJars
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """`base` is the image of ours that it is built upon; without one it is `from_debian`, or from nothing."""
+
+    base: str | None = None
+    from_debian: bool = False
+    gathered: tuple[Gathered, ...] = ()
+    other_names: tuple[str, ...] = ()
+
+
+# In the order in which they are built.
+RECIPES: dict[str, Recipe] = {
+    "tiny": Recipe(gathered=(Busybox(),)),
+    "base": Recipe(from_debian=True, gathered=(Authorities(), Sources()), other_names=("python",)),
+    "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars())),
+    "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
+    "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
+}
+
+
+def with_bases(names: Iterable[str]) -> list[str]:
+    """These images and what they are built upon, in the order in which they are built."""
+    wanted = set(names)
+    for name in reversed(RECIPES):
+        base = RECIPES[name].base
+        if name in wanted and base is not None:
+            wanted.add(base)
+    return [name for name in RECIPES if name in wanted]
