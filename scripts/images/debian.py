@@ -81,7 +81,7 @@ def ensure(engine: Engine) -> None:
         engine.run(["debootstrap", "--variant=minbase", SUITE, str(root), mirror()], "debian", _PHASES)
         make_slim(root)
         with subprocess.Popen(["tar", "-C", str(root), "-c", "."], stdout=subprocess.PIPE) as packed:
-            engine.run(["docker", "import", "-", BASE], "debian-import", _PHASES, stdin=packed.stdout)
+            engine.run(["docker", "import", "-", BASE], "debian-import", stdin=packed.stdout)
         if packed.returncode != 0:
             raise BuildError("the bootstrapped base could not be packed")
 

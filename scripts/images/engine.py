@@ -63,8 +63,8 @@ class Engine:
         options = ["--network", "host", "--label", f"{LABEL}={key}", "--tag", name]
         self.run(["docker", "build", *options, str(context)], log, _STEPS)
 
-    def run(self, command: Sequence[str], log: str, shown: re.Pattern[str], stdin: Any = None) -> None:
-        """Run to success; everything goes to the log, lines that match `shown` to the terminal as well."""
+    def run(self, command: Sequence[str], log: str, shown: re.Pattern[str] | None = None, stdin: Any = None) -> None:
+        """Run to success; everything goes to the log, what matches `shown` to the terminal as well."""
         LOGS.mkdir(parents=True, exist_ok=True)
         path = LOGS / f"{log}.log"
         with path.open("w") as file, subprocess.Popen(
@@ -74,7 +74,7 @@ class Engine:
             assert process.stdout is not None
             for line in process.stdout:
                 file.write(line)
-                if shown.match(line):
+                if shown and shown.match(line):
                     print(f"    {line.rstrip()[:_SHOWN_CHARACTERS]}", flush=True)
         if process.returncode != 0:
             end = "\n".join(path.read_text().splitlines()[-_TOLD_LINES:])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.swarm.certificates import make_certificates
 from tests.swarm.engine_host import EngineHost, wait_for
+from tests.swarm.keeper import Keeper
 from tests.swarm.tiny_image import tiny_image
 
 IMAGES = ("shell", "python", "zoe/tiny")
@@ -27,7 +27,7 @@ class Cluster:
         self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-test-"))
         self._bridge = f"zoesw{number}"
         self._subnet = f"10.213.{number}"
-        self._keeper = self._watch_over(f"zoe-swarm-test-{os.getpid()}")
+        self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}", self._bridge, _forbids())
         self.certificates = self.base / "certificates"
         self.hosts: list[EngineHost] = []
         try:
@@ -45,7 +45,7 @@ class Cluster:
 
     def restart_engine(self, name: str) -> None:
         host = self.host(name)
-        host.start_engine(self.certificates, *_options(name))
+        host.start_engine(*self._options(host))
         host.await_engine()
 
     def node_state(self, name: str) -> str:
@@ -57,23 +57,9 @@ class Cluster:
 
     def remove(self) -> None:
         """Let the keeper take everything apart, and wait for it."""
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.close()
-        self._keeper.wait(60)
+        self._keeper.undo()
         for host in self.hosts:
             host.close()
-        assert self._keeper.stdout is not None
-        self._keeper.stdout.close()
-
-    def _watch_over(self, cgroup: str) -> subprocess.Popen[bytes]:
-        program = str(Path(__file__).with_name("undo.py"))
-        keeper = subprocess.Popen(
-            [sys.executable, "-I", program, str(self.base), self._bridge, cgroup, "yes" if _forbids() else ""],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
-        assert keeper.stdout is not None
-        assert keeper.stdout.readline() == b"watching\n"
-        return keeper
 
     def _build(self, nodes: Sequence[str], cgroup_parent: str) -> None:
         _ip("link", "add", self._bridge, "type", "bridge")
@@ -88,12 +74,18 @@ class Cluster:
         for position, (host, address) in enumerate(zip(self.hosts, addresses, strict=True), 1):
             host.await_namespaces()
             host.connect(self._bridge, f"{self._bridge}v{position}", address, 24)
-            host.start_engine(self.certificates, *_options(host.name))
+            host.start_engine(*self._options(host))
         archive = tiny_image(shutil.which("busybox") or "")
         for host in self.hosts:
             host.await_engine()
             self._load(host, archive)
         self._join()
+
+    def _options(self, host: EngineHost) -> list[str]:
+        keys = {"--tlscacert": "ca.pem", "--tlscert": "server.pem", "--tlskey": "server-key.pem"}
+        tls = [word for option, name in keys.items() for word in (option, str(self.certificates / name))]
+        devices = [GENERIC_RESOURCES] if host.name == "node-2" else []
+        return ["--no-new-privileges", "-H", f"tcp://{host.address}:2376", "--tlsverify", *tls, *devices]
 
     @staticmethod
     def _load(host: EngineHost, archive: bytes) -> None:
@@ -113,10 +105,6 @@ class Cluster:
         wait_for(lambda: len(leader.nodes()) == len(self.hosts), lambda: str(leader.nodes()))
         for host in self.hosts:
             self.await_node(host.name, "ready")
-
-
-def _options(name: str) -> tuple[str, ...]:
-    return (GENERIC_RESOURCES,) if name == "node-2" else ()
 
 
 def _forbids() -> bool:

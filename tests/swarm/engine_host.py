@@ -28,9 +28,14 @@ exec docker-init -s -- sleep infinity
 
 
 class EngineHost:
-    """Network, mount, process and host-name namespaces, held by one process; SIGKILL to it removes everything."""
+    """Network, mount, process and host-name namespaces, held by one process; SIGKILL to it removes everything.
 
-    def __init__(self, name: str, base: Path, cgroup_parent: str) -> None:
+    `own_network=False` leaves it in this machine's network.
+    """
+
+    def __init__(
+        self, name: str, base: Path, cgroup_parent: str, own_network: bool = True, disk_bytes: int = DISK_BYTES
+    ) -> None:
         self.name = name
         self.base = base / name
         self.base.mkdir()
@@ -39,9 +44,10 @@ class EngineHost:
         self.address = ""
         self.api = docker.APIClient(f"unix://{self.socket}", version="1.41", timeout=30)
         self._engine: subprocess.Popen[bytes] | None = None
+        spaces = [*(["--net"] if own_network else []), "--uts", "--mount", "--pid", "--fork"]
         self.holder = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--pid", "--fork",
-             "--kill-child", "--mount-proc", "sh", "-c", _HOLDER, "holder", name, str(self.base), str(DISK_BYTES)],
+            ["setpriv", "--pdeathsig", "KILL", "unshare", *spaces, "--kill-child", "--mount-proc",
+             "sh", "-c", _HOLDER, "holder", name, str(self.base), str(disk_bytes)],
             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         (self.base / "holder").write_text(str(self.holder.pid))
@@ -77,8 +83,8 @@ class EngineHost:
         """Run a command in the namespaces."""
         return _run("nsenter", "-t", str(self.first_pid), "--net", "--uts", "--mount", "--pid", *command)
 
-    def start_engine(self, certificates: Path, *options: str) -> None:
-        """Begin dockerd; `await_engine` waits for it."""
+    def start_engine(self, *options: str) -> None:
+        """Begin dockerd, listening on its socket; `await_engine` waits for it."""
         (self.base / "daemon.json").write_text("{}")
         (self.base / "pid").unlink(missing_ok=True)
         log = (self.base / "log").open("ab")
@@ -87,10 +93,8 @@ class EngineHost:
              "env", "DOCKER_SERVICE_PREFER_OFFLINE_IMAGE=1", f"PATH={sys.prefix}/bin:/usr/sbin:/usr/bin:/sbin:/bin",
              "dockerd", "--config-file", str(self.base / "daemon.json"),
              "--data-root", str(self.base / "data"), "--exec-root", str(self.base / "exec"),
-             "--pidfile", str(self.base / "pid"), "--cgroup-parent", self._cgroup_parent, "--no-new-privileges",
-             "--oom-score-adjust", "0", "-H", f"unix://{self.socket}", "-H", f"tcp://{self.address}:2376",
-             "--tlsverify", "--tlscacert", str(certificates / "ca.pem"),
-             "--tlscert", str(certificates / "server.pem"), "--tlskey", str(certificates / "server-key.pem"), *options],
+             "--pidfile", str(self.base / "pid"), "--cgroup-parent", self._cgroup_parent,
+             "--oom-score-adjust", "0", "-H", f"unix://{self.socket}", *options],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         log.close()

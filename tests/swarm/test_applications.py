@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import Cluster
 from zoe_embedded.demo_data import Dataset
@@ -66,20 +66,6 @@ def installation(harness: SwarmHarness) -> Iterator[Installation]:
     return Installation(harness)
 
 
-def load(swarm: Cluster, image: str) -> None:
-    """Onto every node, from the engine where `make images` left it."""
-    try:
-        subprocess.run(["docker", "image", "inspect", image], capture_output=True, check=True, timeout=20)
-    except (OSError, subprocess.SubprocessError):
-        pytest.skip(f"absent image: {image} (make images)")
-    archive = swarm.base / "image.tar"
-    subprocess.run(["docker", "save", "-o", str(archive), image], check=True, timeout=300)
-    for host in swarm.hosts:
-        command = ["docker", "-H", f"unix://{host.socket}", "load", "-q", "-i", str(archive)]
-        subprocess.run(command, check=True, timeout=300, capture_output=True)
-    archive.unlink()
-
-
 def test_a_batch_application_runs_to_its_end(installation: Installation) -> None:
     ended = installation.run("batch", 60)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
@@ -87,7 +73,7 @@ def test_a_batch_application_runs_to_its_end(installation: Installation) -> None
 
 
 def test_the_energy_report_is_right(swarm: Cluster, installation: Installation) -> None:
-    load(swarm, "zoe/spark")
+    provide(swarm, "zoe/spark")
     data = Dataset(installation.workspace / "energy-report", NOBODY, rows=100_000)
     data.make(lambda _done, _total: None)
     os.chown(installation.workspace, NOBODY.uid, NOBODY.gid)
@@ -99,7 +85,7 @@ def test_the_energy_report_is_right(swarm: Cluster, installation: Installation) 
 def test_mpi_computes_pi_over_workers_that_know_each_other_by_a_secret(
     swarm: Cluster, installation: Installation
 ) -> None:
-    load(swarm, "zoe/mpi")
+    provide(swarm, "zoe/mpi")
     os.chown(installation.workspace, NOBODY.uid, NOBODY.gid)
     ended = installation.run("mpi-pi", 120)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)

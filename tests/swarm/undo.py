@@ -1,6 +1,6 @@
 """Takes a test swarm apart once its maker is done with it or dead: run as a process of its own, by its path.
 
-Arguments: the swarm's directory, its bridge, its control group, and the addresses whose forwarding was allowed or "".
+Arguments: the swarm's directory, its bridge or "", its control group, and whether forwarding had to be allowed or "".
 It waits for the end of its standard input, which the maker holds open.
 """
 
@@ -28,7 +28,7 @@ def main() -> None:
             os.kill(int(holder.read_text()), signal.SIGKILL)
     if forwarding:
         subprocess.run(["iptables", "-D", "FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"], check=False)
-    for cable in [*Path("/sys/class/net").glob(f"{bridge}v*"), Path(bridge)]:
+    for cable in [*Path("/sys/class/net").glob(f"{bridge}v*"), Path(bridge)] if bridge else []:
         subprocess.run(["ip", "link", "delete", cable.name], check=False, stderr=subprocess.DEVNULL)
     until_gone(cgroup)
     until_no_loops(base)

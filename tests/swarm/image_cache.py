@@ -1,0 +1,86 @@
+"""Archives of images, kept under the hash of what went into them, so that only the first run builds."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scripts.images.build import build, key_of, names_of, up_to_date
+from scripts.images.engine import Engine, say
+from scripts.images.recipes import RECIPES
+from tests.swarm.builder import builder
+
+UNUSED_MAX_S = 14 * 86400.0
+
+
+def directory() -> Path:
+    """Beside the wheels of the application runtime."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / "images"
+
+
+def archive_of(name: str) -> Path:
+    """The archive of an image, from the engine that `docker` speaks to if it has it, else built; or BuildError."""
+    path = _path(name)
+    if not path.exists():
+        with _alone():
+            if not path.exists():
+                _make(name)
+    os.utime(path)
+    return path
+
+
+def _path(name: str) -> Path:
+    return directory() / f"{name}-{key_of(name)}.tar"
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Of several runs at once, one builds and the others wait."""
+    directory().mkdir(parents=True, exist_ok=True)
+    with (directory() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(name: str) -> None:
+    _forget_unused()
+    usual = Engine()
+    if up_to_date(usual, name):
+        _save(usual, name)
+        return
+    with builder() as engine:
+        _provide(engine, name)
+
+
+def _provide(engine: Engine, name: str) -> None:
+    """Into the builder, from its archive or from what it is made of; then its archive is there."""
+    if _path(name).exists():
+        load(engine, _path(name))
+        return
+    base = RECIPES[name].base
+    if base is not None:
+        _provide(engine, base)
+    say(f"zoe/{name}: building for the tests, once")
+    build(engine, name)
+    _save(engine, name)
+
+
+def _save(engine: Engine, name: str) -> None:
+    partial = _path(name).with_suffix(".part")
+    engine.run(["docker", "save", "-o", str(partial), *names_of(name)], f"save-{name}")
+    partial.rename(_path(name))
+
+
+def load(engine: Engine, archive: Path) -> None:
+    """An archive into an engine, under all the image's names."""
+    engine.run(["docker", "load", "-q", "-i", str(archive)], f"load-{archive.stem}")
+
+
+def _forget_unused() -> None:
+    for path in directory().glob("*.tar"):
+        if time.time() - path.stat().st_mtime > UNUSED_MAX_S:
+            path.unlink()
