@@ -13,6 +13,7 @@ from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
+from zoe_master.history import History
 from zoe_master.scheduler.snapshot import Snapshot
 
 log = structlog.get_logger(__name__)
@@ -32,6 +33,7 @@ class Picture:
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self.policy: Policy = store.policy()
+        self._history = History(store, self.policy.usage_half_life_s)
 
     def catch_up(self) -> None:
         """Read what others wrote to the journal since the last time: submissions, cancellations, policies."""
@@ -74,12 +76,16 @@ class Picture:
     def snapshot(self, now_s: float, nodes: Sequence[Node], held: Mapping[ExecutionId, Reason]) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
         executions = self._executions.values()
+        active = tuple(e for e in executions if e.state in ACTIVE_STATES)
+        by_usage = self.policy.order == "fair-share"
         return Snapshot(
             now_s=now_s,
             nodes=tuple(nodes),
             held=held,
             queued=tuple(e for e in executions if e.state in WAITING_STATES),
-            active=tuple(e for e in executions if e.state in ACTIVE_STATES),
+            active=active,
+            past_runs=self._history.past_runs(executions),
+            used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
         )
 
     def executions(self) -> list[Execution]:
@@ -114,6 +120,7 @@ class Picture:
 
     def _keep(self, execution: Execution) -> None:
         if execution.terminal:
-            self._executions.pop(execution.id, None)
+            if self._executions.pop(execution.id, None) is not None:
+                self._history.learn(execution, self.policy.usage_half_life_s)
         else:
             self._executions[execution.id] = execution

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from scripts.reference.tables import page, table
-from zoe_lib.domain.policy import FILTERS_NEEDED, ORDERS, Policy
+from zoe_lib.domain.policy import FILTERS_NEEDED, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.wire import PolicyView
 from zoe_master.scheduler.filters import FILTERS
@@ -20,7 +20,16 @@ refused when somebody else changed the policy meanwhile.
 FIELDS = {
     "order": "which of those that wait is looked at first; see below",
     "backfill": "who may pass the first that waits for room; see below",
-    "ageing_s": "order `size`: waiting so many seconds counts as one halving of the size; 0: no ageing",
+    "backfill_depth_max": "most reservations with `conservative`; nobody behind them passes",
+    "ageing_s": "waiting so many seconds counts as one halving of a size or run time; 0: no ageing",
+    "tenants": "an outer level above the order; see below",
+    "tenant_shares": "weights of tenants for `drf` and `fair-share`; 1 for who is not named",
+    "tenant_limits": "most `cores_milli` and `memory_bytes` that a tenant's services may reserve; `*` stands for all "
+    "others. Who has reached its limit waits (`tenant_limit`) and holds up nobody",
+    "usage_half_life_s": "order `fair-share`: use counts half after so many seconds",
+    "fair_share_age_weight": "order `fair-share`: what `ageing_s` of waiting add to the factor of use (at most 1)",
+    "interactive_share": "interactive applications come before batch ones of the same priority while they hold "
+    "at most this share of the cluster's cores and memory; 0: no precedence",
     "filters": "which nodes are left out, in this order; see below",
     "weighers": "which of the nodes left is taken: scores times weights, added; see below",
     "queue_scan_max": "most executions looked at in one pass; the others are told so (`scan_limit`)",
@@ -32,15 +41,40 @@ FIELDS = {
     "retry_backoff_max_s": "longest such pause",
     "version": "grows with each change; not to be set",
 }
+ORDERS_TEXT = """\
+## Orders
+A higher priority comes first in every order; ties go to who came first, then by id. What waits is looked at in this
+sequence, and what runs gets elastic services in it; when a core needs room, elastic services go in the opposite
+sequence. No order ever takes back a core. The expected run time is the declared one (`size.run_time_s`), else the mean
+of the last two successful runs of the same user's application of the same name, else the time limit, else an hour;
+`zoe explain` says which. For what waits `sjf` and `srpt` coincide; for rigid applications that were never tried before,
+`las` and `fifo` do.
+"""
 ORDER_MEANINGS = {
     "fifo": "who came first, first",
-    "size": "smallest first; the size is the expected run time (`size.run_time_s`, else the time limit, else an hour) "
-    "times the reserved cores of all services",
+    "sjf": "shortest expected run time first; waiting halves it",
+    "size": "smallest area first, the expected run time times the reserved cores of all services; waiting halves it",
+    "srpt": "shortest remaining run time first: what runs has the time since its placement taken off; "
+    "waiting halves it",
+    "hrrn": "highest response ratio first: (waiting + run time) / run time, so that waiting counts the "
+    "more the shorter it is; ages by itself",
+    "las": "least attained service first: fewest core-seconds held so far, in all tries",
+    "edf": "earliest deadline first; those without one after all others",
+    "fair-share": "the tenant that used least of what is due to it first: 2^-(share of use / share due), plus the "
+    "weight of its waiting (after the multifactor priority of Slurm)",
 }
+TENANCY_TEXT = """\
+## Tenants
+With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011): always the one whose running cores
+and services hold the least dominant share, over its weight, with its first by the order.
+"""
+TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resource fairness above the order"}
 BACKFILL_MEANINGS = {
     "none": "nobody passes",
     "easy": "whoever does not delay it, by the estimates of run times, in the order of the queue",
     "easy-sjbf": "the same, the shortest looked at first",
+    "conservative": "whoever delays nobody before it: everybody in turn keeps the earliest room by the estimates, and "
+    "these reservations are made anew at each pass",
 }
 REASONS = {
     "no_resources": "the core does not fit now; the counts say how many nodes each filter refused",
@@ -53,7 +87,7 @@ REASONS = {
     "waits_for_execution": "another execution must end first (not used yet)",
     "retry_backoff": "it failed and is tried again after a pause",
     "storage_bandwidth": "the bandwidth that it requires is not free (not used yet)",
-    "tenant_limit": "its tenant has reached a limit (not used yet)",
+    "tenant_limit": "its tenant has reached a limit of the policy; it holds up nobody",
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
 }
@@ -82,9 +116,11 @@ def policy_page() -> str:
         INTRODUCTION,
         "## Settings\n",
         table(("setting", "default", "meaning"), fields),
-        "## Orders\nA higher priority comes first in every order; ties go to who came first, then by id.\n",
+        ORDERS_TEXT,
         table(("order", "meaning"), [(f"`{name}`", ORDER_MEANINGS[name]) for name in sorted(ORDERS)]),
         *_backfills(),
+        TENANCY_TEXT,
+        table(("tenants", "meaning"), [(f"`{name}`", TENANCIES_MEANINGS[name]) for name in sorted(TENANCIES)]),
         FILTERS_TEXT,
         table(("filter", "meaning"), _registry(FILTERS, FILTERS_NEEDED)),
         WEIGHERS_TEXT,

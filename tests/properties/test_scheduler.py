@@ -16,7 +16,7 @@ from zoe_lib.domain.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.admission import admit
@@ -25,6 +25,7 @@ from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.tenancy import Holdings
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
 PER_CASE = 100
@@ -40,7 +41,9 @@ def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> t
         placements = admit(execution, Placer(Ledger(nodes, active), Policy()))
         if isinstance(placements, tuple):
             active.append(apply(execution, StartPlanned(at_s=1.0, placements=placements)))
-            extra = give_elastic(active[-1:], Placer(Ledger(nodes, active), Policy()), 10.0, 10).get(execution.id)
+            extra = give_elastic(
+                active[-1:], Placer(Ledger(nodes, active), Policy()), Holdings([], Policy()), 10.0, 10
+            ).get(execution.id)
             if extra:
                 active[-1] = apply(active[-1], ElasticPlaced(at_s=1.0, placements=extra))
     policy = Policy(
@@ -48,6 +51,24 @@ def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> t
         weighers=chance.choice([Policy().weighers, {"free_memory": -1.0}, {"fewest_containers": 1.0}]),
     )
     return Snapshot(10.0, nodes, tuple(waiting), tuple(active)), policy
+
+
+def varied(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
+    """The same with several tenants, some of them limited, and any policy."""
+
+    def somebodys(executions: tuple[Execution, ...]) -> tuple[Execution, ...]:
+        return tuple(replace(e, tenant=chance.choice(["a", "b", "c"])) for e in executions)
+
+    limit = TenantLimit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
+    policy = replace(
+        policy,
+        order=chance.choice(sorted(ORDERS)),
+        backfill=chance.choice(sorted(BACKFILLS)),
+        tenants=chance.choice(sorted(TENANCIES)),
+        tenant_limits=chance.choice([{}, {"a": limit}, {"*": limit}]),
+        interactive_share=chance.choice([0.0, 0.5]),
+    )
+    return replace(snapshot, queued=somebodys(snapshot.queued), active=somebodys(snapshot.active)), policy
 
 
 def _node(chance: random.Random, number: int) -> Node:
@@ -100,9 +121,22 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         assert set(ids) >= {s.id for s in executions[execution_id].core_services()}, "core only in part"
         assert max(ids.values()) == 1
     _check_preemptions(snapshot, plan)
+    _check_limits(snapshot, policy, plan)
     assert plan.starts.keys() | plan.reasons.keys() == {e.id for e in snapshot.queued}
     assert not plan.starts.keys() & plan.reasons.keys()
     _check_nothing_left_behind(snapshot, policy, plan)
+
+
+def _check_limits(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
+    """Who gets anything more stays within the tenant's limit."""
+    executions = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
+    holdings = Holdings(snapshot.active, policy)
+    for execution_id, placements in (*plan.starts.items(), *plan.elastic.items()):
+        execution = executions[execution_id]
+        for p in placements:
+            one = execution.component_of(execution.service(p.service_id)).reservation
+            assert holdings.room_for(execution.tenant, one) != 0, f"{execution.tenant} gets more than its limit"
+            holdings.take(execution.tenant, one)
 
 
 def _check_preemptions(snapshot: Snapshot, plan: Plan) -> None:
@@ -139,7 +173,9 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
     if not plan.starts and not plan.elastic:
         # Beside what is kept for cores whose room is being made.
         beside = _after(snapshot, policy, plan)
-        assert not give_elastic(snapshot.active, beside, snapshot.now_s, policy.placements_per_tick_max)
+        assert not give_elastic(
+            snapshot.active, beside, Holdings(snapshot.active, policy), snapshot.now_s, policy.placements_per_tick_max
+        )
 
 
 def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
@@ -156,6 +192,7 @@ def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
 def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
     for seed in range(first_seed, first_seed + PER_CASE):
         snapshot, policy = random_snapshot(random.Random(seed))
+        snapshot, policy = varied(snapshot, policy, random.Random(f"varied {seed}"))
         plan = schedule(snapshot, policy)
         try:
             check(snapshot, policy, plan)

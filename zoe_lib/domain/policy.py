@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-ORDERS = frozenset({"fifo", "size"})
-BACKFILLS = frozenset({"none", "easy", "easy-sjbf"})
+ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"})
+BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
+TENANCIES = frozenset({"none", "drf"})
 FILTERS = frozenset({"readiness", "labels", "devices", "resources"})
 WEIGHERS = frozenset({"fewest_containers", "free_memory"})
 # Without these a service could be put where it cannot run, so no policy may leave them out.
@@ -18,13 +19,32 @@ DEFAULT_FILTERS = ("readiness", "labels", "devices", "resources")
 DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4}
 
 
+# Stands for every tenant that has no entry of its own.
+EVERY_TENANT = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class TenantLimit:
+    """What one tenant's running services may reserve in all; None is no limit."""
+
+    cores_milli: int | None = None
+    memory_bytes: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How the queue is ordered and how services are placed.
 
-    order: `fifo` or `size` (smallest first; `ageing_s` seconds of waiting count as one halving of the size).
+    order: who is served first, by name; `ageing_s` seconds of waiting count as one halving of a size.
     backfill: who may pass the first that waits for room: `none`; `easy`, whoever does not delay it by the estimates;
-        `easy-sjbf`, the same with the shortest looked at first.
+        `easy-sjbf`, the same with the shortest looked at first; `conservative`, whoever delays nobody before it.
+    backfill_depth_max: with `conservative`, so many of those that wait get a reservation; nobody behind them passes.
+    tenants: an outer level above the order: `none`, or `drf`, the tenant with the least dominant share first.
+    tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for who is not named.
+    tenant_limits: what a tenant's running services may reserve in all, by tenant; `*` stands for all others.
+    usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
+    interactive_share: interactive applications come before batch ones while together they hold at most this share of
+        the cluster's cores and memory; 0 gives them no precedence.
     elastic_failures_max: after so many failures of one elastic service it is given up; between two tries
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
     start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
@@ -34,7 +54,14 @@ class Policy:
 
     order: str = "fifo"
     backfill: str = "none"
+    backfill_depth_max: int = 100
     ageing_s: float = 600.0
+    tenants: str = "none"
+    tenant_shares: Mapping[str, float] = field(default_factory=dict)
+    tenant_limits: Mapping[str, TenantLimit] = field(default_factory=dict)
+    usage_half_life_s: float = 7 * 86400.0
+    fair_share_age_weight: float = 0.001
+    interactive_share: float = 0.0
     filters: tuple[str, ...] = DEFAULT_FILTERS
     weighers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHERS))
     queue_scan_max: int = 100_000
@@ -49,9 +76,15 @@ class Policy:
 
 def problems(policy: Policy) -> list[str]:
     """Everything wrong with a policy, in words; empty when it can be put in force."""
-    found = [] if policy.order in ORDERS else [f"order {policy.order!r} is unknown: {', '.join(sorted(ORDERS))}"]
-    if policy.backfill not in BACKFILLS:
-        found.append(f"backfill {policy.backfill!r} is unknown: {', '.join(sorted(BACKFILLS))}")
+    names = (
+        ("order", policy.order, ORDERS),
+        ("backfill", policy.backfill, BACKFILLS),
+        ("tenants", policy.tenants, TENANCIES),
+    )
+    found = [
+        f"{what} {name!r} is unknown: {', '.join(sorted(known))}" for what, name, known in names if name not in known
+    ]
+    found += [f"the share of tenant {name} must be positive" for name, s in policy.tenant_shares.items() if not s > 0]
     found += [
         f"filter {name!r} is unknown: {', '.join(sorted(FILTERS))}" for name in policy.filters if name not in FILTERS
     ]

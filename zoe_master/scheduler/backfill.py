@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_master.scheduler.admission import admit
-from zoe_master.scheduler.estimate import run_s
+from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Holding, Ledger
 from zoe_master.scheduler.placement import Placer
 
@@ -28,8 +28,11 @@ class Reservation:
     has a known end) nobody may pass.
     """
 
-    def __init__(self, blocked: Execution, placer: Placer, releases: Iterable[Release], now_s: float) -> None:
+    def __init__(
+        self, blocked: Execution, placer: Placer, releases: Iterable[Release], estimates: Estimates, now_s: float
+    ) -> None:
         self._now_s = now_s
+        self._estimates = estimates
         self._then: Ledger | None = None
         self.shadow_s = math.inf
         fits = _FirstFit(blocked, placer, releases)
@@ -42,7 +45,7 @@ class Reservation:
         """Whether the blocked one starts no later if this one takes these places now; if so they are accounted for."""
         if self._then is None:
             return False
-        if self._now_s + run_s(execution) <= self.shadow_s:
+        if self._now_s + self._estimates.run_s(execution) <= self.shadow_s:
             return True
         wanted = self._then.wanted(execution, placements)
         for taken, (node, amount) in enumerate(wanted):

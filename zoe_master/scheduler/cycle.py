@@ -11,7 +11,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.queue import order_queue
+from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.queue_pass import QueuePass
 from zoe_master.scheduler.reclaim import Reclaim
 from zoe_master.scheduler.snapshot import Plan, Snapshot
@@ -21,19 +21,21 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     """Decide which executions start, which elastic services they get, and why the others wait."""
     # 1. Account for what runs.
     placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
-    # 2. Order the queue.
-    ordered = order_queue(snapshot.queued, snapshot.now_s, policy)
+    # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
+    queue = Queue(snapshot, policy)
+    ordered = queue.sequence()
+    running = queue.ranked(snapshot.active)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
-    reclaim = Reclaim(placer, snapshot.active)
-    walk = QueuePass(placer, reclaim, snapshot, policy)
+    reclaim = Reclaim(placer, running)
+    walk = QueuePass(placer, reclaim, queue, snapshot, policy)
     walk.walk(ordered)
     starts = walk.starts
-    # 4. What no core can use goes to elastic services, running executions first: a core takes it back when it can.
-    candidates = [e for e in snapshot.active if e.state is not ExecutionState.STOPPING]
+    # 4. What no core can use goes to elastic services in policy order: a core takes it back when it can.
+    candidates = [e for e in running if e.state is not ExecutionState.STOPPING]
     candidates += [e for e in ordered if e.id in starts]
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))
-    elastic = give_elastic(candidates, placer, snapshot.now_s, left)
+    elastic = give_elastic(queue.ranked(candidates), placer, queue.holdings, snapshot.now_s, left)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -1,18 +1,64 @@
-"""How long executions run, as far as is known."""
+"""How long executions run, as far as is known, and from where it is known."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 
 from zoe_lib.domain.execution import Execution, Mark
 
-
-def run_s(execution: Execution) -> float:
-    """Expected run time in seconds: declared, else the time limit, else for ever."""
-    application = execution.application
-    return application.expected_run_s or application.time_limit_s or math.inf
+# Whose past runs tell how long another one takes: tenant, user, name of the application.
+RunKey = tuple[str, str, str]
 
 
-def end_s(execution: Execution, now_s: float) -> float:
-    """When a placed execution is expected to end; one that should have ended is expected to end now."""
-    return max(execution.marks[Mark.PLACED] + run_s(execution), now_s)
+class Source(StrEnum):
+    """Where an expected run time comes from, the most trusted first."""
+
+    DECLARED = "declared"
+    PAST_RUNS = "past_runs"
+    TIME_LIMIT = "time_limit"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """An expected run time in seconds; infinite when nothing is known."""
+
+    seconds: float
+    source: Source
+
+
+class Estimates:
+    """Expected run times: declared, else learned from past runs, else the time limit, else for ever.
+
+    `past_runs` holds for each RunKey the run time that is expected of the next one.
+    """
+
+    def __init__(self, past_runs: Mapping[RunKey, float]) -> None:
+        self._past_runs = past_runs
+
+    def run_time(self, execution: Execution) -> RunTime:
+        """The expected run time and its source. What is learned never exceeds the time limit."""
+        application = execution.application
+        limit_s = application.time_limit_s or math.inf
+        if application.expected_run_s:
+            return RunTime(application.expected_run_s, Source.DECLARED)
+        learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
+        if learned_s is not None:
+            return RunTime(min(learned_s, limit_s), Source.PAST_RUNS)
+        return RunTime(limit_s, Source.TIME_LIMIT if limit_s < math.inf else Source.UNKNOWN)
+
+    def run_s(self, execution: Execution) -> float:
+        """The expected run time in seconds."""
+        return self.run_time(execution).seconds
+
+    def end_s(self, execution: Execution, now_s: float) -> float:
+        """When a placed execution is expected to end; one that should have ended is expected to end now."""
+        return max(execution.marks[Mark.PLACED] + self.run_s(execution), now_s)
+
+
+def run_key(execution: Execution) -> RunKey:
+    """Whose past runs tell how long this one takes."""
+    return execution.tenant, execution.user, execution.application.name

@@ -12,7 +12,7 @@ from zoe_master.scheduler.admission import admit, core_requests
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.queue import order_queue
+from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
 
 
@@ -35,7 +35,7 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
     if wanted is None:
         return None
     plan = schedule(snapshot, policy)
-    ordered = order_queue(snapshot.queued, snapshot.now_s, policy)
+    ordered = Queue(snapshot, policy).sequence()
     placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
     nodes: dict[str, dict[str, str]] = {}
     if not isinstance(admit(wanted, placer), tuple):

@@ -49,6 +49,15 @@ class Ledger:
         twin.services = list(self.services)
         return twin
 
+    def lower_to(self, other: Ledger) -> None:
+        """Keep of each amount what is free here and there."""
+        self.free_cores = list(map(min, self.free_cores, other.free_cores))
+        self.free_memory = list(map(min, self.free_memory, other.free_memory))
+        self.free_devices = [
+            {kind: min(amount, theirs.get(kind, 0)) for kind, amount in ours.items()}
+            for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
+        ]
+
     def held(self, execution: Execution) -> list[Holding]:
         """Node and amount of every service of the execution that holds something."""
         return [

@@ -1,43 +1,66 @@
-"""Queue orders by name: who is looked at first."""
+"""In which sequence executions are served: by priority and order, interactive ones and tenants in their turns."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.application import Kind
+from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources, total
+from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.orders import ORDERS, Moment
+from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.tenancy import Holdings, by_dominant_share, interactive_first
 
-SortKey = tuple[float | str, ...]
-Order = Callable[[Execution, float, Policy], SortKey]
 
-# Taken for an application that declares neither a run time nor a limit: an hour.
-_RUN_S_UNKNOWN = 3600.0
+class Queue:
+    """The sequence for one snapshot under one policy."""
+
+    def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
+        self.estimates = Estimates(snapshot.past_runs)
+        self.holdings = Holdings(snapshot.active, policy)
+        self._snapshot = snapshot
+        self._policy = policy
+        usage = _usage_over_due(snapshot, policy) if policy.order == "fair-share" else {}
+        self._moment = Moment(snapshot.now_s, policy, self.estimates, usage)
+
+    def ranked(self, executions: Iterable[Execution]) -> list[Execution]:
+        """Higher priority first, then the policy's order, then who came first; ties by id."""
+        key, moment = ORDERS[self._policy.order], self._moment
+        return sorted(executions, key=lambda e: (-e.priority, *key(e, moment), e.submitted_at_s, e.id))
+
+    def sequence(self) -> list[Execution]:
+        """What waits, as the pass looks at it."""
+        policy, snapshot = self._policy, self._snapshot
+        result = self.ranked(snapshot.queued)
+        if policy.interactive_share > 0:
+            held = total(
+                e.component_of(s).reservation
+                for e in snapshot.active
+                if e.application.kind is Kind.INTERACTIVE
+                for s in e.services
+                if s.node is not None and s.alive
+            )
+            result = interactive_first(result, held, policy.interactive_share, self._cluster())
+        if policy.tenants == "drf":
+            result = by_dominant_share(result, self.holdings, policy.tenant_shares, self._cluster())
+        return result
+
+    def _cluster(self) -> Resources:
+        return total(node.usable for node in self._snapshot.nodes)
 
 
 def order_queue(queued: Sequence[Execution], now_s: float, policy: Policy) -> list[Execution]:
-    """Higher priority first, then the policy's order, then who came first; ties by id."""
-    key = ORDERS[policy.order]
-    return sorted(queued, key=lambda e: (-e.priority, *key(e, now_s, policy), e.submitted_at_s, e.id))
+    """The sequence of what waits on a cluster of which nothing is known."""
+    return Queue(Snapshot(now_s, queued=tuple(queued)), policy).sequence()
 
 
-def size(execution: Execution) -> float:
-    """Expected run time in seconds times reserved cores: the area of the execution."""
-    application = execution.application
-    run_s = application.expected_run_s or application.time_limit_s or _RUN_S_UNKNOWN
-    return run_s * max(application.total_resources().cores_milli, 1) / 1000
-
-
-def _fifo(_execution: Execution, _now_s: float, _policy: Policy) -> SortKey:
-    return ()
-
-
-def _size(execution: Execution, now_s: float, policy: Policy) -> SortKey:
-    """Smallest first; every `ageing_s` of waiting halve the size, so that nothing waits for ever."""
-    waited_s = max(now_s - execution.marks.get(Mark.QUEUED, execution.submitted_at_s), 0.0)
-    # Compared as logarithms: a halving is then a subtraction that cannot underflow.
-    halvings = waited_s / policy.ageing_s if policy.ageing_s > 0 else 0.0
-    return (math.log2(max(size(execution), 1e-9)) - halvings,)
-
-
-ORDERS: Mapping[str, Order] = {"fifo": _fifo, "size": _size}
+def _usage_over_due(snapshot: Snapshot, policy: Policy) -> Mapping[str, float]:
+    """Each tenant's share of what all used lately over the share that is due to it; 1 is just right."""
+    tenants = sorted({e.tenant for e in snapshot.queued} | set(snapshot.used))
+    due = {tenant: policy.tenant_shares.get(tenant, 1.0) for tenant in tenants}
+    used, shares = sum(snapshot.used.values()), sum(due.values())
+    if used <= 0:
+        return {}
+    return {tenant: (snapshot.used.get(tenant, 0.0) / used) / (due[tenant] / shares) for tenant in tenants}

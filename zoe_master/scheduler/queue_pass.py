@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
@@ -10,8 +10,9 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.admission import admit, refusal
 from zoe_master.scheduler.backfill import Release, Reservation
-from zoe_master.scheduler.estimate import end_s, run_s
 from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.profile import Profile
+from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.reclaim import Reclaim
 from zoe_master.scheduler.snapshot import Snapshot
 
@@ -28,11 +29,12 @@ _NOT_SCANNED = Reason(
 class QueuePass:
     """One walk. `starts` and `reasons` together hold every execution of the queue once it is over."""
 
-    def __init__(self, placer: Placer, reclaim: Reclaim, snapshot: Snapshot, policy: Policy) -> None:
+    def __init__(self, placer: Placer, reclaim: Reclaim, queue: Queue, snapshot: Snapshot, policy: Policy) -> None:
         self.starts: dict[ExecutionId, tuple[Placement, ...]] = {}
         self.reasons: dict[ExecutionId, Reason] = {}
         self._placer = placer
         self._reclaim = reclaim
+        self._queue = queue
         self._snapshot = snapshot
         self._policy = policy
         self._started: list[tuple[Execution, tuple[Placement, ...]]] = []
@@ -63,16 +65,21 @@ class QueuePass:
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         behind = _behind(self._policy)
-        candidates = rest
-        if self._policy.backfill == "none" or not rest:
-            candidates = ()
-        elif self._policy.backfill == "easy-sjbf":
-            candidates = sorted(rest, key=run_s)
         for execution in rest:
             self.reasons[execution.id] = self._kept_back(execution) or behind
-        if not candidates:
+        if not rest:
             return
-        reservation = Reservation(blocked, self._placer, self._releases(), self._snapshot.now_s)
+        match self._policy.backfill:
+            case "easy":
+                self._backfill(blocked, rest)
+            case "easy-sjbf":
+                self._backfill(blocked, sorted(rest, key=self._queue.estimates.run_s))
+            case "conservative":
+                self._backfill_conservatively(blocked, rest)
+
+    def _backfill(self, blocked: Execution, candidates: Iterable[Execution]) -> None:
+        estimates, now_s = self._queue.estimates, self._snapshot.now_s
+        reservation = Reservation(blocked, self._placer, self._releases(), estimates, now_s)
         for execution in candidates:
             if self._kept_back(execution) is None:
                 self._try_to_pass(execution, reservation)
@@ -88,13 +95,32 @@ class QueuePass:
             for node, amount in self._placer.ledger.wanted(execution, answer):
                 self._placer.ledger.give_back(node, amount)
 
+    def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
+        run_s = self._queue.estimates.run_s
+        profile = Profile(self._placer, self._releases(), self._snapshot.now_s)
+        profile.reserve(blocked, run_s(blocked))
+        reserved = 1
+        for execution in rest:
+            if reserved >= self._policy.backfill_depth_max:
+                return
+            if self._kept_back(execution) is not None:
+                continue
+            placements = profile.reserve(execution, run_s(execution))
+            if placements is None:
+                reserved += 1
+                continue
+            for node, amount in self._placer.ledger.wanted(execution, placements):
+                self._placer.ledger.take(node, amount)
+            del self.reasons[execution.id]
+            self._start(execution, placements)
+
     def _releases(self) -> Iterator[Release]:
         """What runs, and what this walk has started, with the times at which it is expected to end."""
-        now_s, ledger = self._snapshot.now_s, self._placer.ledger
+        now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._queue.estimates
         for execution in self._snapshot.active:
-            yield end_s(execution, now_s), ledger.held(execution)
+            yield estimates.end_s(execution, now_s), ledger.held(execution)
         for execution, placements in self._started:
-            yield now_s + run_s(execution), ledger.wanted(execution, placements)
+            yield now_s + estimates.run_s(execution), ledger.wanted(execution, placements)
 
     def _kept_back(self, execution: Execution) -> Reason | None:
         """Why it may not start now, whatever is free."""
@@ -102,12 +128,15 @@ class QueuePass:
             return self._snapshot.held[execution.id]
         if execution.not_before_s > self._snapshot.now_s:
             return _BACKOFF
-        return _NOT_SCANNED if self._placed >= self._policy.placements_per_tick_max else None
+        if self._placed >= self._policy.placements_per_tick_max:
+            return _NOT_SCANNED
+        return self._queue.holdings.refusal(execution)
 
     def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         self.starts[execution.id] = placements
         self._started.append((execution, placements))
         self._placed += len(placements)
+        self._queue.holdings.take(execution.tenant, execution.application.core_resources())
 
 
 def _behind(policy: Policy) -> Reason:

@@ -1,8 +1,8 @@
 """Room that is not free yet: what leaves by itself, and what elastic services can be made to give back.
 
 A core never waits for somebody's elastic service. It is given a place as if elastic services were absent; those in
-its way are stopped, lowest priority first and the fewest of them, and the place is kept for it until they are gone.
-Cores are never taken back, so no two applications can take from each other for ever.
+its way are stopped, the last in policy order first and the fewest of them; the place is kept for it until they are
+gone. Cores are never taken back, so no two applications can take from each other for ever.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceId, ServiceState
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.admission import admit
@@ -22,8 +22,9 @@ from zoe_master.scheduler.placement import Placer
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A running service and what it holds where."""
+    """A running service and what it holds where; `rank` is its execution's place in the policy's order."""
 
+    rank: int
     execution: Execution
     service: Service
     node: int
@@ -31,7 +32,7 @@ class Holding:
 
 
 class Reclaim:
-    """The services of one pass whose room may be had, and those chosen to go."""
+    """The services of one pass whose room may be had, and those chosen to go. `active` is in policy order."""
 
     def __init__(self, placer: Placer, active: Iterable[Execution]) -> None:
         self._placer = placer
@@ -39,8 +40,8 @@ class Reclaim:
         self._elastic: list[Holding] = []
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: dict[ServiceId, Holding] = {}
-        for execution in active:
-            self._sort(execution, placer.ledger)
+        for rank, execution in enumerate(active):
+            self._sort(rank, execution, placer.ledger)
 
     def make_room(self, execution: Execution) -> bool:
         """Keep a place for the core where something leaves, or else where elastic services then must go.
@@ -62,11 +63,11 @@ class Reclaim:
             by_execution[holding.execution.id].append(holding.service.id)
         return {execution_id: tuple(services) for execution_id, services in by_execution.items()}
 
-    def _sort(self, execution: Execution, ledger: Ledger) -> None:
+    def _sort(self, rank: int, execution: Execution, ledger: Ledger) -> None:
         for service, amount in held(execution, ledger.gateway):
             if service.node not in ledger.index:
                 continue
-            holding = Holding(execution, service, ledger.index[service.node], amount)
+            holding = Holding(rank, execution, service, ledger.index[service.node], amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
                 self._leaving.append(holding)
             elif not service.core:
@@ -109,11 +110,5 @@ class Reclaim:
         return Resources().fits_in(left) and all(pieces >= 0 for pieces in left.devices.values())
 
 
-def _most_dispensable_first(holding: Holding) -> tuple[int, float, int, str]:
-    execution, service = holding.execution, holding.service
-    return (
-        execution.priority,
-        -execution.marks.get(Mark.ADMITTED, 0.0),
-        -service.index,
-        service.id,
-    )
+def _most_dispensable_first(holding: Holding) -> tuple[int, int, str]:
+    return -holding.rank, -holding.service.index, holding.service.id

@@ -9,6 +9,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.reasons import Reason
+from zoe_master.scheduler.estimate import RunKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Snapshot:
     """The cluster and all executions that are not terminal, at one instant.
 
     `queued` holds what waits; `active` what starts, runs or stops and so holds reservations. `held` names those of the
-    queue that may not start now for a reason outside the cluster; they block nobody.
+    queue that may not start now for a reason outside the cluster; they block nobody. `past_runs` has the expected run
+    time in seconds of whom past runs tell about, `used` the core-seconds of each tenant, the older the less they count.
     """
 
     now_s: float
@@ -24,6 +26,8 @@ class Snapshot:
     queued: tuple[Execution, ...] = ()
     active: tuple[Execution, ...] = ()
     held: Mapping[ExecutionId, Reason] = field(default_factory=dict)
+    past_runs: Mapping[RunKey, float] = field(default_factory=dict)
+    used: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from zoe_lib.domain import policy
 from zoe_lib.domain.policy import Policy, problems
 from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
-from zoe_master.scheduler.queue import ORDERS
+from zoe_master.scheduler.orders import ORDERS
 from zoe_master.scheduler.weighers import WEIGHERS
 
 HERE = Path(__file__).parent

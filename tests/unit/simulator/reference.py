@@ -1,8 +1,9 @@
-"""FCFS and EASY backfill on one pool of processors, written apart from Zoe's scheduler, to compare with job for job."""
+"""Orders and backfills on one pool of processors, written apart from Zoe's scheduler, to compare with job for job."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from zoe_master.simulator.swf import Job
@@ -21,7 +22,16 @@ class Pool:
     events: list[tuple[float, int, int, Job]] = field(default_factory=list)
 
 
-def simulate(processors: int, jobs: list[Job], backfill: str) -> dict[int, float]:
+# Who is first, by name of the order, without ageing; ties to who came first.
+ORDERS: dict[str, Callable[[Job, float], float]] = {
+    "fifo": lambda job, now: 0.0,
+    "sjf": lambda job, now: job.request_s,
+    "size": lambda job, now: job.request_s * job.processors,
+    "hrrn": lambda job, now: -(now - job.submit_s + job.request_s) / job.request_s,
+}
+
+
+def simulate(processors: int, jobs: list[Job], backfill: str, order: str = "fifo") -> dict[int, float]:
     """Start of every job by id. At equal times: ends that were estimated so, submissions, other ends."""
     pool = Pool(processors)
     pool.events = [(job.submit_s, SUBMISSION, number, job) for number, job in enumerate(jobs)]
@@ -37,6 +47,7 @@ def simulate(processors: int, jobs: list[Job], backfill: str) -> dict[int, float
         if kind == ESTIMATED_END:
             heapq.heappush(pool.events, (now, TERMINATION, number, job))
         else:
+            pool.waiting.sort(key=lambda j: (ORDERS[order](j, now), j.submit_s, j.id))
             _decide(pool, now, backfill)
     return pool.starts
 
@@ -45,6 +56,9 @@ def _decide(pool: Pool, now: float, backfill: str) -> None:
     while pool.waiting and pool.waiting[0].processors <= pool.free:
         _start(pool, pool.waiting[0], now)
     if not pool.waiting or backfill == "none":
+        return
+    if backfill == "conservative":
+        _decide_conservatively(pool, now)
         return
     head, free, shadow, extra = pool.waiting[0], pool.free, now, 0
     for shadow in sorted({max(estimated, now) for estimated, _ in pool.running.values()}):
@@ -61,6 +75,22 @@ def _decide(pool: Pool, now: float, backfill: str) -> None:
         elif job.processors <= extra:
             extra -= job.processors
             _start(pool, job, now)
+
+
+def _decide_conservatively(pool: Pool, now: float) -> None:
+    """Everybody in turn books the earliest span with enough processors beside all earlier bookings."""
+    bookings = [(now, max(estimated, now), n) for estimated, n in pool.running.values()]
+    total = pool.free + sum(n for _, n in pool.running.values())
+    for job in list(pool.waiting):
+        for begin in sorted({now} | {end for _, end, _ in bookings}):
+            end = begin + job.request_s
+            points = [begin, *(b for b, _, _ in bookings if begin < b < end)]
+            used = max(sum(n for b, e, n in bookings if b <= point < e) for point in points)
+            if used + job.processors <= total:
+                break
+        if begin == now and job.processors <= pool.free:
+            _start(pool, job, now)
+        bookings.append((begin, begin + job.request_s, job.processors))
 
 
 def _start(pool: Pool, job: Job, now: float) -> None:

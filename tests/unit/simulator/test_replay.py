@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.simulator.reference import simulate
+from tests.unit.simulator.reference import ORDERS, simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.figures import bounded_slowdown, figures
 from zoe_master.simulator.swf import Job, Trace, TraceError, read_swf
@@ -26,12 +26,14 @@ def random_trace(seed: int, jobs: int = 150, processors: int = 16) -> Trace:
     return Trace(f"seed{seed}", processors, tuple(made))
 
 
-@pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf"])
-@pytest.mark.parametrize("seed", range(8))
-def test_starts_are_those_of_the_reference_job_for_job(seed: int, backfill: str) -> None:
+@pytest.mark.parametrize("order", sorted(ORDERS))
+@pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf", "conservative"])
+@pytest.mark.parametrize("seed", range(4))
+def test_starts_are_those_of_the_reference_job_for_job(seed: int, backfill: str, order: str) -> None:
     trace = random_trace(seed)
-    starts = {s.job.id: s.start_s for s in Replay(trace, Policy(backfill=backfill)).run()}
-    assert starts == simulate(trace.processors, list(trace.jobs), backfill)
+    policy = Policy(order=order, backfill=backfill, ageing_s=0.0)
+    starts = {s.job.id: s.start_s for s in Replay(trace, policy).run()}
+    assert starts == simulate(trace.processors, list(trace.jobs), backfill, order)
 
 
 def test_backfill_waits_less_than_none() -> None:

@@ -1,0 +1,66 @@
+"""What ended executions teach, also the next master."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.simulation.world import World, application, component, node
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_master.backends.simulated import Behaviour
+from zoe_master.scheduler.estimate import Estimates, RunTime, Source
+
+
+def execution(name: str, tenant: str = "default", **more: object) -> Execution:
+    made = application(component("c", 1, 1), **more)
+    return Execution(name, "app", tenant, "ada", made, 0.0)
+
+
+def submit(world: World, fresh: Execution) -> None:
+    world.store.submit(replace(fresh, submitted_at_s=world.clock()), "test")
+
+
+def estimate(world: World, wanted: Execution) -> RunTime:
+    submit(world, wanted)
+    world.tick()
+    tick = world.master.latest
+    assert tick is not None
+    return Estimates(tick.snapshot.past_runs).run_time(wanted)
+
+
+def test_the_last_two_runs_of_the_same_user_and_application_tell_how_long_the_next_takes() -> None:
+    durations = iter([100.0, 10.0, 20.0])
+    world = World([node("n")], behave=lambda _: Behaviour(run_s=next(durations, 1000.0)))
+    for number, run_s in enumerate([100.0, 10.0, 20.0]):
+        submit(world, execution(f"past{number}"))
+        world.tick()
+        world.run(run_s)
+        world.tick()
+    assert estimate(world, execution("next")) == RunTime(15.0, Source.PAST_RUNS)
+    assert estimate(world, execution("declared", expected_run_s=7.0)) == RunTime(7.0, Source.DECLARED)
+    assert estimate(world, execution("short-limit", time_limit_s=5.0)) == RunTime(5.0, Source.PAST_RUNS)
+    other = replace(execution("other"), user="bob")
+    assert estimate(world, other).source is Source.UNKNOWN
+    limited = replace(execution("limited", time_limit_s=50.0), user="bob")
+    assert estimate(world, limited) == RunTime(50.0, Source.TIME_LIMIT)
+    world.restart()
+    assert estimate(world, execution("after-restart")) == RunTime(15.0, Source.PAST_RUNS)
+    world.tick()
+
+
+def test_fair_share_counts_old_use_less_and_running_use_at_once() -> None:
+    world = World([node("n", cores=2)], behave=lambda start: Behaviour(run_s=100.0))
+    world.store.set_policy(Policy(order="fair-share", usage_half_life_s=1000.0), 0, world.clock(), "test")
+    submit(world, execution("a1", "a"))
+    world.tick()
+    world.run(100.0)
+    world.tick()
+    world.run(1000.0)
+    submit(world, execution("b1", "b"))
+    world.tick()
+    world.run(25.0)
+    tick = world.tick()
+    assert tick.snapshot.used["a"] == pytest.approx(100.0 * 2**-1.025)
+    assert tick.snapshot.used["b"] == pytest.approx(25.0)

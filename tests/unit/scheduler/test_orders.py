@@ -1,0 +1,85 @@
+"""Each order serves what waits in a sequence of its own, and those that coincide for rigid jobs do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from tests.support.scheduling import component, queued, started
+from zoe_lib.domain.execution import Execution, ServiceState
+from zoe_lib.domain.policy import ORDERS, Policy
+from zoe_master.scheduler.queue import Queue
+from zoe_master.scheduler.snapshot import Snapshot
+
+NOW_S = 1000.0
+USED = {"default": 100.0}
+
+
+def job(name: str, at_s: float, run_s: float, cores: float = 1, **changes: object) -> Execution:
+    return replace(queued(name, component(cores=cores), at_s=at_s, expected_run_s=run_s), **changes)  # type: ignore[arg-type]
+
+
+def tried_before(execution: Execution) -> Execution:
+    """Its first try held its services for a while."""
+    ended = (
+        replace(s, state=ServiceState.ENDED, started_at_s=0.0, ended_at_s=10.0, attempt=0) for s in execution.services
+    )
+    return replace(execution, services=(*ended, *execution.services))
+
+
+WAITING = (
+    tried_before(job("first", 0, 1000)),
+    job("waited-long-for-its-run", 10, 20, cores=5),
+    job("small", 200, 50),
+    job("deadline", 300, 5000, deadline_s=2000.0),
+    job("other-tenant", 400, 6000, tenant="other"),
+    job("short", 990, 10, cores=10),
+)
+FIRST = {
+    "fifo": "first",
+    "sjf": "short",
+    "srpt": "short",
+    "size": "small",
+    "hrrn": "waited-long-for-its-run",
+    "las": "waited-long-for-its-run",
+    "edf": "deadline",
+    "fair-share": "other-tenant",
+}
+
+
+def sequence(order: str, **settings: object) -> list[str]:
+    policy = Policy(order=order, **{"ageing_s": 0.0, **settings})  # type: ignore[arg-type]
+    return [e.id for e in Queue(Snapshot(NOW_S, queued=WAITING, used=USED), policy).sequence()]
+
+
+@pytest.mark.parametrize("order", sorted(ORDERS))
+def test_every_order_has_its_own_idea_of_who_is_first(order: str) -> None:
+    assert sequence(order)[0] == FIRST[order]
+    assert sorted(sequence(order)) == sorted(e.id for e in WAITING)
+
+
+def test_no_two_orders_give_the_same_sequence_but_those_that_coincide_for_what_waits() -> None:
+    same = {frozenset(pair) for pair in combinations(sorted(ORDERS), 2) if sequence(pair[0]) == sequence(pair[1])}
+    assert same == {frozenset({"sjf", "srpt"})}
+
+
+def test_what_runs_is_ranked_by_what_remains_or_by_what_it_has_had() -> None:
+    early = replace(started(job("early", 0, 100), "n"), submitted_at_s=5.0)
+    late = replace(started(job("late", 1, 60), "n"), submitted_at_s=0.0)
+    early = replace(early, services=tuple(replace(s, started_at_s=1.0) for s in early.services))
+    late = replace(late, marks={**late.marks, "placed": 90.0})
+    ranks = {
+        order: [e.id for e in Queue(Snapshot(95.0), Policy(order=order, ageing_s=0.0)).ranked([early, late])]
+        for order in ("sjf", "srpt", "las")
+    }
+    assert ranks == {"sjf": ["late", "early"], "srpt": ["early", "late"], "las": ["late", "early"]}
+
+
+@pytest.mark.parametrize("order", ["sjf", "size", "srpt", "hrrn", "fair-share"])
+def test_in_the_end_waiting_counts_more_than_anything(order: str) -> None:
+    large = job("large", 0, 1e5, cores=8)
+    small = job("small", 1e9, 1, tenant="other")
+    queue = Queue(Snapshot(1e9, queued=(small, large), used=USED), Policy(order=order))
+    assert [e.id for e in queue.sequence()] == ["large", "small"]

@@ -1,0 +1,71 @@
+"""Turns and limits of tenants, and the precedence of interactive applications."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.support.scheduling import GIB, component, node, queued, started
+from zoe_lib.domain.application import Kind
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.queue import Queue
+from zoe_master.scheduler.snapshot import Snapshot
+
+NODES = (node("n", cores=9, memory_gib=18),)
+
+
+def of(tenant: str, name: str, at_s: float, cores: float = 1, memory_gib: float = 1, elastic: int = 0) -> Execution:
+    one = component(cores=cores, memory_gib=memory_gib, total_count=1 + elastic)
+    return replace(queued(name, one, at_s=at_s), tenant=tenant)
+
+
+def test_drf_alternates_as_in_the_paper() -> None:
+    """Section 4.1: A's tasks want 1 core and 4 GB, B's 3 cores and 1 GB, of 9 cores and 18 GB: 3 of A and 2 of B."""
+    waiting = [of("a", f"a{i}", i, 1, 4) for i in range(5)] + [of("b", f"b{i}", 10 + i, 3, 1) for i in range(5)]
+    plan = schedule(Snapshot(100.0, NODES, tuple(waiting)), Policy(tenants="drf"))
+    assert sorted(plan.starts) == ["a0", "a1", "a2", "b0", "b1"]
+
+
+def test_who_holds_much_comes_later_and_shares_weigh() -> None:
+    running = (started(of("a", "r", 0, 4, 1), "n"),)
+    waiting = (of("a", "a", 1), of("b", "b", 2))
+    snapshot = Snapshot(100.0, NODES, waiting, running)
+    assert [e.id for e in Queue(snapshot, Policy(tenants="drf")).sequence()] == ["b", "a"]
+    both = Policy(tenants="drf", tenant_shares={"a": 100.0})
+    after = replace(snapshot, active=(*running, started(of("b", "s", 0, 1, 1), "n")))
+    assert [e.id for e in Queue(after, both).sequence()] == ["a", "b"]
+
+
+def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
+    limited = Policy(tenant_limits={"a": TenantLimit(cores_milli=2000), "*": TenantLimit(memory_bytes=4 * GIB)})
+    waiting = (of("a", "a1", 1, 2), of("a", "a2", 2, 1), of("b", "b", 3, 1, 5), of("c", "c", 4, 1, 4))
+    plan = schedule(Snapshot(10.0, NODES, waiting), limited)
+    assert sorted(plan.starts) == ["a1", "c"]
+    assert {name: reason.code for name, reason in plan.reasons.items()} == {
+        "a2": ReasonCode.TENANT_LIMIT,
+        "b": ReasonCode.TENANT_LIMIT,
+    }
+    assert "2 cores" in plan.reasons["a2"].sentence
+
+
+def test_elastic_services_keep_within_the_limit_too() -> None:
+    limited = Policy(tenant_limits={"a": TenantLimit(cores_milli=3000)})
+    plan = schedule(Snapshot(10.0, NODES, (of("a", "a", 1, 1, 1, elastic=5),)), limited)
+    assert len(plan.starts["a"]) == 3
+
+
+def test_interactive_ones_come_first_within_their_share_only() -> None:
+    def interactive(name: str, at_s: float) -> Execution:
+        execution = of("a", name, at_s, 2, 1)
+        return replace(execution, application=replace(execution.application, kind=Kind.INTERACTIVE))
+
+    waiting = (of("a", "batch", 0, 1), interactive("i1", 1), interactive("i2", 2), interactive("i3", 3))
+    snapshot = Snapshot(10.0, NODES, waiting)
+    assert [e.id for e in Queue(snapshot, Policy()).sequence()] == ["batch", "i1", "i2", "i3"]
+    some = Policy(interactive_share=0.5)
+    assert [e.id for e in Queue(snapshot, some).sequence()] == ["i1", "i2", "batch", "i3"]
+    urgent = replace(waiting[0], priority=1)
+    first = Queue(replace(snapshot, queued=(urgent, *waiting[1:])), some).sequence()[0]
+    assert first.id == "batch"

@@ -1,0 +1,61 @@
+"""Requests and responses of the API: one truth for the server and the SDK. Times are seconds since the epoch."""
+
+from __future__ import annotations
+
+from zoe_lib.wire.base import SECONDS_MAX, Diagnostic, Problem, Wire
+from zoe_lib.wire.cluster import NodeList, NodeView, StatusView, UsageList, UsageView
+from zoe_lib.wire.documents import (
+    CatalogueEntryView,
+    CatalogueList,
+    ConvertRequest,
+    ConvertResponse,
+    ValidateRequest,
+    ValidateResponse,
+)
+from zoe_lib.wire.executions import (
+    ExecutionList,
+    ExecutionSummary,
+    ExecutionView,
+    Explanation,
+    ReasonView,
+    ServiceView,
+    SubmitRequest,
+)
+from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView
+from zoe_lib.wire.people import PrincipalView, TokenList, TokenRequest, TokenView
+from zoe_lib.wire.policy import PolicyView, TenantLimitView
+
+__all__ = [
+    "SECONDS_MAX",
+    "AddressView",
+    "CatalogueEntryView",
+    "CatalogueList",
+    "ConvertRequest",
+    "ConvertResponse",
+    "Diagnostic",
+    "EventList",
+    "EventView",
+    "ExecutionList",
+    "ExecutionSummary",
+    "ExecutionView",
+    "Explanation",
+    "LogChunkView",
+    "NodeList",
+    "NodeView",
+    "PolicyView",
+    "PrincipalView",
+    "Problem",
+    "ReasonView",
+    "ServiceView",
+    "StatusView",
+    "SubmitRequest",
+    "TenantLimitView",
+    "TokenList",
+    "TokenRequest",
+    "TokenView",
+    "UsageList",
+    "UsageView",
+    "ValidateRequest",
+    "ValidateResponse",
+    "Wire",
+]

@@ -1,0 +1,35 @@
+"""What all messages share."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SECONDS_MAX = 100 * 365 * 86_400.0
+
+
+class Wire(BaseModel):
+    """Base of all messages: unknown keys in requests are refused."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+class Diagnostic(Wire):
+    """One thing wrong with a document: where (JSON pointer), what, and what helps."""
+
+    pointer: str
+    code: str
+    message: str
+    hint: str = ""
+
+
+class Problem(Wire):
+    """A refusal (RFC 9457). `code` is stable; `errors` holds every diagnostic of a bad document."""
+
+    type: str = Field(default="about:blank", description="`urn:zoe:problem:` and the code.")
+    title: str
+    status: int
+    code: str
+    detail: str = ""
+    hint: str = ""
+    instance: str = ""
+    errors: list[Diagnostic] = Field(default=[])

@@ -1,0 +1,77 @@
+"""The cluster: nodes, usage, status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.wire.base import Wire
+
+
+class NodeView(Wire):
+    """A node: what it has, what is reserved by Zoe, what foreign work takes."""
+
+    name: str
+    ready: bool
+    message: str
+    labels: dict[str, str]
+    cores: float
+    memory_bytes: int
+    devices: dict[str, int]
+    foreign_cores: float
+    foreign_memory_bytes: int
+    reserved_cores: float
+    reserved_memory_bytes: int
+    services: int
+
+    @classmethod
+    def of(cls, node: Node, reserved_cores_milli: int, reserved_memory_bytes: int, services: int) -> NodeView:
+        """The wire form of a node and of what Zoe holds there."""
+        return cls(
+            name=node.name,
+            ready=node.ready,
+            message=node.message,
+            labels=dict(node.labels),
+            cores=node.total.cores_milli / 1000,
+            memory_bytes=node.total.memory_bytes,
+            devices=dict(node.total.devices),
+            foreign_cores=node.foreign.cores_milli / 1000,
+            foreign_memory_bytes=node.foreign.memory_bytes,
+            reserved_cores=reserved_cores_milli / 1000,
+            reserved_memory_bytes=reserved_memory_bytes,
+            services=services,
+        )
+
+
+class NodeList(Wire):
+    """All nodes."""
+
+    nodes: list[NodeView]
+
+
+class UsageView(Wire):
+    """What a service used: CPU seconds since its start, memory bytes at that time."""
+
+    execution_id: str
+    service_id: str
+    node: str
+    at_s: float
+    cpu_s: float
+    memory_bytes: int
+
+
+class UsageList(Wire):
+    """Samples of usage."""
+
+    usage: list[UsageView]
+
+
+class StatusView(Wire):
+    """How the installation is: executions by state, and the master if it answers."""
+
+    version: str
+    executions: dict[ExecutionState, int]
+    master: dict[str, Any] | None
+    master_message: str = ""
+    journal_id: int

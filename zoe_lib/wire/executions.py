@@ -1,0 +1,156 @@
+"""Executions and their services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.reasons import Reason
+from zoe_lib.wire.base import SECONDS_MAX, Wire
+
+
+class SubmitRequest(Wire):
+    """Submit an application: its description, and what belongs to this one execution of it."""
+
+    application: dict[str, Any] = Field(description="The description, format version 4.")
+    name: str | None = Field(default=None, max_length=128, description="Of this execution; default: the application's.")
+    priority: int | None = Field(default=None, ge=-1000, le=1000)
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now until it should have ended."
+    )
+
+
+class ReasonView(Wire):
+    """Why something waits."""
+
+    code: str
+    sentence: str
+    counts: dict[str, int] = Field(default={})
+    hint: str = ""
+
+    @classmethod
+    def of(cls, reason: Reason) -> ReasonView:
+        """The wire form of a reason."""
+        return cls(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=reason.hint)
+
+
+class ServiceView(Wire):
+    """One service of an execution."""
+
+    id: str
+    name: str
+    component: str
+    index: int
+    core: bool
+    attempt: int
+    state: ServiceState
+    node: str | None
+    started_at_s: float | None
+    ready_at_s: float | None
+    ended_at_s: float | None
+    exit_code: int | None
+    cause: Cause | None
+    message: str
+
+    @classmethod
+    def of(cls, service: Service) -> ServiceView:
+        """The wire form of a service."""
+        return cls.model_validate(service)
+
+
+class ExecutionSummary(Wire):
+    """One execution as a line of a list."""
+
+    id: str
+    name: str
+    application: str
+    kind: str
+    tenant: str
+    user: str
+    state: ExecutionState
+    version: int
+    attempt: int
+    priority: int
+    deadline_s: float | None
+    submitted_at_s: float
+    marks: dict[Mark, float]
+    outcome: Outcome | None
+    exit_code: int | None
+    cause: Cause | None
+    message: str
+    reason: ReasonView | None
+    core_total: int
+    core_ready: int
+    elastic_total: int
+    elastic_ready: int
+
+    @classmethod
+    def of(cls, execution: Execution) -> ExecutionSummary:
+        """The wire form of an execution, without its services."""
+        return cls(**_summary(execution))
+
+
+class ExecutionView(ExecutionSummary):
+    """One execution with its services, its notes and its description."""
+
+    services: list[ServiceView]
+    notes: list[str]
+    description: dict[str, Any]
+
+    @classmethod
+    def detailed(cls, execution: Execution, description: Mapping[str, Any]) -> ExecutionView:
+        """The wire form of an execution; `description` is its application's canonical document."""
+        return cls(
+            **_summary(execution),
+            services=[ServiceView.of(s) for s in execution.services],
+            notes=list(execution.notes),
+            description=dict(description),
+        )
+
+
+class ExecutionList(Wire):
+    """A page of executions; `next_cursor` asks for the next one."""
+
+    executions: list[ExecutionSummary]
+    next_cursor: str | None = None
+
+
+class Explanation(Wire):
+    """Why an execution is not running: the reason, how many are ahead, and per node and component what refuses."""
+
+    state: ExecutionState
+    reason: ReasonView | None
+    ahead: int | None = None
+    nodes: dict[str, dict[str, str]] = Field(default={})
+    detailed: bool = Field(description="False when the master could not be asked: only what is stored is shown.")
+
+
+def _summary(execution: Execution) -> dict[str, Any]:
+    core, elastic = execution.core_services(), execution.elastic_services()
+    return {
+        "id": execution.id,
+        "name": execution.name,
+        "application": execution.application.name,
+        "kind": execution.application.kind.value,
+        "tenant": execution.tenant,
+        "user": execution.user,
+        "state": execution.state,
+        "version": execution.version,
+        "attempt": execution.attempt,
+        "priority": execution.priority,
+        "deadline_s": execution.deadline_s,
+        "submitted_at_s": execution.submitted_at_s,
+        "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
+        "outcome": execution.outcome,
+        "exit_code": execution.exit_code,
+        "cause": execution.cause,
+        "message": execution.message,
+        "reason": None if execution.reason is None else ReasonView.of(execution.reason),
+        "core_total": len(core),
+        "core_ready": sum(s.state is ServiceState.READY for s in core),
+        "elastic_total": len(elastic),
+        "elastic_ready": sum(s.state is ServiceState.READY for s in elastic),
+    }

@@ -1,0 +1,43 @@
+"""What happens: events, output, addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zoe_lib.wire.base import Wire
+
+
+class EventView(Wire):
+    """A fact from the journal. Ids only grow; whoever reads on from one misses nothing."""
+
+    id: int
+    kind: str
+    at_s: float
+    cause_id: str
+    execution_id: str | None
+    version: int | None
+    data: dict[str, Any]
+
+
+class EventList(Wire):
+    """Facts in order."""
+
+    events: list[EventView]
+
+
+class LogChunkView(Wire):
+    """A piece of a service's output; `data` is base64. Ask again from `next_offset` until `complete`."""
+
+    data: str
+    offset: int
+    next_offset: int
+    complete: bool
+    dropped_bytes: int = 0
+
+
+class AddressView(Wire):
+    """Where a port of a service answers, seen from the master's machine; `url` where http is spoken."""
+
+    host: str
+    port: int
+    url: str | None = None

@@ -1,0 +1,52 @@
+"""The admin's policy."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.wire.base import Wire
+
+
+class TenantLimitView(Wire):
+    """What one tenant's running services may reserve in all; null is no limit."""
+
+    cores_milli: int | None = Field(default=None, ge=0)
+    memory_bytes: int | None = Field(default=None, ge=0)
+
+
+class PolicyView(Wire):
+    """The admin's policy; see docs/reference/policy.md for every field."""
+
+    order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"] = "fifo"
+    backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "none"
+    backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
+    ageing_s: float = Field(default=600.0, ge=0, allow_inf_nan=False)
+    tenants: Literal["none", "drf"] = "none"
+    tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(default={})
+    tenant_limits: dict[str, TenantLimitView] = Field(default={})
+    usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
+    fair_share_age_weight: float = Field(default=0.001, ge=0, allow_inf_nan=False)
+    interactive_share: float = Field(default=0.0, ge=0, le=1)
+    filters: list[str] = Field(default=[])
+    weighers: dict[str, float] = Field(default={})
+    queue_scan_max: int = Field(default=100_000, ge=1)
+    placements_per_tick_max: int = Field(default=10_000, ge=1)
+    start_attempts_max: int = Field(default=3, ge=1, le=100)
+    elastic_failures_max: int = Field(default=5, ge=1, le=100)
+    elastic_backoff_s: float = Field(default=5.0, gt=0, le=3600)
+    retry_backoff_s: float = Field(default=1.0, gt=0, le=3600)
+    retry_backoff_max_s: float = Field(default=300.0, gt=0, le=86400)
+    version: int = 0
+
+    @classmethod
+    def of(cls, policy: Policy) -> PolicyView:
+        """The wire form of a policy."""
+        return cls.model_validate(policy)
+
+    def to_policy(self) -> Policy:
+        """The policy itself."""
+        limits = {tenant: TenantLimit(**limit.model_dump()) for tenant, limit in self.tenant_limits.items()}
+        return Policy(**{**self.model_dump(), "filters": tuple(self.filters), "tenant_limits": limits})

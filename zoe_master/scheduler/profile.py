@@ -1,0 +1,70 @@
+"""Conservative backfill: everybody who waits keeps a reservation, and nobody may delay any of those before it.
+
+Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. The reservations are made anew at each pass in the order of the queue,
+so that what ends early moves all of them forward. Generalised from a count of processors to nodes with several
+resources: the profile is a ledger for every span between two expected ends.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution
+from zoe_master.scheduler.admission import admit
+from zoe_master.scheduler.backfill import Release
+from zoe_master.scheduler.ledger import Holding, Ledger
+from zoe_master.scheduler.placement import Placer
+
+
+class Profile:
+    """What is expected to be free from now on.
+
+    The first span holds what is free now. What should have ended by now is free from the second span on, which may
+    begin at the same time: it is expected, but not there.
+    """
+
+    def __init__(self, placer: Placer, releases: Iterable[Release], now_s: float) -> None:
+        self._placer = placer
+        self._times = [now_s]
+        self._ledgers = [placer.ledger.copy()]
+        for ends_at_s, holdings in sorted(releases, key=lambda release: release[0]):
+            if ends_at_s == math.inf:
+                break
+            if len(self._times) == 1 or ends_at_s > self._times[-1]:
+                self._times.append(ends_at_s)
+                self._ledgers.append(self._ledgers[-1].copy())
+            for node, amount in holdings:
+                self._ledgers[-1].give_back(node, amount)
+
+    def reserve(self, execution: Execution, run_s: float) -> tuple[Placement, ...] | None:
+        """Keep the earliest room for its core until its expected end; where, if that is now, else None."""
+        for first, at_s in enumerate(self._times):
+            after = self._first_after(first, at_s + run_s)
+            least = self._ledgers[first].copy()
+            for ledger in self._ledgers[first + 1 : after]:
+                least.lower_to(ledger)
+            answer = admit(execution, self._placer.on(least))
+            if isinstance(answer, tuple):
+                self._take(first, after, at_s + run_s, self._placer.ledger.wanted(execution, answer))
+                return answer if first == 0 else None
+        return None
+
+    def _first_after(self, first: int, end_s: float) -> int:
+        """Index of the first span that begins at or after that time."""
+        return max(bisect_left(self._times, end_s), first + 1)
+
+    def _take(self, first: int, after: int, end_s: float, holdings: Sequence[Holding]) -> None:
+        ends_inside = end_s < math.inf and (after == len(self._times) or self._times[after] > end_s)
+        if ends_inside:
+            self._times.insert(after, end_s)
+            self._ledgers.insert(after, self._ledgers[after - 1].copy())
+        for ledger in self._ledgers[first:after]:
+            _take_all(ledger, holdings)
+
+
+def _take_all(ledger: Ledger, holdings: Sequence[Holding]) -> None:
+    for node, amount in holdings:
+        ledger.take(node, amount)

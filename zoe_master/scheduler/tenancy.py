@@ -1,0 +1,124 @@
+"""What the policy does to tenants as wholes: their turns, and their limits."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import EVERY_TENANT, Policy, TenantLimit
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import Resources
+
+_NO_LIMIT = TenantLimit()
+
+
+class Holdings:
+    """What each tenant's services reserve while a plan is made."""
+
+    def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
+        self._limits = policy.tenant_limits
+        self._held: dict[str, Resources] = defaultdict(Resources)
+        for execution in active:
+            for service in execution.services:
+                if service.node is not None and service.alive:
+                    self.take(execution.tenant, execution.component_of(service).reservation)
+
+    def of(self, tenant: str) -> Resources:
+        """What the tenant holds now."""
+        return self._held.get(tenant, Resources())
+
+    def take(self, tenant: str, amount: Resources) -> None:
+        """The tenant gets so much more."""
+        self._held[tenant] = self._held[tenant] + amount
+
+    def room_for(self, tenant: str, amount: Resources) -> int | None:
+        """How often the tenant may still take this amount; None when nothing limits it."""
+        limit = self._limit(tenant)
+        held = self.of(tenant)
+        counts = [
+            max(most - has, 0) // wanted
+            for most, has, wanted in (
+                (limit.cores_milli, held.cores_milli, amount.cores_milli),
+                (limit.memory_bytes, held.memory_bytes, amount.memory_bytes),
+            )
+            if most is not None and wanted > 0
+        ]
+        return min(counts, default=None)
+
+    def refusal(self, execution: Execution) -> Reason | None:
+        """Why the tenant's limit forbids the core now; None when it does not."""
+        if not self._limits:
+            return None
+        core = execution.application.core_resources()
+        if self.room_for(execution.tenant, core) != 0:
+            return None
+        return Reason(
+            ReasonCode.TENANT_LIMIT,
+            f"Its core needs {_text(core)}, and the tenant holds {_text(self.of(execution.tenant))} of at most "
+            f"{_limit_text(self._limit(execution.tenant))}.",
+            hint="it starts when enough of the tenant's own services have ended, or an admin raises the limit",
+        )
+
+    def _limit(self, tenant: str) -> TenantLimit:
+        return self._limits.get(tenant) or self._limits.get(EVERY_TENANT) or _NO_LIMIT
+
+
+def by_dominant_share(
+    ordered: Sequence[Execution], holdings: Holdings, shares: Mapping[str, float], cluster: Resources
+) -> list[Execution]:
+    """Take turns: always the tenant with the least weighted dominant share, with its first by the order.
+
+    Ghodsi et al., "Dominant Resource Fairness", NSDI 2011. An execution counts with its core as soon as it has its
+    turn, so the turns alternate as they would if all of them started. Equal shares go to the name.
+    """
+    waiting: dict[str, deque[Execution]] = defaultdict(deque)
+    for execution in ordered:
+        waiting[execution.tenant].append(execution)
+    held = {tenant: holdings.of(tenant) for tenant in waiting}
+    turns = [(_dominant(held[tenant], cluster) / shares.get(tenant, 1.0), tenant) for tenant in waiting]
+    heapify(turns)
+    result: list[Execution] = []
+    while turns:
+        _, tenant = heappop(turns)
+        execution = waiting[tenant].popleft()
+        result.append(execution)
+        held[tenant] = held[tenant] + execution.application.core_resources()
+        if waiting[tenant]:
+            heappush(turns, (_dominant(held[tenant], cluster) / shares.get(tenant, 1.0), tenant))
+    return result
+
+
+def interactive_first(
+    ordered: Sequence[Execution], interactive: Resources, share: float, cluster: Resources
+) -> list[Execution]:
+    """Interactive executions before batch ones of the same priority, while they hold at most `share` of the cluster.
+
+    `interactive` is what interactive executions hold already. Those beyond the share keep their turn in the order.
+    """
+    ahead: set[str] = set()
+    for execution in ordered:
+        if execution.application.kind == "interactive":
+            wanted = interactive + execution.application.core_resources()
+            if _dominant(wanted, cluster) <= share:
+                interactive = wanted
+                ahead.add(execution.id)
+    return sorted(ordered, key=lambda e: (-e.priority, e.id not in ahead))
+
+
+def _dominant(held: Resources, cluster: Resources) -> float:
+    """The largest share that is held of any resource."""
+    shares = [held.cores_milli / max(cluster.cores_milli, 1), held.memory_bytes / max(cluster.memory_bytes, 1)]
+    shares += [amount / cluster.devices[kind] for kind, amount in held.devices.items() if cluster.devices.get(kind)]
+    return max(shares)
+
+
+def _text(amount: Resources) -> str:
+    return f"{amount.cores_milli / 1000:g} cores and {amount.memory_bytes / 2**20:.0f} MiB"
+
+
+def _limit_text(limit: TenantLimit) -> str:
+    cores = None if limit.cores_milli is None else f"{limit.cores_milli / 1000:g} cores"
+    memory = None if limit.memory_bytes is None else f"{limit.memory_bytes / 2**20:.0f} MiB"
+    return " and ".join(text for text in (cores, memory) if text)
