@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm images
+.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -14,6 +14,12 @@ setup: ## make the isolated environment .venv from the lock file
 
 images: setup ## build the images that a swarm runs, with the docker command
 	@$(RUN) -m scripts.images $(IMAGES)
+
+up: setup ## PostgreSQL, master and API in containers, for a swarm (COMPOSE_PROFILES=metrics: Prometheus and Grafana, too)
+	@$(RUN) -m scripts.deploy up
+
+down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
+	@$(RUN) -m scripts.deploy down $(DOWN)
 
 runtime: setup ## build the application runtime (Spark, Java) for local services, once
 	@$(RUN) -m zoe_embedded.runtime

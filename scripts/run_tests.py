@@ -27,6 +27,7 @@ PARTS = {
     "migration": ["tests/migration"],
     "local back-end": ["tests/local"],
     "swarm": ["tests/swarm"],
+    "compose": ["tests/compose"],
     "api": ["tests/api"],
     "cli": ["tests/cli"],
     "docs": ["tests/docs"],

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from zoe_embedded.runtime import shared_python, spark_packages
 _CATALOGUE = ROOT / "app_descriptions"
 _REQUIREMENTS = ROOT / "requirements"
 _AUTHORITIES = _CATALOGUE / "images" / "ca"
+_WHEEL = ("alembic", "app_descriptions", *(path.name for path in ROOT.glob("zoe_*")), "storage_bridge")
 _SHEBANG = re.compile(r"#!.*\n")
 _MAVEN = "https://repo1.maven.org/maven2/"
 _JARS = {
@@ -129,20 +131,45 @@ class PythonPackages:
 
     def put(self, context: Path) -> None:
         """As `prefix/`, in the layout of /usr/local on Debian."""
-        prefix = context / "prefix"
-        packages = prefix / "lib" / "python3.11" / "dist-packages"
-        packages.mkdir(parents=True)
-        uv = Path(sys.executable).with_name("uv")
-        target = ["--target", packages, "--link-mode", "copy", "--python", shared_python()]
-        lock = ["--require-hashes", "--only-binary", ":all:", "-r", _REQUIREMENTS / self.lock]
-        if subprocess.run([uv, "pip", "install", "-q", *target, *lock], check=False).returncode != 0:
-            raise BuildError(f"the packages of requirements/{self.lock} cannot be installed")
-        for folder in ("bin", "etc", "share"):
-            if (packages / folder).is_dir():
-                (packages / folder).rename(prefix / folder)
-        for program in (prefix / "bin").iterdir():
-            # They name the Python that installed them.
-            program.write_text(_SHEBANG.sub("#!/usr/bin/python3\n", program.read_text(), count=1))
+        lock = _REQUIREMENTS / self.lock
+        _install(
+            context / "prefix", f"requirements/{self.lock}", "--require-hashes", "--only-binary", ":all:", "-r", lock
+        )
+
+
+class Zoe:
+    """Zoe itself, without what it imports."""
+
+    def identity(self) -> bytes:
+        """Of everything that its wheel is made from."""
+        sources = [ROOT / "pyproject.toml", *(path for name in _WHEEL for path in (ROOT / name).rglob("*"))]
+        kept = (path for path in sorted(sources) if path.is_file() and "__pycache__" not in path.parts)
+        return b"".join(identity_of(path, path.relative_to(ROOT).as_posix()) for path in kept)
+
+    def put(self, context: Path) -> None:
+        """Into `prefix/`."""
+        with tempfile.TemporaryDirectory() as directory:
+            build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory]
+            if subprocess.run(build, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode != 0:
+                raise BuildError("Zoe's own wheel cannot be built")
+            (wheel,) = Path(directory).glob("*.whl")
+            _install(context / "prefix", wheel.name, "--no-deps", wheel)
+
+
+def _install(prefix: Path, what: str, *wanted: object) -> None:
+    packages = prefix / "lib" / "python3.11" / "dist-packages"
+    packages.mkdir(parents=True, exist_ok=True)
+    uv = Path(sys.executable).with_name("uv")
+    target = ["--target", packages, "--link-mode", "copy", "--python", shared_python()]
+    if subprocess.run([uv, "pip", "install", "-q", *target, *wanted], check=False).returncode != 0:
+        raise BuildError(f"{what} cannot be installed")
+    for folder in ("bin", "etc", "share"):
+        if (packages / folder).is_dir():
+            shutil.copytree(packages / folder, prefix / folder, dirs_exist_ok=True)
+            shutil.rmtree(packages / folder)
+    for program in (prefix / "bin").iterdir():
+        # They name the Python that installed them.
+        program.write_text(_SHEBANG.sub("#!/usr/bin/python3\n", program.read_text(), count=1))
 
 
 class StocatorJars:

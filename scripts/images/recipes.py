@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scripts.images.debian import Sources
-from scripts.images.gathering import Authorities, Busybox, Files, Gathered, PythonPackages, SparkPackages, StocatorJars
+from scripts.images.gathering import (
+    Authorities,
+    Busybox,
+    Files,
+    Gathered,
+    PythonPackages,
+    SparkPackages,
+    StocatorJars,
+    Zoe,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,7 @@ RECIPES: dict[str, Recipe] = {
     "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars())),
     "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
+    "zoe": Recipe("base", gathered=(PythonPackages("server.lock"), Zoe())),
 }
 
 

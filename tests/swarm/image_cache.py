@@ -26,7 +26,7 @@ def archive_of(name: str) -> Path:
     """The archive of an image, from the engine that `docker` speaks to if it has it, else built; or BuildError."""
     path = _path(name)
     if not path.exists():
-        with _alone():
+        with alone():
             if not path.exists():
                 _make(name)
     os.utime(path)
@@ -38,7 +38,7 @@ def _path(name: str) -> Path:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def alone() -> Iterator[None]:
     """Of several runs at once, one builds and the others wait."""
     directory().mkdir(parents=True, exist_ok=True)
     with (directory() / "lock").open("w") as lock:

@@ -1,0 +1,86 @@
+"""The directory of one installation: settings and keys that the admin gives, and secrets that are made once."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoe_embedded.home import write_private
+from zoe_lib.api_tokens import TokenText
+from zoe_lib.messaging.keys import ensure_keys
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "deploy" / "zoe.toml.example"
+# Root hands the files to this user, who needs no name: the containers run as it.
+ROOTS_USER = 5100
+TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
+KEY_FILES = ("master.key", "master.key_secret", "api.key", "api.key_secret")
+
+
+class SiteError(Exception):
+    """Something that only the admin can give is missing; the message says what and where it belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`zoe.toml` and `docker/` come from the admin, `secrets/` is made; all of it is for its owner only."""
+
+    path: Path
+
+    @property
+    def user(self) -> str:
+        """Whom containers run as, uid:gid, since they read these files: the present user, or one who is not root."""
+        return f"{ROOTS_USER}:{ROOTS_USER}" if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
+
+    @property
+    def token_file(self) -> Path:
+        """The first admin's token."""
+        return self.path / "secrets" / "admin_token"
+
+    def prepare(self) -> None:
+        """Make what is missing and can be made; what is there is kept. SiteError."""
+        for directory in (self.path, self.path / "secrets", self.path / "docker"):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make_secrets()
+        self._check_given()
+        self._hand_over()
+
+    def _make_secrets(self) -> None:
+        self._secret("admin_token", str(TokenText.new()))
+        self._secret("grafana_password", secrets.token_urlsafe(24))
+        self._secret("postgres_password", secrets.token_hex(24))
+        password = (self.path / "secrets" / "postgres_password").read_text()
+        self._secret("pgpass", f"postgres:5432:zoe:zoe:{password}\n")
+        missing = [name for name in KEY_FILES if not (self.path / "secrets" / name).exists()]
+        if missing:
+            with tempfile.TemporaryDirectory(dir=self.path) as draft:
+                ensure_keys(Path(draft))
+                for name in KEY_FILES:
+                    shutil.move(Path(draft) / name, self.path / "secrets" / name)
+
+    def _secret(self, name: str, text: str) -> None:
+        if not (self.path / "secrets" / name).exists():
+            write_private(self.path / "secrets" / name, text)
+
+    def _check_given(self) -> None:
+        settings = self.path / "zoe.toml"
+        if not settings.exists():
+            shutil.copy(EXAMPLE, settings)
+            settings.chmod(0o644)
+            raise SiteError(f"{settings} is new: name your swarm's managers in it, then run this again")
+        missing = [name for name in TLS_FILES if not (self.path / "docker" / name).is_file()]
+        if missing:
+            raise SiteError(
+                f"{self.path / 'docker'} lacks {', '.join(missing)}: the keys by which the master asks Docker Engines "
+                "(docs/deployment.md says how to make them)"
+            )
+
+    def _hand_over(self) -> None:
+        """The files of the containers' user, for nobody else; root may always read them."""
+        for path in (*(self.path / "secrets").iterdir(), *(self.path / "docker" / name for name in TLS_FILES)):
+            if os.geteuid() == 0:
+                os.chown(path, ROOTS_USER, ROOTS_USER)
+            path.chmod(0o400)

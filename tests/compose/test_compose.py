@@ -1,0 +1,128 @@
+"""PostgreSQL, master, API and Prometheus in containers, serving a swarm of three engines over TLS."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.compose.conftest import ROOT, Deployment
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ExecutionState
+
+SERVICES = {"postgres", "setup", "master", "api", "prometheus"}
+DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "zoe.json"
+BATCH = json.loads((ROOT / "app_descriptions" / "batch.json").read_text())
+
+
+def query(deployment: Deployment, expression: str) -> str:
+    """What the running Prometheus answers."""
+    code, output = deployment.execute(
+        "prometheus", ["promtool", "query", "instant", "http://127.0.0.1:9090", expression]
+    )
+    assert code == 0, f"{expression}: {output}"
+    return output
+
+
+def test_all_become_healthy_and_the_first_token_signs_in(deployment: Deployment) -> None:
+    states = {name: one["State"] for name, one in deployment.containers().items()}
+    assert set(states) == SERVICES
+    assert states.pop("setup")["ExitCode"] == 0
+    assert {state["Health"]["Status"] for state in states.values()} == {"healthy"}
+    assert "leads" in deployment.zoe("status")
+    assert json.loads(deployment.zoe("nodes", "-o", "json"))["nodes"][2]["name"] == "node-3"
+
+
+def test_the_catalogues_batch_runs_on_the_swarm(deployment: Deployment) -> None:
+    name = deployment.zoe("run", "--wait", "-o", "name", "app_descriptions/batch.json").strip()
+    shown = json.loads(deployment.zoe("show", name, "-o", "json"))
+    assert shown["state"] == "succeeded"
+    assert shown["services"][0]["node"].startswith("node-")
+    until(lambda: "hello from main-0" in deployment.zoe("logs", name), deployment.story)
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES))
+def test_containers_are_bound(deployment: Deployment, service: str) -> None:
+    found = deployment.containers()[service]
+    host = found["HostConfig"]
+    assert found["Config"]["User"].split(":")[0] not in ("", "0", "root")
+    assert host["ReadonlyRootfs"]
+    assert host["CapDrop"] == ["ALL"]
+    assert host["SecurityOpt"] == ["no-new-privileges:true"]
+    assert not host["Privileged"]
+    assert not [mount for mount in found["Mounts"] if mount["Source"].endswith(".sock")]
+    secrets = [path.read_text().strip() for path in (deployment.site / "secrets").iterdir()]
+    written = json.dumps([found["Config"]["Env"], found["Config"]["Cmd"], found["Config"]["Labels"]])
+    assert [secret for secret in secrets if secret in written] == []
+
+
+def test_the_api_can_neither_read_keys_of_engines_nor_write(deployment: Deployment) -> None:
+    code, listed = deployment.execute("api", ["ls", "/run/secrets"])
+    assert code == 0
+    assert set(listed.split()) == {"pgpass", "master.key", "api.key", "api.key_secret"}
+    assert deployment.execute("api", ["touch", "/opt/x"])[0] != 0
+    assert deployment.execute("api", ["id", "-u"])[1].strip() != "0"
+    assert "0000000000000000" in deployment.execute("api", ["grep", "CapBnd", "/proc/self/status"])[1]
+
+
+def test_secrets_are_for_the_containers_user_only(deployment: Deployment) -> None:
+    for path in (deployment.site / "secrets").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o400
+
+
+def test_prometheus_hears_master_and_api_and_understands_the_dashboard(deployment: Deployment) -> None:
+    up = 'sum by (job) (up{job=~"zoe-api|zoe-master"}) == 1'
+    until(lambda: query(deployment, up).count("=> 1 ") == 2, lambda: query(deployment, "up"))
+    assert query(deployment, "zoe_leader").count("=> 1 ") == 1
+    assert query(deployment, "zoe_node_usable_cores").count("node-") == 3
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", []):
+            query(deployment, target["expr"])
+    code, output = deployment.execute("prometheus", ["promtool", "check", "config", "/etc/prometheus/prometheus.yml"])
+    assert code == 0, output
+
+
+def test_a_killed_master_comes_back_and_goes_on(deployment: Deployment) -> None:
+    before = deployment.containers()["master"]
+    with deployment.client() as client:
+        application = {**BATCH, "components": [{**BATCH["components"][0], "command": ["sleep", "4"]}]}
+        running = client.submit(application).id
+        until(lambda: client.execution(running).state is ExecutionState.RUNNING, deployment.story)
+        deployment.engine.inside("kill", "-KILL", str(before["State"]["Pid"]))
+        later = client.submit(BATCH).id
+        assert client.wait(later, 60).state is ExecutionState.SUCCEEDED
+        ended = client.wait(running, 60)
+        assert ended.state is ExecutionState.SUCCEEDED
+        assert len(ended.services) == 1
+    after = deployment.containers()["master"]
+    assert after["Id"] == before["Id"]
+    assert after["RestartCount"] == before["RestartCount"] + 1
+
+
+def test_up_again_changes_nothing(deployment: Deployment) -> None:
+    secrets = {path: path.read_bytes() for path in (deployment.site / "secrets").iterdir()}
+    before = {name: one["Id"] for name, one in deployment.containers().items()}
+    said = deployment.make("up")
+    assert f"ZOE_TOKEN_FILE={deployment.token_file}" in said
+    assert {path: path.read_bytes() for path in (deployment.site / "secrets").iterdir()} == secrets
+    after = {name: one["Id"] for name, one in deployment.containers().items()}
+    assert {name: after[name] for name in after if name != "setup"} == {
+        name: before[name] for name in before if name != "setup"
+    }
+
+
+def test_down_leaves_only_data_and_then_nothing(deployment: Deployment) -> None:
+    """The last one: what it takes down stays down."""
+    ids = [one["id"] for one in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]]
+    assert ids
+    deployment.make("down")
+    left = deployment.things()
+    assert not left["containers"] + left["networks"]
+    assert left["volumes"]
+    deployment.make("up")
+    assert [one["id"] for one in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]] == ids
+    deployment.make("down", "--volumes")
+    assert deployment.things() == {"containers": [], "networks": [], "volumes": []}
+    assert Path(deployment.token_file).exists()

@@ -1,0 +1,100 @@
+"""The Grafana dashboard asks for metrics and labels that our processes tell, and for no others."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram
+
+import zoe_api.metrics
+import zoe_lib.store.sql.latency
+import zoe_master.metrics
+
+DEPLOY = Path(__file__).resolve().parents[4] / "deploy"
+DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
+SUFFIXES: dict[type, tuple[str, ...]] = {Counter: ("_total",), Gauge: ("",), Histogram: ("_bucket", "_sum", "_count")}
+MODULES = (zoe_api.metrics, zoe_lib.store.sql.latency, zoe_master.metrics)
+EVERYWHERE = {"job", "instance"}
+FUNCTIONS = {"sum", "max", "by", "rate", "deriv", "histogram_quantile", "clamp_min"}
+
+
+def told() -> dict[str, set[str]]:
+    """Each series that a process tells, with its labels."""
+    found = {}
+    for module in MODULES:
+        for metric in vars(module).values():
+            for suffix in SUFFIXES.get(type(metric), ()):
+                labels = {*metric._labelnames, *EVERYWHERE, *({"le"} if suffix == "_bucket" else ())}
+                found[metric._name + suffix] = labels
+    return found
+
+
+def panels() -> list[dict[str, Any]]:
+    return [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+
+
+def expressions() -> list[tuple[str, str]]:
+    return [(target["expr"], target["legendFormat"]) for panel in panels() for target in panel["targets"]]
+
+
+def unknown(expression: str, legend: str) -> set[str]:
+    """Words that are neither functions, nor our metrics, nor labels that those have."""
+    bare = re.sub(r'"[^"]*"|\[\w+\]', "", expression)
+    words = set(re.findall(r"[a-zA-Z_]\w*", bare)) - FUNCTIONS
+    metrics = words & set(told())
+    labels = set.intersection(*(told()[name] for name in metrics)) if metrics else set()
+    return (words - metrics - labels) | (set(re.findall(r"{{(\w+)}}", legend)) - labels)
+
+
+@pytest.mark.parametrize(("expression", "legend"), expressions())
+def test_every_expression_asks_for_what_is_told(expression: str, legend: str) -> None:
+    assert "zoe_" in expression
+    assert unknown(expression, legend) == set()
+
+
+def test_the_check_sees_wrong_names_and_labels() -> None:
+    assert unknown("sum(zoe_no_such_thing)", "") == {"zoe_no_such_thing"}
+    assert unknown("sum by (color) (zoe_pending_executions)", "") == {"color"}
+    assert unknown("sum(zoe_leader)", "{{node}}") == {"node"}
+    assert unknown("rate(zoe_api_requests[5m])", "") == {"zoe_api_requests"}
+
+
+def test_all_of_our_metrics_are_shown() -> None:
+    shown = " ".join(expression for expression, _ in expressions())
+    families = {metric.name for metric in REGISTRY.collect() if metric.name.startswith("zoe_")}
+    assert families
+    assert {name for name in families if name not in shown} == set()
+
+
+def test_panels_do_not_overlap_and_have_numbers_of_their_own() -> None:
+    places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
+    cells = [(p["x"] + x, p["y"] + y) for p in places for x in range(p["w"]) for y in range(p["h"])]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    numbers = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_the_provisioned_source_is_the_one_that_panels_ask() -> None:
+    (source,) = yaml.safe_load((DEPLOY / "grafana/provisioning/datasources/zoe.yml").read_text())["datasources"]
+    assert {panel["datasource"]["uid"] for panel in panels()} == {source["uid"]}
+    compose = yaml.safe_load((DEPLOY.parent / "docker-compose.yml").read_text())["services"]
+    assert source["url"] == "http://prometheus:9090"
+    (provider,) = yaml.safe_load((DEPLOY / "grafana/provisioning/dashboards/zoe.yml").read_text())["providers"]
+    assert f"./deploy/grafana/dashboards:{provider['options']['path']}:ro" in compose["grafana"]["volumes"]
+
+
+def test_prometheus_asks_the_ports_of_the_compose_file() -> None:
+    jobs = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())["scrape_configs"]
+    targets = {target for job in jobs for config in job["static_configs"] for target in config["targets"]}
+    compose = yaml.safe_load((DEPLOY.parent / "docker-compose.yml").read_text())["services"]
+    environment = {name: service.get("environment", {}) for name, service in compose.items()}
+    assert targets == {
+        f"api:{environment['api']['ZOE_API_PORT']}",
+        f"master:{environment['master']['ZOE_MASTER_METRICS_PORT']}",
+    }
