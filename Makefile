@@ -40,7 +40,7 @@ test-unit: setup ## the tests that need no process and no database
 	@$(RUN) -m pytest -q tests/unit
 
 test-swarm: setup ## the Swarm back-end on three engines made for it (as root)
-	@ZOE_TEST_GROUP=50 $(RUN) scripts/run_tests.py swarm
+	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py swarm
 
 lint: setup ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.swarm import swarm
 from tests.support.swarm_backend import SwarmHarness
+from tests.support.swarm_installation import Installation
 from tests.swarm.cluster import Cluster
 
 __all__ = ["harness", "swarm"]
@@ -18,3 +19,8 @@ def harness(swarm: Cluster) -> Iterator[SwarmHarness]:
     made = SwarmHarness(swarm)
     yield made
     made.finish()
+
+
+@pytest.fixture
+def installation(harness: SwarmHarness) -> Installation:
+    return Installation(harness)

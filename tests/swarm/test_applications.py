@@ -1,93 +1,64 @@
-"""Applications of the catalogue, by a real master on a real swarm."""
+"""Applications of the catalogue on a real swarm: the tenant's user and workspace, and a long-lived service."""
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
-
-import pytest
+from contextlib import closing
+from http.client import HTTPConnection
 
 from tests.support.images import provide
-from tests.support.swarm_backend import SwarmHarness
+from tests.support.swarm_installation import LONG, OWNER, Installation, document, service_of
 from tests.swarm.cluster import Cluster
 from zoe_embedded.demo_data import Dataset
-from zoe_embedded.home import Account
-from zoe_lib.descriptions import parse
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.store.memory import MemoryStore
-from zoe_master.master import Master
+from zoe_lib.domain.execution import ExecutionState, ServiceState
 
-DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"
-NOBODY = Account("nobody", 65534, 65534)
-
-
-class Installation:
-    """A master with its journal in memory, over the Swarm back-end."""
-
-    def __init__(self, harness: SwarmHarness) -> None:
-        self.harness = harness
-        self.workspace = harness.base / "workspaces" / "lab"
-        self.workspace.mkdir(parents=True)
-        for directory in (harness.base, self.workspace.parent, self.workspace):
-            directory.chmod(0o755)
-        harness.settings = replace(harness.settings, images=("zoe/*",), workspaces_dir=self.workspace.parent)
-        self.store = MemoryStore()
-        epoch = self.store.try_lead("test")
-        assert epoch is not None
-        self.master = Master(self.store, harness.backend, epoch)
-
-    def run(self, name: str, deadline_s: float) -> Execution:
-        """Submit an application and tick until it has ended."""
-        application = parse(json.loads((DESCRIPTIONS / f"{name}.json").read_text()))
-        submitted = Execution("e1", name, "lab", "ada", application, time.time())
-        self.store.submit(submitted, "test")
-        end_s = time.monotonic() + deadline_s
-        while not self.store.execution("e1").terminal:
-            assert time.monotonic() < end_s, self.harness.story()
-            self.master.tick()
-            self.harness.waker.wait(0.2)
-        return self.store.execution("e1")
-
-    def story(self, execution: Execution) -> str:
-        """Why it failed: states and the end of what each service printed."""
-        outputs = [
-            f"--- {s.name} {s.cause} {s.message}\n{self.harness.output(s.id)[-3000:]}" for s in execution.services
-        ]
-        return "\n".join([f"{execution.state} {execution.message}", *outputs])
-
-
-@pytest.fixture
-def installation(harness: SwarmHarness) -> Iterator[Installation]:
-    harness.reopen()
-    return Installation(harness)
+ROWS = 1_000_000 if LONG else 100_000
 
 
 def test_a_batch_application_runs_to_its_end(installation: Installation) -> None:
-    ended = installation.run("batch", 60)
-    assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
-    assert installation.harness.output(ended.services[0].id) == "hello from main-0\n"
+    ended = installation.succeed(document("batch"), 60)
+    assert installation.output(ended, "main") == "hello from main-0\n"
 
 
-def test_the_energy_report_is_right(swarm: Cluster, installation: Installation) -> None:
+def test_the_energy_report_is_right_and_the_tenants(swarm: Cluster, installation: Installation) -> None:
     provide(swarm, "zoe/spark")
-    data = Dataset(installation.workspace / "energy-report", NOBODY, rows=100_000)
+    data = Dataset(installation.workspace / "energy-report", OWNER, rows=ROWS)
     data.make(lambda _done, _total: None)
-    os.chown(installation.workspace, NOBODY.uid, NOBODY.gid)
-    ended = installation.run("energy-report", 240)
+    started = installation.ready(document("energy-report"), 120)
+    running = installation.containers(started)
+    assert len(running) >= 2, "on several nodes"
+    for container in (one for containers in running.values() for one in containers):
+        assert container["Config"]["User"] == f"{OWNER.uid}:{OWNER.gid}"
+        mounted = {mount["Destination"]: mount["Source"] for mount in container["Mounts"]}
+        assert mounted["/workspace"] == str(installation.workspace)
+    ended = installation.until(started.id, lambda execution: execution.terminal, 240)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
     assert data.result() == data.expected()
+    written = (data.directory / "result" / "result.json").stat()
+    assert (written.st_uid, written.st_gid) == (OWNER.uid, OWNER.gid)
 
 
-def test_mpi_computes_pi_over_workers_that_know_each_other_by_a_secret(
-    swarm: Cluster, installation: Installation
-) -> None:
-    provide(swarm, "zoe/mpi")
-    os.chown(installation.workspace, NOBODY.uid, NOBODY.gid)
-    ended = installation.run("mpi-pi", 120)
-    assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
-    launcher = next(service for service in ended.services if "launcher" in service.component)
-    assert "pi = 3.14159265" in installation.harness.output(launcher.id)
+def test_a_service_stays_while_masters_come_and_go(swarm: Cluster, installation: Installation) -> None:
+    provide(swarm, "zoe/python")
+    (installation.workspace / "page.txt").write_text("found")
+    ready = installation.ready(document("web-server"), 60)
+    before = service_of(ready, "server")
+    for _ in range(2):
+        assert page(installation, ready.id) == b"found"
+        installation.restart_master()
+        installation.master.tick()
+        after = service_of(installation.store.execution(ready.id), "server")
+        assert (after.id, after.backend_id, after.state) == (before.id, before.backend_id, ServiceState.READY)
+    assert page(installation, ready.id) == b"found"
+    ended = installation.end(ready.id)
+    assert ended.state is ExecutionState.CANCELLED, installation.story(ended)
+    assert "GET /page.txt" in installation.output(ended, "server")
+    assert installation.containers(ended) == {}
+
+
+def page(installation: Installation, execution_id: str) -> bytes:
+    """What the server says."""
+    connection = HTTPConnection("server-0")
+    connection.sock = installation.dial(installation.store.execution(execution_id), "server", "web")
+    with closing(connection):
+        connection.request("GET", "/page.txt")
+        return connection.getresponse().read()

@@ -1,10 +1,9 @@
-"""What worker and launcher of MPI share: a user with a name, and one ssh key made of the execution's secret."""
+"""What worker and launcher of MPI share: one ssh key made of the execution's secret."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import pwd
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,7 +16,6 @@ HOME = Path("/tmp/zoe-mpi")  # noqa: S108 - of this container alone
 def prepare() -> Path:
     """The private key's path. Its public half lies beside it, and in `authorized_keys` and `known_hosts`."""
     HOME.mkdir(mode=0o700, exist_ok=True)
-    _name_user()
     seed = hashlib.sha256(b"zoe mpi ssh key" + SECRET.read_bytes()).digest()
     key = Ed25519PrivateKey.from_private_bytes(seed)
     private = HOME / "key"
@@ -29,11 +27,3 @@ def prepare() -> Path:
     (HOME / "authorized_keys").write_text(f"{public}\n")
     (HOME / "known_hosts").write_text(f"* {public}\n")
     return private
-
-
-def _name_user() -> None:
-    try:
-        pwd.getpwuid(os.getuid())
-    except KeyError:
-        with Path("/etc/passwd").open("a") as file:
-            file.write(f"zoe:x:{os.getuid()}:{os.getgid()}::{HOME}:/bin/sh\n")

@@ -1,0 +1,154 @@
+"""A real master with its journal in memory, over the Swarm back-end on the test swarm."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import docker
+
+from tests.support.overlay import dial
+from tests.support.swarm_backend import SwarmHarness
+from zoe_embedded.home import Account
+from zoe_lib.descriptions import parse
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.backends.swarm import labels
+from zoe_master.master import Master
+
+DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"
+LONG = os.environ.get("ZOE_TEST_LONG") == "1"
+"""Whether the long forms run: more rows, more workers."""
+TENANT = "lab"
+OWNER = Account("lab", 5001, 5001)
+"""Whom the tenant's services run as; no image knows this user."""
+
+
+def document(name: str) -> dict[str, Any]:
+    """A description of the catalogue."""
+    found: dict[str, Any] = json.loads((DESCRIPTIONS / f"{name}.json").read_text())
+    return found
+
+
+class Installation:
+    """One tenant with a workspace that every node has at the same path."""
+
+    def __init__(self, harness: SwarmHarness) -> None:
+        self.harness = harness
+        self.workspace = harness.base / "workspaces" / TENANT
+        self.workspace.mkdir(parents=True)
+        for directory in (harness.base, self.workspace.parent, self.workspace):
+            directory.chmod(0o755)
+        os.chown(self.workspace, OWNER.uid, OWNER.gid)
+        harness.reopen()
+        harness.settings = replace(
+            harness.settings,
+            images=("zoe/*",),
+            workspaces_dir=self.workspace.parent,
+            tenant_users={TENANT: f"{OWNER.uid}:{OWNER.gid}"},
+        )
+        self.store = MemoryStore()
+        self._count = 0
+        self.master = self._lead()
+
+    def restart_master(self) -> None:
+        """Another master with a back-end of its own takes over."""
+        self.store.stop_leading()
+        self.harness.reopen()
+        self.master = self._lead()
+
+    def put(self, program: str) -> None:
+        """A program of the catalogue into the workspace."""
+        (self.workspace / program).write_bytes((DESCRIPTIONS / "programs" / program).read_bytes())
+
+    def submit(self, description: dict[str, Any]) -> str:
+        """The new execution's id."""
+        self._count += 1
+        application = parse(description)
+        execution = Execution(f"e{self._count}", application.name, TENANT, "ada", application, time.time())
+        return self.store.submit(execution, "test").id
+
+    def cancel(self, execution_id: str) -> None:
+        """As the API does for one that runs."""
+        event = ev.Stopping(at_s=time.time(), outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
+        self.store.append(execution_id, [event], self.store.execution(execution_id).version, None)
+
+    def until(self, execution_id: str, condition: Callable[[Execution], object], deadline_s: float) -> Execution:
+        """Tick until it is true of the execution; an execution that ended otherwise tells its story."""
+        end_s = time.monotonic() + deadline_s
+        while not condition(self.store.execution(execution_id)):
+            found = self.store.execution(execution_id)
+            assert not found.terminal, self.story(found)
+            assert time.monotonic() < end_s, f"{self.story(found)}\n{self.harness.story()}"
+            self.master.tick()
+            self.harness.waker.wait(0.2)
+        return self.store.execution(execution_id)
+
+    def run(self, description: dict[str, Any], deadline_s: float) -> Execution:
+        """Submit and tick until it has ended."""
+        return self.until(self.submit(description), lambda execution: execution.terminal, deadline_s)
+
+    def succeed(self, description: dict[str, Any], deadline_s: float) -> Execution:
+        """The same, and well."""
+        ended = self.run(description, deadline_s)
+        assert ended.state is ExecutionState.SUCCEEDED, self.story(ended)
+        return ended
+
+    def ready(self, description: dict[str, Any], deadline_s: float) -> Execution:
+        """Submit and tick until its core is ready."""
+        submitted = self.submit(description)
+        return self.until(submitted, lambda execution: execution.state is ExecutionState.RUNNING, deadline_s)
+
+    def end(self, execution_id: str) -> Execution:
+        """Cancel and tick until it has ended."""
+        self.cancel(execution_id)
+        return self.until(execution_id, lambda execution: execution.terminal, 60)
+
+    def dial(self, execution: Execution, component: str, port: str) -> socket.socket:
+        """Connect to a port of a component's first service in the execution's own network."""
+        service = service_of(execution, component)
+        number = next(one.number for one in execution.component_of(service).ports if one.name == port)
+        host = self.harness.cluster.host(service.node or "")
+        container = (service.backend_id or "").partition(" ")[0].removeprefix("container:")
+        return dial(host, host.api.inspect_container(container), number)
+
+    def output(self, execution: Execution, component: str) -> str:
+        """What the component's first service printed."""
+        return self.harness.output(service_of(execution, component).id)
+
+    def containers(self, execution: Execution) -> dict[str, list[dict[str, Any]]]:
+        """Node to what its engine tells of each container of the execution that runs now."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for host in self.harness.cluster.hosts:
+            mine = host.api.containers(filters={"label": f"{labels.EXECUTION}={execution.id}"})
+            try:
+                found[host.name] = [host.api.inspect_container(one["Id"]) for one in mine]
+            except docker.errors.NotFound:
+                found[host.name] = []  # it ended just now
+        return {node: containers for node, containers in found.items() if containers}
+
+    def story(self, execution: Execution) -> str:
+        """States, and the end of what each service printed."""
+        outputs = [
+            f"--- {s.name} on {s.node} {s.cause} {s.message}\n{self.harness.output(s.id)[-3000:]}"
+            for s in execution.services
+            if s.node is not None
+        ]
+        return "\n".join([f"{execution.state} {execution.message}", *outputs])
+
+    def _lead(self) -> Master:
+        epoch = self.store.try_lead("test")
+        assert epoch is not None
+        return Master(self.store, self.harness.backend, epoch)
+
+
+def service_of(execution: Execution, component: str) -> Service:
+    """The component's first service."""
+    return next(service for service in execution.services if service.component == component)
