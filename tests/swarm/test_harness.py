@@ -7,17 +7,26 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.swarm import need_swarm
 from tests.swarm.cluster import Cluster
 from tests.swarm.engine_host import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = """
+SWARM = """
 import time
 from tests.swarm.cluster import Cluster
 cluster = Cluster(["only"])
 print(cluster.base, cluster._bridge, flush=True)
 time.sleep(600)
+"""
+BUILDER = """
+import time
+from tests.swarm.builder import builder
+with builder() as engine:
+    print(engine.environment["DOCKER_HOST"].split("//")[1].rsplit("/", 2)[0], "no-bridge", flush=True)
+    time.sleep(600)
 """
 
 
@@ -43,9 +52,10 @@ def test_the_swarm_has_three_ready_nodes(swarm: Cluster) -> None:
     }
 
 
-def test_nothing_is_left_when_the_maker_is_killed() -> None:
+@pytest.mark.parametrize("program", [SWARM, BUILDER], ids=["swarm", "builder"])
+def test_nothing_is_left_when_the_maker_is_killed(program: str) -> None:
     need_swarm()
-    maker = subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    maker = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert maker.stdout is not None
     base, bridge = maker.stdout.readline().split()
     assert traces(base, bridge)
