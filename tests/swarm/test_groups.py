@@ -51,3 +51,19 @@ def test_taking_one_back_touches_no_other(harness: SwarmHarness, seed: int) -> N
         assert {o.service_id: (o.backend_id, o.state) for o in harness.backend.observe()} == {
             service: (container, ObservedState.READY) for service, container in left.items()
         }
+
+
+def test_one_that_has_ended_leaves_its_engine_before_the_group_does(harness: SwarmHarness) -> None:
+    made = small("echo last words; exec sleep 1000", name="w", essential_count=0, total_count=2)
+    for service in SERVICES[:2]:
+        harness.start(made, service, peers=peers(*SERVICES[:2]))
+    for service in SERVICES[:2]:
+        harness.reach(service, ObservedState.READY)
+    engine = harness.cluster.manager.api
+    before = len(engine.containers(all=True))
+    harness.backend.stop(SERVICES[:1])
+    harness.reach(SERVICES[0], ObservedState.ENDED)
+    harness.backend.forget(SERVICES[:1])
+    harness.until(lambda: len(engine.containers(all=True)) == before - 1)
+    assert harness.output(SERVICES[0]) == "last words\n"
+    assert len(swarm_services(harness)) == 1

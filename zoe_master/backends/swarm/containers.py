@@ -82,6 +82,17 @@ def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: 
         record.collected = final
 
 
+def remove(engine: Engine, record: Record) -> None:
+    """Remove what has ended and is kept. Swarm would do so some seconds after its service is gone."""
+    if record.container is None or not record.collected:
+        return
+    try:
+        engine.api.remove_container(record.container.container_id, v=True)
+    except UNREACHABLE as error:
+        if status_of(error) not in _GONE:
+            _log.info("a container of service %s is left to Swarm: %s", record.service_id, error)
+
+
 def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[str, bytes]]:
     since_s = int(seconds(since) or 0) if since else None
     for entry in engine.api.logs(container_id, stream=True, follow=False, timestamps=True, since=since_s):

@@ -74,7 +74,8 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         return None
     slot = int(tags[labels.TASK_NAME].split(".")[1])
     started_at_s, finished_at_s = seconds(state["StartedAt"]), seconds(state["FinishedAt"])
-    over = not state["Running"] and state["Status"] in ("exited", "dead")
+    unstartable = state["Status"] == "created" and bool(state["Error"])
+    over = not state["Running"] and (state["Status"] in ("exited", "dead") or unstartable)
     return ContainerFacts(
         container_id=inspected["Id"],
         service_id=tags[labels.SERVICES].split()[slot - 1],

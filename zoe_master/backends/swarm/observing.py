@@ -27,7 +27,8 @@ def observed(record: Record) -> Observation:
     container, task = record.container, record.task
     if container is not None and container.finished_at_s is not None:
         return _ended(record, container)
-    if container is None and task is not None and task.over:
+    # A task that had a container may be over before its engine was heard: how it ended is asked of the engine.
+    if container is None and task is not None and task.over and not task.container_id:
         return _task_over(record, task)
     return _alive(record)
 

@@ -64,6 +64,8 @@ class Tending:
     def _copy_now(self, engine: Engine | None, record: Record) -> None:
         try:
             containers.copy_output(engine, record, self._board, self._settings.output_bytes_max)
+            if engine is not None:
+                containers.remove(engine, record)
         finally:
             self._copying.discard(record.service_id)
 

@@ -9,7 +9,8 @@ import pytest
 from zoe_lib.domain.application import Probe, ProbeKind
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
-from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, seconds
+from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, container_facts, seconds
 from zoe_master.backends.swarm.marks import Mark, Marks
 from zoe_master.backends.swarm.observing import by_task, observed
 from zoe_master.backends.swarm.records import Record
@@ -68,6 +69,23 @@ def test_a_rejected_task_never_ran(message: str, cause: Cause) -> None:
     seen = observed(record(container=None, task=rejected))
     assert (seen.cause, seen.exit_code, seen.started_at_s) == (cause, None, None)
     assert message in seen.message
+
+
+def test_the_managers_list_may_be_ahead_of_the_engines_events() -> None:
+    complete = replace(TASK, state="complete", exit_code=0)
+    assert observed(record(container=None, task=complete)).state is ObservedState.STARTING
+
+
+def test_a_container_that_cannot_be_started_has_ended() -> None:
+    tags = {labels.TASK_NAME: "zoe-c.1.x", labels.TASK_ID: "task", labels.SERVICES: "e.c.0.1"}
+    never = "0001-01-01T00:00:00Z"
+    state = {"Running": False, "Status": "created", "StartedAt": never, "FinishedAt": never, "ExitCode": 127}
+    about = {"Id": "c" * 64, "Config": {"Labels": tags}, "NetworkSettings": {}}
+    waiting = container_facts({**about, "State": {**state, "Error": "", "OOMKilled": False}})
+    failed = container_facts({**about, "State": {**state, "Error": "exec: no such file", "OOMKilled": False}})
+    assert observed(record(container=waiting)).state is ObservedState.STARTING
+    seen = observed(record(container=failed))
+    assert (seen.cause, seen.message, seen.started_at_s) == (Cause.START_FAILED, "exec: no such file", None)
 
 
 def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
