@@ -15,6 +15,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+Ulimit = Literal["core", "data", "fsize", "memlock", "nofile", "nproc", "stack"]
+
 
 class NodeSettings(BaseModel):
     """A virtual node of the local back-end."""
@@ -115,8 +117,27 @@ class Settings(BaseSettings):
     )
     swarm_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     swarm_publish_ports: bool = Field(
-        default=False, description="Publish all ports on their node; for a network of trusted machines only."
+        default=False,
+        description="Publish ports that are not proxied on their node; for a network of trusted machines only.",
     )
+    swarm_gateway_image: str = Field(
+        default="zoe/gateway", description="What gateways to proxied ports run; empty: there are none."
+    )
+    swarm_gateway_cores: float = Field(default=0.05, ge=0, description="Cores reserved for each gateway.")
+    swarm_gateway_memory_bytes: int = Field(
+        default=64 << 20, gt=0, description="Memory reserved for each gateway, and its limit."
+    )
+    swarm_allow_unhardened: bool = Field(
+        default=False, description="Use engines without --no-new-privileges or with looser default ulimits; unchecked."
+    )
+    swarm_ulimits_max: dict[Ulimit, int] = Field(
+        default={"nofile": 1 << 20, "core": 0}, description="The most that an engine's default ulimits may allow."
+    )
+    swarm_fence_command: Path | None = Field(
+        default=None,
+        description="Program run with the name of a lost node; its services count as lost only once it has succeeded.",
+    )
+    swarm_fence_timeout_s: float = Field(default=60.0, gt=0, description="How long that program may take.")
     swarm_log_bytes_max: int = Field(default=16 << 20, gt=0, description="Most bytes kept of one service's output.")
     swarm_processes_max: int = Field(default=4096, gt=0, description="Most processes and threads of one service.")
 

@@ -129,7 +129,7 @@ class Answers:
             address = self._backend.address(question.service_id, question.port)
         except BackendError as error:
             raise Refusal("no_address", str(error)) from None
-        return {"host": address.host, "port": address.port}
+        return {"host": address.host, "port": address.port, "headers": dict(address.headers)}
 
 
 def _reason(code: str, sentence: str, counts: Mapping[str, int], hint: str) -> dict[str, Any]:

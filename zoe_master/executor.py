@@ -9,6 +9,7 @@ import structlog
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.reasons import Reason
 from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start
 from zoe_master.picture import Picture
@@ -120,6 +121,7 @@ class Executor:
 def start_of(execution: Execution, service: Service, cause_id: str) -> Start:
     """Everything the back-end needs for one service."""
     assert service.node is not None
+    bearing = bearer(execution)
     return Start(
         service_id=service.id,
         execution_id=execution.id,
@@ -132,4 +134,6 @@ def start_of(execution: Execution, service: Service, cause_id: str) -> Start:
             Peer(s.id, s.component, s.index, s.node, execution.component_of(s).ports) for s in execution.current()
         ),
         cause_id=cause_id,
+        attempt=execution.attempt,
+        bears_gateway=bearing is not None and bearing.id == service.id,
     )

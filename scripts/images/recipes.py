@@ -35,6 +35,7 @@ RECIPES: dict[str, Recipe] = {
     "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars())),
     "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
+    "gateway": Recipe("base"),
     "zoe": Recipe("base", gathered=(PythonPackages("server.lock"), Zoe())),
 }
 

@@ -10,7 +10,18 @@ import pytest
 from tests.support.needs import need_program, need_root
 from tests.swarm.cluster import Cluster
 
-PROGRAMS = ("dockerd", "docker-init", "ip", "nsenter", "unshare", "setpriv", "mkfs.ext4", "openssl", "busybox")
+PROGRAMS = (
+    "dockerd",
+    "docker-init",
+    "ip",
+    "nsenter",
+    "unshare",
+    "setpriv",
+    "mkfs.ext4",
+    "openssl",
+    "busybox",
+    "haproxy",
+)
 _CAP_SYS_ADMIN = 21
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.contract.backend_harnesses import Act
 from tests.local.support import MIB, component, probe, shell, start_of, wait_until
-from tests.swarm.cluster import Cluster
+from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
@@ -34,9 +34,11 @@ class SwarmHarness:
         self.waker = Waker()
         settings = SwarmSettings(
             state_dir=self.base / "state",
-            managers=(f"tcp://{cluster.manager.address}:2376",),
+            managers=tuple(f"tcp://{host.address}:2376" for host in cluster.managers),
             tls_dir=cluster.certificates,
             images=("shell", "python"),
+            gateway_image=GATEWAY_IMAGE,
+            allow_unhardened=True,  # it is tried where it matters; here it would cost a container for each back-end
             publish_ports=True,
             sample_interval_s=0.5,
             busy_look_interval_s=0.1,

@@ -7,45 +7,57 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from tests.swarm.certificates import make_certificates
 from tests.swarm.engine_host import EngineHost, wait_for
 from tests.swarm.keeper import Keeper
-from tests.swarm.tiny_image import tiny_image
+from tests.swarm.tiny_image import GATEWAY_SETTINGS, gateway_image, tiny_image
 
 IMAGES = ("shell", "python", "zoe/tiny")
+GATEWAY_IMAGE = "test/gateway"
 HEARTBEAT_NS = 2 * 10**9  # a node is down after three that were missed; Swarm's own default is 5 s
+HARDENING = ("--no-new-privileges", "--default-ulimit", "core=0:0", "--default-ulimit", "nofile=4096:4096")
 GENERIC_RESOURCES = "--node-generic-resource=gpu=2"
 
 
 class Cluster:
-    """The first engine is the manager; the second one has two devices of kind gpu."""
+    """The first engines are managers; the second one has two devices of kind gpu."""
 
-    def __init__(self, nodes: Sequence[str] = ("node-1", "node-2", "node-3")) -> None:
-        number = os.getpid() % 250 + 1
+    _made = count()
+
+    def __init__(self, nodes: Sequence[str] = ("node-1", "node-2", "node-3"), managers: int = 1) -> None:
+        one = next(self._made)
+        number = (os.getpid() + one) % 250 + 1
+        self._managers = managers
         self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-test-"))
         self._bridge = f"zoesw{number}"
         self._subnet = f"10.213.{number}"
-        self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}", self._bridge, _forbids())
+        self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}-{one}", self._bridge, _forbids())
         self.certificates = self.base / "certificates"
         self.hosts: list[EngineHost] = []
         try:
-            self._build(nodes, f"/zoe-swarm-test-{os.getpid()}")
+            self._build(nodes, f"/zoe-swarm-test-{os.getpid()}-{one}")
         except BaseException:
             self.remove()
             raise
 
     @property
     def manager(self) -> EngineHost:
-        return self.hosts[0]
+        """The first whose engine runs."""
+        return next(host for host in self.managers if host.engine_runs)
+
+    @property
+    def managers(self) -> list[EngineHost]:
+        return self.hosts[: self._managers]
 
     def host(self, name: str) -> EngineHost:
         return next(host for host in self.hosts if host.name == name)
 
-    def restart_engine(self, name: str) -> None:
+    def restart_engine(self, name: str, hardening: Sequence[str] = HARDENING) -> None:
         host = self.host(name)
-        host.start_engine(*self._options(host))
+        host.start_engine(*self._options(host), *hardening)
         host.await_engine()
 
     def node_state(self, name: str) -> str:
@@ -74,22 +86,25 @@ class Cluster:
         for position, (host, address) in enumerate(zip(self.hosts, addresses, strict=True), 1):
             host.await_namespaces()
             host.connect(self._bridge, f"{self._bridge}v{position}", address, 24)
-            host.start_engine(*self._options(host))
-        archive = tiny_image(shutil.which("busybox") or "")
+            host.start_engine(*self._options(host), *HARDENING)
+        busybox, haproxy = (shutil.which(program) or "" for program in ("busybox", "haproxy"))
+        tiny, gateway = tiny_image(busybox), gateway_image(busybox, haproxy)
         for host in self.hosts:
             host.await_engine()
-            self._load(host, archive)
+            self._load(host, tiny, gateway)
         self._join()
 
     def _options(self, host: EngineHost) -> list[str]:
         keys = {"--tlscacert": "ca.pem", "--tlscert": "server.pem", "--tlskey": "server-key.pem"}
         tls = [word for option, name in keys.items() for word in (option, str(self.certificates / name))]
         devices = [GENERIC_RESOURCES] if host.name == "node-2" else []
-        return ["--no-new-privileges", "-H", f"tcp://{host.address}:2376", "--tlsverify", *tls, *devices]
+        registries = ["--insecure-registry", f"{self._subnet}.0/24"]  # speak plain HTTP
+        return [*registries, "-H", f"tcp://{host.address}:2376", "--tlsverify", *tls, *devices]
 
     @staticmethod
-    def _load(host: EngineHost, archive: bytes) -> None:
-        host.api.import_image_from_data(archive, repository=IMAGES[0], tag="latest")
+    def _load(host: EngineHost, tiny: bytes, gateway: bytes) -> None:
+        host.api.import_image_from_data(gateway, repository=GATEWAY_IMAGE, tag="latest", changes=GATEWAY_SETTINGS)
+        host.api.import_image_from_data(tiny, repository=IMAGES[0], tag="latest")
         for name in IMAGES[1:]:
             host.api.tag(f"{IMAGES[0]}:latest", name, "latest")
 
@@ -99,8 +114,9 @@ class Cluster:
         spec = leader.create_swarm_spec(dispatcher_heartbeat_period=HEARTBEAT_NS)
         pool = ["10.214.0.0/16"]
         leader.init_swarm(address, f"{address}:2377", default_addr_pool=pool, subnet_size=26, swarm_spec=spec)
-        token = leader.inspect_swarm()["JoinTokens"]["Worker"]
+        tokens = leader.inspect_swarm()["JoinTokens"]
         for host in self.hosts[1:]:
+            token = tokens["Manager" if host in self.managers else "Worker"]
             host.api.join_swarm([f"{address}:2377"], token, f"{host.address}:2377", host.address)
         wait_for(lambda: len(leader.nodes()) == len(self.hosts), lambda: str(leader.nodes()))
         for host in self.hosts:

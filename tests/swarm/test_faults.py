@@ -14,7 +14,8 @@ from tests.swarm.engine_host import wait_for
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import BackendError, ImageState, ObservedState
-from zoe_master.backends.swarm.names import execution_name, group_name
+from zoe_master.backends.swarm.attempts import Attempt
+from zoe_master.backends.swarm.names import attempt_name, group_name
 
 GIB = 2**30
 SERVICE = "e.c.0.1"
@@ -167,8 +168,8 @@ def test_names_that_others_hold_are_told_and_those_of_a_crash_are_taken_over(
     name = group_name("zoe", "c", [SERVICE])
     task = {"ContainerSpec": {"Image": "shell", "Args": ["true"]}, "RestartPolicy": {"Condition": "none"}}
     stranger = api.create_service(task, name=name)
-    tags = {"zoe.installation": "zoe", "zoe.execution": "f"}
-    api.create_network(execution_name("zoe", "f"), "overlay", labels=tags)
+    tags = {"zoe.installation": "zoe", "zoe.execution": "f", "zoe.generation": "1"}
+    api.create_network(attempt_name("zoe", Attempt("f", 1)), "overlay", labels=tags)
     try:
         harness.start(small("true"))
         ended = harness.reach(SERVICE, ObservedState.ENDED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from zoe_lib.wire.base import Wire
 
 
@@ -36,8 +38,12 @@ class LogChunkView(Wire):
 
 
 class AddressView(Wire):
-    """Where a port of a service answers, seen from the master's machine; `url` where http is spoken."""
+    """Where a port of a service answers, seen from the master's machine; `url` where http is spoken.
+
+    Every request must bear the `headers`, if there are any. They are secret: whoever has them may use the port.
+    """
 
     host: str
     port: int
     url: str | None = None
+    headers: dict[str, str] = Field(default={})

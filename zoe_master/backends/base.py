@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -27,7 +27,9 @@ class Peer:
 class Start:
     """Everything needed to start one service; the same service id is always started with the same value.
 
-    `peers` holds every newest service of the execution, this one included. `cause_id` goes into labels and logs.
+    `peers` holds every newest service of the execution, this one included. `attempt` counts the tries of the execution:
+    what its services share must not be shared with those of an earlier one. `bears_gateway`: where a back-end reaches
+    proxied ports through a gateway, the execution's is on this service's node. `cause_id` goes into labels and logs.
     """
 
     service_id: ServiceId
@@ -39,6 +41,8 @@ class Start:
     node: str
     peers: tuple[Peer, ...]
     cause_id: str = ""
+    attempt: int = 1
+    bears_gateway: bool = False
 
 
 class ObservedState(StrEnum):
@@ -74,10 +78,14 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a port of a service can be reached from the master's machine."""
+    """Where a port of a service can be reached from the master's machine, and what a request must bear for that.
+
+    Whoever knows the headers may use the port: they are the owner's.
+    """
 
     host: str
     port: int
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from zoe_lib.config import Settings
+from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import Store
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
@@ -54,6 +55,12 @@ def _swarm_settings(settings: Settings) -> SwarmSettings:
         workspaces_dir=settings.swarm_workspaces_dir,
         host_paths_allowed=tuple(Path(path) for path in settings.swarm_host_paths),
         publish_ports=settings.swarm_publish_ports,
+        gateway_image=settings.swarm_gateway_image,
+        gateway_reservation=Resources(round(settings.swarm_gateway_cores * 1000), settings.swarm_gateway_memory_bytes),
+        allow_unhardened=settings.swarm_allow_unhardened,
+        ulimits_max={str(name): most for name, most in settings.swarm_ulimits_max.items()},
+        fence_command=settings.swarm_fence_command,
+        fence_timeout_s=settings.swarm_fence_timeout_s,
         output_bytes_max=settings.swarm_log_bytes_max,
         processes_max=settings.swarm_processes_max,
     )

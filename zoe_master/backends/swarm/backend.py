@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -25,13 +24,18 @@ from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.containers import copy_output
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts
+from zoe_master.backends.swarm.fencing import Fences
+from zoe_master.backends.swarm.gateway_secrets import GatewaySecrets
+from zoe_master.backends.swarm.gateway_spec import SECRET_HEADER, TARGET_HEADER
+from zoe_master.backends.swarm.gateways import Gateways
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.launch import Launcher
 from zoe_master.backends.swarm.manager_loop import ManagerLoop
 from zoe_master.backends.swarm.marks import Marks
-from zoe_master.backends.swarm.nodes import nodes_now
+from zoe_master.backends.swarm.nodes import NodeView
 from zoe_master.backends.swarm.pulls import Pulls
 from zoe_master.backends.swarm.reconcile import Reconciler
+from zoe_master.backends.swarm.records import Record
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.tending import Tending
 from zoe_master.backends.swarm.watch import EngineWatch
@@ -64,12 +68,18 @@ class SwarmBackend:
         self._watches = Watches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
         self._pulls = Pulls(self._watches, self._pool, settings, waker)
-        self._reconciler = Reconciler(self._managers, self._board, self._watches, settings)
-        self._tending = Tending(self._board, self._watches, self._pool, settings)
         shared = Infrastructure(self._managers, settings)
+        self._secrets = GatewaySecrets(settings.state_dir)
+        self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want)
+        self._fences = Fences(settings, waker)
+        self._reconciler = Reconciler(
+            self._managers, self._board, self._watches, self._gateways, self._fences, settings
+        )
+        self._view = NodeView(self._reconciler, self._watches, self._board, self._gateways, self._fences, settings)
+        self._tending = Tending(self._board, self._watches, self._pool, settings)
         launcher = Launcher(self._managers, self._board, shared, settings)
         self._loop = ManagerLoop(
-            self._board, launcher, self._reconciler, self._tending, shared, settings, self._at_intervals
+            self._board, launcher, self._reconciler, self._tending, self._gateways, shared, settings, self._at_intervals
         )
         self._adopt()
         self._loop.begin()
@@ -78,8 +88,7 @@ class SwarmBackend:
 
     def nodes(self) -> Sequence[Node]:
         """All nodes of the swarm as they were seen last."""
-        ours = Counter(record.node for record in self._board.all() if not record.final)
-        return nodes_now(self._reconciler.nodes, self._watches, ours)
+        return self._view.nodes()
 
     def start(self, start: Start) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""
@@ -106,17 +115,30 @@ class SwarmBackend:
             self._loop.nudge()
 
     def address(self, service: ServiceId, port: str) -> Address:
-        """Where a published port is; without `publish_ports` none can be reached from outside its execution."""
+        """The gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
         record = self._board.get(service)
         if record is None:
             raise BackendError(f"service {service} is not known here")
         if port not in record.ports:
             raise BackendError(f"service {service} has no port {port}")
+        if port in record.proxied and self._settings.gateway_image:
+            return self._through_gateway(record, port)
         node = self._reconciler.nodes.get(record.node)
         published = record.container.published.get(record.ports[port]) if record.container else None
         if node is None or published is None:
             raise BackendError(f"port {port} of service {service} is not published, or not yet")
         return Address(node.address, published)
+
+    def _through_gateway(self, record: Record, port: str) -> Address:
+        name, published = self._gateways.address(record.attempt)
+        node = self._reconciler.nodes.get(name)
+        if node is None:
+            raise BackendError(f"there is no node {name} any more")
+        headers = {
+            SECRET_HEADER: self._secrets.of(record.attempt),
+            TARGET_HEADER: f"{record.host}:{record.ports[port]}",
+        }
+        return Address(node.address, published, headers)
 
     def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
         """Output of a known service, or of a forgotten one that is still kept."""
@@ -145,9 +167,7 @@ class SwarmBackend:
     def close(self) -> None:
         """Let go; tasks go on."""
         self._loop.close()
-        self._pool.shutdown()
-        self._watches.close()
-        self._managers.close()
+        self._let_go()
 
     # What engines tell
 
@@ -178,11 +198,15 @@ class SwarmBackend:
                 watch.first_look.wait(self._settings.engine_timeout_s)
             self._reconciler.look()  # now that engines have been heard
         except UNREACHABLE as error:
-            self._pool.shutdown()
-            self._watches.close()
-            self._managers.close()
+            self._let_go()
             raise BackendError(f"no manager of the swarm answers: {words_of(error)}") from error
         self._board.adopt_ended()
+
+    def _let_go(self) -> None:
+        self._fences.close()
+        self._pool.shutdown()
+        self._watches.close()
+        self._managers.close()
 
     def _place(self, service: ServiceId) -> Path:
         return self._board.marks.place(service)

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, Start
+from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.marks import Mark, Marks
 from zoe_master.backends.swarm.names import host_name
@@ -57,7 +58,7 @@ class Board:
                     continue
                 end = mark.end
                 self._records[service] = Record(
-                    service, end.execution_id, end.node, "", end.at_s, None, 0.0, {}, mark, end
+                    service, Attempt(end.execution_id, 0), "", end.node, "", end.at_s, None, 0.0, {}, mark, end
                 )
 
     def drop(self, service: ServiceId) -> None:
@@ -67,16 +68,20 @@ class Board:
 
     def _adopted(self, found: FoundGroup, service: ServiceId, host: str) -> Record:
         mark = self.marks.read(service) or Mark()
-        first = Observation(service, found.execution_id, ObservedState.STARTING, found.created_at_s, found.node)
+        first = Observation(service, found.attempt.execution_id, ObservedState.STARTING, found.created_at_s, found.node)
         record = Record(
             service_id=service,
-            execution_id=found.execution_id,
+            attempt=found.attempt,
+            tenant=found.tenant,
             node=found.node,
             host=host,
             created_at_s=found.created_at_s,
             probe=found.probe,
             stop_grace_s=found.stop_grace_s,
             ports=found.ports,
+            proxied=found.proxied,
+            # The first of its component bears it, which is the first of its group.
+            targets=found.targets if service == found.group.members[0] else (),
             mark=mark,
             observation=first,
             collected=self._output_kept(service),
@@ -96,10 +101,10 @@ class Board:
         with self.lock:
             return list(self._records.values())
 
-    def executions(self) -> set[ExecutionId]:
+    def attempts(self) -> set[Attempt]:
         """Those of which anything is left here."""
         with self.lock:
-            return {record.execution_id for record in self._records.values()}
+            return {record.attempt for record in self._records.values()}
 
     # News
 

@@ -46,6 +46,7 @@ class TaskFacts:
     container_id: str
     exit_code: int | None
     message: str
+    published: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
@@ -113,6 +114,9 @@ def task_facts(task: Json) -> TaskFacts:
         container_id=container.get("ContainerID", ""),
         exit_code=container.get("ExitCode"),
         message=status.get("Err") or "",
+        published={
+            port["TargetPort"]: port["PublishedPort"] for port in (status.get("PortStatus") or {}).get("Ports") or ()
+        },
     )
 
 

@@ -1,17 +1,16 @@
-"""What an execution shares on the swarm besides its services: a network and a secret. Used by one thread only."""
+"""What the services of an attempt share on the swarm: a network and a secret. Used by one thread only."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from zoe_lib.domain.execution import ExecutionId
-from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.attempts import Attempt, attempt_of
 from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of
-from zoe_master.backends.swarm.names import execution_name
+from zoe_master.backends.swarm.names import attempt_name
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 _SECRET_BYTES = 32
@@ -24,45 +23,44 @@ class Infrastructure:
     def __init__(self, managers: Managers, settings: SwarmSettings) -> None:
         self._managers = managers
         self._settings = settings
-        self._networks: dict[ExecutionId, str] = {}
-        self._secrets: dict[ExecutionId, str] = {}
+        self._networks: dict[Attempt, str] = {}
+        self._secrets: dict[tuple[Attempt, str], str] = {}
         self.left = 0
         """How many networks and secrets could not be removed yet."""
 
-    def network(self, start: Start) -> str:
-        """The id of the execution's network."""
-        known = self._networks.get(start.execution_id)
-        if known is not None:
-            return known
-        name = execution_name(self._settings.installation, start.execution_id)
-        found = self._managers.ask(lambda api: api.networks(names=[name]))
-        match = next((network for network in found if network["Name"] == name), None)
-        if match is None:
-            made = self._managers.ask(
-                lambda api: api.create_network(name, "overlay", scope="swarm", labels=self._labels(start))
-            )
-            network_id = str(made["Id"])
-        else:
-            network_id = str(self._ours(match, match["Labels"], start)["Id"])
-        self._networks[start.execution_id] = network_id
-        return network_id
+    def network(self, attempt: Attempt, tags: Mapping[str, str]) -> str:
+        """The id of the attempt's network."""
+        if attempt not in self._networks:
+            name = attempt_name(self._settings.installation, attempt)
+            found = self._managers.ask(lambda api: api.networks(names=[name]))
+            match = next((network for network in found if network["Name"] == name), None)
+            if match is None:
+                make = {"driver": "overlay", "scope": "swarm", "labels": dict(tags)}
+                match = self._managers.ask(lambda api: api.create_network(name, **make))
+            else:
+                _check_owner(name, match["Labels"], attempt)
+            self._networks[attempt] = str(match["Id"])
+        return self._networks[attempt]
 
-    def secret(self, start: Start) -> tuple[str, str]:
-        """Id and name of the execution's secret: random bytes that nobody else has."""
-        name = execution_name(self._settings.installation, start.execution_id)
-        if start.execution_id not in self._secrets:
+    def secret(self, attempt: Attempt, tags: Mapping[str, str]) -> tuple[str, str]:
+        """Id and name of the secret that the attempt's services share: random bytes that nobody else has."""
+        name = attempt_name(self._settings.installation, attempt)
+        return self.named_secret(name, attempt, tags, lambda: secrets.token_bytes(_SECRET_BYTES)), name
+
+    def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:
+        """The id of a secret of the attempt, made with this value when there is none of that name."""
+        if (attempt, name) not in self._secrets:
             found = self._managers.ask(lambda api: api.secrets(filters={"name": name}))
             match = next((secret for secret in found if secret["Spec"]["Name"] == name), None)
             if match is None:
-                value = secrets.token_bytes(_SECRET_BYTES)
-                match = self._managers.ask(lambda api: api.create_secret(name, value, labels=self._labels(start)))
+                match = self._managers.ask(lambda api: api.create_secret(name, value(), labels=dict(tags)))
             else:
-                self._ours(match, match["Spec"]["Labels"], start)
-            self._secrets[start.execution_id] = str(match["ID"])
-        return self._secrets[start.execution_id], name
+                _check_owner(name, match["Spec"]["Labels"], attempt)
+            self._secrets[attempt, name] = str(match["ID"])
+        return self._secrets[attempt, name]
 
-    def sweep(self, in_use: Collection[ExecutionId]) -> None:
-        """Remove what belongs to no execution of these; what is still in use is tried again by the next sweep."""
+    def sweep(self, in_use: Collection[Attempt]) -> None:
+        """Remove what belongs to no attempt of these; what is still in use is tried again by the next sweep."""
         mine = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
         self.left = 0
         networks = self._managers.ask(lambda api: api.networks(filters=mine))
@@ -71,14 +69,13 @@ class Infrastructure:
         found = self._managers.ask(lambda api: api.secrets(filters=mine))
         for secret_id in _unused(((s["ID"], s["Spec"]["Labels"]) for s in found), in_use):
             self._remove(lambda api, one=secret_id: api.remove_secret(one))
-        for known in (self._networks, self._secrets):
-            for execution in set(known) - set(in_use):
-                del known[execution]
+        for attempt in {*self._networks, *(attempt for attempt, _ in self._secrets)} - set(in_use):
+            self.forget(attempt)
 
-    def forget(self, execution: ExecutionId) -> None:
+    def forget(self, attempt: Attempt) -> None:
         """What was known of it may be wrong: look again."""
-        self._networks.pop(execution, None)
-        self._secrets.pop(execution, None)
+        self._networks.pop(attempt, None)
+        self._secrets = {key: secret for key, secret in self._secrets.items() if key[0] != attempt}
 
     def _remove(self, removal: Any) -> None:
         try:
@@ -87,23 +84,13 @@ class Infrastructure:
             if status_of(error) != 404:
                 self.left += 1
 
-    def _labels(self, start: Start) -> dict[str, str]:
-        return {
-            labels.INSTALLATION: self._settings.installation,
-            labels.EXECUTION: start.execution_id,
-            labels.TENANT: start.tenant,
-            labels.CAUSE: start.cause_id,
-        }
 
-    def _ours(self, thing: Json, tags: Json | None, start: Start) -> Json:
-        tags = tags or {}
-        if tags.get(labels.EXECUTION) != start.execution_id:
-            name = execution_name(self._settings.installation, start.execution_id)
-            raise CannotStart(f"something else on the swarm is called {name}; ask the admin to remove it")
-        return thing
+def _check_owner(name: str, tags: Json | None, attempt: Attempt) -> None:
+    if attempt_of(tags or {}) != attempt:
+        raise CannotStart(f"something else on the swarm is called {name}; ask the admin to remove it")
 
 
-def _unused(things: Iterator[tuple[str, Json | None]], in_use: Collection[ExecutionId]) -> Iterator[str]:
+def _unused(things: Iterator[tuple[str, Json | None]], in_use: Collection[Attempt]) -> Iterator[str]:
     for thing, tags in things:
-        if tags is not None and tags.get(labels.EXECUTION) not in in_use:
+        if tags is not None and attempt_of(tags) not in in_use:
             yield thing

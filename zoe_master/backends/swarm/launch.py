@@ -9,6 +9,7 @@ from docker.errors import APIError
 from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of, words_of
 from zoe_master.backends.swarm.grouping import grouped
@@ -74,7 +75,7 @@ class Launcher:
         except APIError as error:
             if status_of(error) != 404:
                 raise
-            self._shared.forget(start.execution_id)  # somebody removed its network or secret
+            self._shared.forget(Attempt(start.execution_id, start.attempt))  # somebody removed its network or secret
             made = self._call(group, node_id)
         members = tuple(one.start.service_id for one in group)
         self._board.belongs(members, Group(made, members))
@@ -83,7 +84,9 @@ class Launcher:
         start = group[0].start
         around = Surroundings(node_id)
         if needs_network(start):
-            around = Surroundings(node_id, self._shared.network(start), self._shared.secret(start))
+            attempt = Attempt(start.execution_id, start.attempt)
+            tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
+            around = Surroundings(node_id, self._shared.network(attempt, tags), self._shared.secret(attempt, tags))
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable
 
 from zoe_master.backends.base import ObservedState, Start
+from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import UNREACHABLE
+from zoe_master.backends.swarm.gateways import Gateways
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.launch import Launcher
 from zoe_master.backends.swarm.reconcile import Reconciler
@@ -32,6 +34,7 @@ class ManagerLoop:
         launcher: Launcher,
         reconciler: Reconciler,
         tending: Tending,
+        gateways: Gateways,
         shared: Infrastructure,
         settings: SwarmSettings,
         at_intervals: Callable[[float], None],
@@ -40,6 +43,7 @@ class ManagerLoop:
         self._launcher = launcher
         self._reconciler = reconciler
         self._tending = tending
+        self._gateways = gateways
         self._shared = shared
         self._settings = settings
         self._at_intervals = at_intervals
@@ -47,7 +51,7 @@ class ManagerLoop:
         self._closing = threading.Event()
         self._next_look_s = 0.0
         self._retried: list[Start] = []
-        self._executions: set[str] | None = None
+        self._attempts: set[Attempt] | None = None
         self._hasty_until_s = 0.0
         self._thread = threading.Thread(target=self._run, name="zoe-swarm-manager", daemon=True)
 
@@ -86,9 +90,10 @@ class ManagerLoop:
     def _pass(self) -> None:
         starts = self._retried + self._gather(self._pause_s())
         self._retried = []
+        ids = {name: node.node_id for name, node in self._reconciler.nodes.items()}
         if starts:
-            ids = {name: node.node_id for name, node in self._reconciler.nodes.items()}
             self._retried = self._launcher.launch(starts, ids)
+        self._gateways.keep(self._board.all(), ids)
         now_s = time.time()
         looked = now_s >= self._next_look_s
         if looked:
@@ -119,13 +124,13 @@ class ManagerLoop:
         for record in self._board.all():
             if record.mark.forgotten and record.collected and (record.group is None or record.group.removed):
                 self._board.drop(record.service_id)
-        executions = self._board.executions()
-        ended = self._executions is None or not self._executions <= executions
+        attempts = self._board.attempts()
+        ended = self._attempts is None or not self._attempts <= attempts
         if ended:
             self._hasty_until_s = time.time() + _HASTE_S
         if ended or (looked and self._shared.left):
-            self._shared.sweep(executions)
-        self._executions = executions
+            self._shared.sweep(attempts)
+        self._attempts = attempts
 
     def _pause_s(self) -> float:
         if self._closing.is_set():
@@ -136,4 +141,5 @@ class ManagerLoop:
     def _interval_s(self) -> float:
         changing = any(record.observation.state in _CHANGING for record in self._board.all())
         hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
-        return self._settings.busy_look_interval_s if changing or hasty else self._settings.look_interval_s
+        busy = changing or hasty or self._gateways.settling
+        return self._settings.busy_look_interval_s if busy else self._settings.look_interval_s

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from zoe_lib.domain.execution import ExecutionId, ServiceId
+from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.swarm.attempts import Attempt
 
 _LABEL_MAX = 63  # of a DNS label and of the name of a Swarm service
 
@@ -24,9 +25,14 @@ def group_name(installation: str, component: str, services: Sequence[ServiceId])
     return f"zoe-{component[:32].rstrip('-')}-{_digest(' '.join((installation, *services)), 16)}"
 
 
-def execution_name(installation: str, execution: ExecutionId) -> str:
-    """The network and the secret of an execution."""
-    return f"zoe-{_digest(f'{installation} {execution}', 20)}"
+def attempt_name(installation: str, attempt: Attempt) -> str:
+    """The network and the secret of an attempt."""
+    return f"zoe-{_digest(f'{installation} {attempt.number} {attempt.execution_id}', 20)}"
+
+
+def gateway_name(installation: str, attempt: Attempt, fingerprint: str) -> str:
+    """The gateway of an attempt and its secret, by the key that the secret is made of."""
+    return f"zoe-gateway-{_digest(f'{installation} {attempt.number} {attempt.execution_id} {fingerprint}', 20)}"
 
 
 def volume_name(installation: str, tenant: str, volume: str) -> str:

@@ -27,6 +27,14 @@ class Pulls:
         self._pulling: set[tuple[str, str]] = set()
         self._failures: dict[tuple[str, str], str] = {}
 
+    def want(self, image: str) -> None:
+        """Begin what is missing of an image that Zoe itself uses, where nodes may fetch any."""
+        if self._settings.pull_images:
+            with self._lock:
+                for watch in self._watches.all():
+                    if watch.reachable and watch.images is not None:
+                        self._begin(watch, full_image(image))
+
     def status(self, image: str) -> ImageStatus:
         """Whether it can be started; begins what is missing for that."""
         allowed = image_allowed(image, self._settings.images)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.swarm import containers, labels
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import Managers
 from zoe_master.backends.swarm.facts import NodeFacts, TaskFacts, node_facts, task_facts
+from zoe_master.backends.swarm.fencing import Fences
+from zoe_master.backends.swarm.gateways import Gateways
 from zoe_master.backends.swarm.records import Group, Record, found_group
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watches import Watches
@@ -18,13 +20,25 @@ from zoe_master.backends.swarm.watches import Watches
 class Reconciler:
     """One look at the whole swarm; `nodes` is what the last one found."""
 
-    def __init__(self, managers: Managers, board: Board, watches: Watches, settings: SwarmSettings) -> None:
+    def __init__(
+        self,
+        managers: Managers,
+        board: Board,
+        watches: Watches,
+        gateways: Gateways,
+        fences: Fences,
+        settings: SwarmSettings,
+    ) -> None:
         self._managers = managers
         self._board = board
         self._watches = watches
+        self._gateways = gateways
+        self._fences = fences
         self._settings = settings
         self._mine = {"label": f"{labels.INSTALLATION}={settings.installation}"}
         self.nodes: Mapping[str, NodeFacts] = {}
+        self.returning: Collection[str] = ()
+        """Nodes that were down and whose engine has not told since what runs there."""
 
     def look(self) -> None:
         """List everything and settle what follows; raises what the client raises when no manager answers."""
@@ -33,6 +47,8 @@ class Reconciler:
         tasks = [task_facts(task) for task in self._managers.ask(lambda api: api.tasks(filters=self._mine))]
         self.nodes = nodes
         self._watches.follow(nodes.values())
+        self.returning = set(self._returning(nodes.values()))
+        self._gateways.seen(services, tasks)
         groups = self.groups()
         for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
             if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
@@ -49,6 +65,15 @@ class Reconciler:
         """All Swarm services of the services known here."""
         return {record.group.group_id: record.group for record in self._board.all() if record.group is not None}
 
+    def _returning(self, nodes: Iterable[NodeFacts]) -> Iterator[str]:
+        for node in nodes:
+            if node.down:
+                yield node.name
+            else:
+                self._fences.back(node.name)
+                if node.name in self.returning and self._watches.engine(node.name) is None:
+                    yield node.name
+
     def _take_tasks(self, tasks: Sequence[TaskFacts], groups: Mapping[str, Group]) -> set[str]:
         """Tell each service its task; the groups that have any."""
         for task in sorted(tasks, key=lambda one: one.at_s):
@@ -60,7 +85,8 @@ class Reconciler:
     def _settle(self, record: Record, group: Group, listed: set[str], with_tasks: set[str]) -> None:
         node = self.nodes.get(record.node)
         if node is None or node.down:
-            self._board.lose(record, f"node {record.node} is {'down' if node else 'no more'}")
+            if self._fences.closed(record.node):
+                self._board.lose(record, f"node {record.node} is {'down' if node else 'no more'}")
         elif group.group_id not in listed and group.group_id not in with_tasks:
             self._gone(record)
         elif record.task is not None and record.task.over:

@@ -12,8 +12,10 @@ from zoe_lib.domain.application import Component, Probe, ProbeKind
 from zoe_lib.domain.execution import ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, Start
 from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.attempts import Attempt, attempt_of
 from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, seconds
 from zoe_master.backends.swarm.marks import Mark
+from zoe_master.backends.swarm.targets import targets_of
 
 
 @dataclass(slots=True)
@@ -30,7 +32,8 @@ class Record:
     """One service: what is known of it, and what was last made of that."""
 
     service_id: ServiceId
-    execution_id: ExecutionId
+    attempt: Attempt
+    tenant: str
     node: str
     host: str
     created_at_s: float
@@ -39,6 +42,8 @@ class Record:
     ports: Mapping[str, int]
     mark: Mark
     observation: Observation
+    proxied: frozenset[str] = frozenset()
+    targets: tuple[str, ...] = ()  # of the gateway that it bears; none when it bears none
     group: Group | None = None
     container: ContainerFacts | None = None
     task: TaskFacts | None = None
@@ -50,9 +55,24 @@ class Record:
     output_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
+    def execution_id(self) -> ExecutionId:
+        """The execution that it is a service of."""
+        return self.attempt.execution_id
+
+    @property
+    def wants_gateway(self) -> bool:
+        """Whether there must be one beside it."""
+        return bool(self.targets) and not self.leaving
+
+    @property
     def final(self) -> bool:
         """True when it has ended or is lost."""
         return self.mark.end is not None
+
+    @property
+    def leaving(self) -> bool:
+        """True from the wish that it ends, or its end."""
+        return self.final or self.mark.stop_cause is not None
 
     @property
     def running(self) -> bool:
@@ -65,13 +85,16 @@ def handed_over(start: Start, host: str, mark: Mark, now_s: float, observation: 
     component: Component = start.component
     return Record(
         service_id=start.service_id,
-        execution_id=start.execution_id,
+        attempt=Attempt(start.execution_id, start.attempt),
+        tenant=start.tenant,
         node=start.node,
         host=host,
         created_at_s=now_s,
         probe=component.readiness,
         stop_grace_s=component.stop_grace_s,
         ports={port.name: port.number for port in component.ports},
+        proxied=frozenset(port.name for port in component.ports if port.proxied),
+        targets=targets_of(start),
         mark=mark,
         observation=observation,
     )
@@ -82,10 +105,13 @@ class FoundGroup:
     """A Swarm service of ours, as its labels tell."""
 
     group: Group
-    execution_id: ExecutionId
+    attempt: Attempt
+    tenant: str
     node: str
     hosts: tuple[str, ...]
     ports: Mapping[str, int]
+    proxied: frozenset[str]
+    targets: tuple[str, ...]
     probe: Probe | None
     stop_grace_s: float
     created_at_s: float
@@ -97,10 +123,13 @@ def found_group(service: Mapping[str, Any]) -> FoundGroup:
     probe = json.loads(tags[labels.PROBE]) if tags[labels.PROBE] else None
     return FoundGroup(
         group=Group(service["ID"], tuple(tags[labels.SERVICES].split())),
-        execution_id=tags[labels.EXECUTION],
+        attempt=attempt_of(tags),
+        tenant=tags[labels.TENANT],
         node=tags[labels.NODE],
         hosts=tuple(tags[labels.HOSTS].split()),
         ports=json.loads(tags[labels.PORTS]),
+        proxied=frozenset(tags[labels.PROXIED].split()),
+        targets=tuple(tags[labels.TARGETS].split()),
         probe=Probe(ProbeKind(probe[0]), *probe[1:]) if probe else None,
         stop_grace_s=float(tags[labels.GRACE]),
         created_at_s=seconds(service["CreatedAt"]) or 0.0,

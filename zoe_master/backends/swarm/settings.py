@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from zoe_lib.domain.resources import Resources
+
+_GATEWAY = Resources(50, 64 * 2**20)
+
 
 @dataclass(frozen=True, slots=True)
 class SwarmSettings:
@@ -19,7 +23,12 @@ class SwarmSettings:
     pull_images: let engines fetch images that they lack; otherwise those must have been loaded.
     user: whom components run as (uid:gid) unless `tenant_users` names another one for their tenant.
     workspaces_dir: a path mounted by the admin on every node, with a directory for each tenant.
-    publish_ports: publish every port on its node, for a network whose members are all trusted.
+    publish_ports: publish ports on their node, for a network whose members are all trusted; proxied ones are not.
+    gateway_image: what gateways run; empty: there are none, and proxied ports are like any other.
+    gateway_reservation: what is taken off a node for each.
+    allow_unhardened: use engines that do not keep containers from new privileges, or exceed `ulimits_max`.
+    ulimits_max: the most that an engine's default limits may be, by their names for dockerd.
+    fence_command: run with a node's name when the node is lost; its services are lost only once it has succeeded.
     gather_s: how long the first of several starts waits for the others that come with it.
     look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and while something starts or stops.
     place_timeout_s: after that, a task for which Swarm finds no room has failed.
@@ -38,6 +47,12 @@ class SwarmSettings:
     workspaces_dir: Path | None = None
     host_paths_allowed: tuple[Path, ...] = ()
     publish_ports: bool = False
+    gateway_image: str = "zoe/gateway"
+    gateway_reservation: Resources = _GATEWAY
+    allow_unhardened: bool = False
+    ulimits_max: Mapping[str, int] = field(default_factory=lambda: {"nofile": 2**20, "core": 0})
+    fence_command: Path | None = None
+    fence_timeout_s: float = 60.0
     processes_max: int = 4096
     output_bytes_max: int = 16 * 2**20
     kept_logs_max: int = 1000
@@ -50,3 +65,8 @@ class SwarmSettings:
     engine_timeout_s: float = 10.0
     engine_retry_s: float = 1.0
     place_timeout_s: float = 30.0
+
+    @property
+    def gateway_taken(self) -> Resources:
+        """What a gateway takes off its node; nothing where there are none."""
+        return self.gateway_reservation if self.gateway_image else Resources()

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_lib.domain.application import Component, PortProtocol
+from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ImageState, Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.filling import SCRATCH, WORKSPACE, Filler
 from zoe_master.backends.swarm.images import image_allowed
 from zoe_master.backends.swarm.mounts import mounts_of
 from zoe_master.backends.swarm.names import full_image, group_name, host_name
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.slots import by_slot
+from zoe_master.backends.swarm.targets import targets_of
 
 Json = dict[str, Any]
 _NANO = 10**9
@@ -47,7 +49,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a group goes: the node, and the execution's network and secret where it has them (id, name)."""
+    """Where a group goes: the node, and the attempt's network and secret where it has them (id, name)."""
 
     node_id: str
     network_id: str | None = None
@@ -87,6 +89,8 @@ def group_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str
         labels.NODE: start.node,
         labels.GRACE: str(component.stop_grace_s),
         labels.PORTS: json.dumps({port.name: port.number for port in component.ports}),
+        labels.PROXIED: " ".join(port.name for port in component.ports if port.proxied),
+        labels.TARGETS: " ".join(targets_of(start)),
         labels.PROBE: json.dumps([probe.kind, probe.port, probe.path, probe.interval_s, probe.timeout_s])
         if probe
         else "",
@@ -98,12 +102,9 @@ def container_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict
     start = group[0].start
     return {
         labels.SERVICES: " ".join(one.start.service_id for one in group),
-        labels.INSTALLATION: settings.installation,
-        labels.EXECUTION: start.execution_id,
-        labels.TENANT: start.tenant,
+        **attempt_labels(Attempt(start.execution_id, start.attempt), start.tenant, settings.installation),
         labels.USER: start.user,
         labels.COMPONENT: start.component.name,
-        labels.GENERATION: start.service_id.rpartition(".")[2],
         labels.CAUSE: start.cause_id,
     }
 
@@ -188,7 +189,7 @@ def _endpoint(component: Component, settings: SwarmSettings) -> Json:
         spec["Ports"] = [
             {"Protocol": "tcp", "TargetPort": port.number, "PublishMode": "host"}
             for port in component.ports
-            if port.protocol in (PortProtocol.TCP, PortProtocol.HTTP)
+            if not (port.proxied and settings.gateway_image)
         ]
     return spec
 

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from docker.types import CancellableStream
@@ -17,6 +17,7 @@ from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts, container_facts
 from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
+from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
 
 _log = logging.getLogger(__name__)
 _FIRST_OF_ITS_KIND = {"start", "die", "oom", "destroy"}
@@ -35,18 +36,26 @@ class Listener(Protocol):
 
 
 class EngineWatch:
-    """Watches one engine from a thread of its own. `problem` is why it cannot, in words, or empty."""
+    """Watches one engine from a thread of its own.
 
-    def __init__(self, node: str, engine: Engine, installation: str, listener: Listener, retry_s: float) -> None:
+    `problem` is why it cannot, in words, or empty; `unfit` is why nothing may be placed there, whatever Swarm says.
+    """
+
+    def __init__(
+        self, node: str, engine: Engine, installation: str, listener: Listener, hardening: Hardening, retry_s: float
+    ) -> None:
         self.node = node
         self.engine = engine
         self.images: frozenset[str] | None = None
         self.foreign = Resources()
         self.foreign_count = 0
         self.problem = "not asked yet"
+        self.unfit = hardening.unasked
         self.first_look = threading.Event()
         self._installation = installation
         self._listener = listener
+        self._hardening = hardening
+        self._running: dict[str, ServiceId] = {}
         self._retry_s = retry_s
         self._others: dict[str, ForeignContainer] = {}
         self._stream: CancellableStream[Any] | None = None
@@ -59,6 +68,11 @@ class EngineWatch:
     def reachable(self) -> bool:
         """Whether the engine answered last time."""
         return not self.problem
+
+    def running(self) -> Sequence[ServiceId]:
+        """The services of our containers that run there, as far as was heard."""
+        with self._lock:
+            return list(self._running.values())
 
     def sample(self, running: Mapping[str, ServiceId]) -> dict[ServiceId, tuple[float, int]]:
         """CPU seconds and memory bytes of these containers (id to service), and a new sum of foreign ones.
@@ -103,13 +117,17 @@ class EngineWatch:
         api = self.engine.api
         self._look_at_images()
         own = f"{labels.INSTALLATION}={self._installation}"
-        for entry in api.containers(all=True, filters={"label": own}):
+        entries = api.containers(all=True, filters={"label": own})
+        with self._lock:
+            self._running = {}
+        for entry in entries:
             self._inspect(entry["Id"], after_gap)
         self._look_at_others()
+        self.unfit = self._hardening.check(self.engine, self.images or ())
         self.problem = ""
         self.first_look.set()
         self._listener.engine_changed(self.node, after_gap)
-        stream = api.events(since=int(since_s), decode=True, filters={"type": ["container", "image"]})
+        stream: Any = api.events(since=int(since_s), decode=True, filters={"type": ["container", "image"]})
         with self._lock:
             self._stream = stream
         if self._closing.is_set():
@@ -119,12 +137,17 @@ class EngineWatch:
                 self._hear(event)
         finally:
             self._break_stream()
+            with contextlib.suppress(OSError):
+                # `close` of the stream shuts the socket down, but leaves it to the garbage collector.
+                stream._response.close()
 
     def _hear(self, event: Mapping[str, Any]) -> None:
         action = event["Action"]
         if event["Type"] == "image":
             if action in _IMAGE_NEWS:
                 self._look_at_images()
+                if self.unfit == NO_IMAGE:
+                    self.unfit = self._hardening.check(self.engine, self.images or ())
                 self._listener.engine_changed(self.node, after_gap=False)
             return
         about = event["Actor"]["Attributes"]
@@ -140,6 +163,10 @@ class EngineWatch:
     def _inspect(self, container_id: str, after_gap: bool) -> None:
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
         facts = container_facts(inspected) if inspected is not None else None
+        with self._lock:
+            self._running.pop(container_id, None)
+            if facts is not None and facts.running:
+                self._running[container_id] = facts.service_id
         if facts is not None:
             self._listener.container_seen(facts, after_gap)
 

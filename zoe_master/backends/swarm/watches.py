@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from zoe_master.backends.swarm.engines import Engine
 from zoe_master.backends.swarm.facts import NodeFacts
+from zoe_master.backends.swarm.hardening import Hardening
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch, Listener
 
@@ -16,6 +17,7 @@ class Watches:
     def __init__(self, settings: SwarmSettings, listener: Listener) -> None:
         self._settings = settings
         self._listener = listener
+        self._hardening = Hardening(settings)
         self._watches: Mapping[str, EngineWatch] = {}
 
     def follow(self, nodes: Iterable[NodeFacts]) -> None:
@@ -53,4 +55,5 @@ class Watches:
     def _watch(self, name: str, url: str) -> EngineWatch:
         settings = self._settings
         engine = Engine(url, settings.tls_dir, settings.engine_timeout_s)
-        return EngineWatch(name, engine, settings.installation, self._listener, settings.engine_retry_s)
+        retry_s = settings.engine_retry_s
+        return EngineWatch(name, engine, settings.installation, self._listener, self._hardening, retry_s)

@@ -10,6 +10,7 @@ from zoe_lib.domain.application import Probe, ProbeKind
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, container_facts, seconds
 from zoe_master.backends.swarm.marks import Mark, Marks
 from zoe_master.backends.swarm.observing import by_task, observed
@@ -23,7 +24,19 @@ PROBE = Probe(ProbeKind.TCP, "web", timeout_s=5.0)
 def record(**changes: object) -> Record:
     first = Observation("e.c.0.1", "e", ObservedState.STARTING, 90.0, "n1")
     made = Record(
-        "e.c.0.1", "e", "n1", "c-0", 90.0, None, 10.0, {"web": 80}, Mark(), first, container=RUNNING, task=TASK
+        "e.c.0.1",
+        Attempt("e", 1),
+        "lab",
+        "n1",
+        "c-0",
+        90.0,
+        None,
+        10.0,
+        {"web": 80},
+        Mark(),
+        first,
+        container=RUNNING,
+        task=TASK,
     )
     return replace(made, **changes)
 

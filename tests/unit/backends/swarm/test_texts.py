@@ -7,8 +7,9 @@ import re
 import pytest
 
 from zoe_master.backends.base import ImageState
+from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.images import image_allowed, image_state
-from zoe_master.backends.swarm.names import execution_name, full_image, group_name, host_name, volume_name
+from zoe_master.backends.swarm.names import attempt_name, full_image, gateway_name, group_name, host_name, volume_name
 from zoe_master.backends.swarm.slots import by_slot, literal
 
 DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -26,7 +27,10 @@ def test_long_names_that_differ_at_their_end_stay_different() -> None:
 
 
 def test_installations_and_tenants_do_not_meet() -> None:
-    assert execution_name("one", "e") != execution_name("two", "e")
+    names = [attempt_name("one", Attempt("e", 1)), attempt_name("two", Attempt("e", 1))]
+    names += [attempt_name("one", Attempt("e", 2)), gateway_name("one", Attempt("e", 1), "k")]
+    names += [gateway_name("one", Attempt("e", 1), "l"), gateway_name("one", Attempt("e", 2), "k")]
+    assert len(set(names)) == len(names)
     assert volume_name("zoe", "ann", "data") != volume_name("zoe", "bob", "data")
     assert group_name("one", "c", ["e.c.0.1"]) != group_name("two", "c", ["e.c.0.1"])
 

@@ -1,0 +1,64 @@
+"""A lost node is fenced once, by the admin's program, and its failure is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import until
+from zoe_master.backends.swarm.fencing import Fences
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.waker import Waker
+
+Make = Callable[..., Fences]
+
+
+@pytest.fixture
+def fences(tmp_path: Path) -> Iterator[Make]:
+    made: list[Fences] = []
+
+    def make(script: str | None, timeout_s: float = 20.0) -> Fences:
+        program = tmp_path / "fence"
+        if script is not None:
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+        settings = SwarmSettings(state_dir=tmp_path, fence_command=program, fence_timeout_s=timeout_s)
+        made.append(Fences(settings, Waker()))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_without_a_program_nothing_can_be_made_sure(tmp_path: Path) -> None:
+    assert Fences(SwarmSettings(state_dir=tmp_path), Waker()).closed("n1")
+
+
+def test_it_is_closed_once_the_program_succeeded(fences: Make, tmp_path: Path) -> None:
+    fence = fences(f'echo "$1" >> {tmp_path}/log')
+    assert not fence.closed("n1")
+    assert "being fenced" in fence.problem("n1")
+    until(lambda: fence.closed("n1"))
+    assert (fence.problem("n1"), fence.problem("n2")) == ("", "")
+    fence.back("n1")
+    assert not fence.closed("n1")
+    until(lambda: fence.closed("n1"))
+    assert (tmp_path / "log").read_text() == "n1\nn1\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo no such switch >&2; exit 3", "ended with 3: no such switch"),
+        (None, "No such file"),
+        ("sleep 9", "longer"),
+    ],
+)
+def test_a_failure_is_told_and_leaves_it_open(fences: Make, script: str | None, said: str) -> None:
+    fence = fences(script, timeout_s=0.2 if script == "sleep 9" else 20.0)
+    assert not fence.closed("n1")
+    until(lambda: said in fence.problem("n1"), lambda: fence.problem("n1"))
+    assert not fence.closed("n1")

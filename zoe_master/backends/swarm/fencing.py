@@ -1,0 +1,90 @@
+"""Making sure that what ran on a lost node runs no more, where the admin names a program that can."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.waker import Waker
+
+_log = logging.getLogger(__name__)
+_AT_ONCE = 4
+_RETRY_S = 10.0
+_WORDS_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    done: bool = False
+    failure: str = ""
+    ended_at_s: float | None = None
+
+
+class Fences:
+    """One program for each loss of a node, again after a pause when it fails; forgotten when the node is back."""
+
+    def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
+        self._command = settings.fence_command
+        self._timeout_s = settings.fence_timeout_s
+        self._waker = waker
+        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="zoe-fence")
+        self._lock = threading.Lock()
+        self._tries: dict[str, _Try] = {}
+
+    def closed(self, node: str) -> bool:
+        """Whether a lost node is fenced, as far as anybody can; begins it when it is not."""
+        if self._command is None:
+            return True
+        with self._lock:
+            last = self._tries.get(node)
+            if last is not None and (last.done or last.ended_at_s is None or time.time() < last.ended_at_s + _RETRY_S):
+                return last.done
+            self._tries[node] = _Try(failure=last.failure if last is not None else "")
+        self._pool.submit(self._run, node)
+        return False
+
+    def back(self, node: str) -> None:
+        """The node is there again."""
+        with self._lock:
+            self._tries.pop(node, None)
+
+    def problem(self, node: str) -> str:
+        """Why a lost node is not fenced yet, in words; empty when it is, or was not lost."""
+        with self._lock:
+            last = self._tries.get(node)
+        if last is None or last.done:
+            return ""
+        return f"it is being fenced{last.failure and f'; so far in vain: {last.failure}'}"
+
+    def close(self) -> None:
+        """Wait for what runs; it is bounded in time."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _run(self, node: str) -> None:
+        failure = self._failure(node)
+        if failure:
+            _log.warning("node %s cannot be fenced: %s", node, failure)
+        with self._lock:
+            if node in self._tries:
+                self._tries[node] = _Try(not failure, failure, time.time())
+        self._waker.wake()
+
+    def _failure(self, node: str) -> str:
+        try:
+            done = subprocess.run(
+                [str(self._command), node], stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                timeout=self._timeout_s,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"{self._command} took longer than {self._timeout_s:g} s"
+        except OSError as error:
+            return f"{self._command}: {error.strerror}"
+        if done.returncode == 0:
+            return ""
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_MAX:]
+        return f"{self._command} ended with {done.returncode}{said and f': {said}'}"
