@@ -127,7 +127,8 @@ class Installation:
         """Node to what its engine tells of each container of the execution that runs now."""
         found: dict[str, list[dict[str, Any]]] = {}
         for host in self.harness.cluster.hosts:
-            mine = host.api.containers(filters={"label": f"{labels.EXECUTION}={execution.id}"})
+            wanted = [f"{labels.EXECUTION}={execution.id}", labels.SERVICES]  # its gateway is no service
+            mine = host.api.containers(filters={"label": wanted})
             try:
                 found[host.name] = [host.api.inspect_container(one["Id"]) for one in mine]
             except docker.errors.NotFound:

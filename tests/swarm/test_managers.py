@@ -1,0 +1,56 @@
+"""Three managers: the leader is lost, and another one is restarted, while work goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.swarm import need_swarm
+from tests.support.swarm_backend import SwarmHarness, small
+from tests.swarm.cluster import Cluster
+from tests.swarm.engine_host import wait_for
+from zoe_master.backends.base import ObservedState
+
+NODES = ("node-1", "node-2", "node-3")
+
+
+@pytest.fixture(scope="module")
+def trio() -> Iterator[Cluster]:
+    need_swarm()
+    cluster = Cluster(NODES, managers=3)
+    yield cluster
+    cluster.remove()
+
+
+def leader(cluster: Cluster) -> str:
+    nodes = cluster.manager.api.nodes()
+    return str(next(n["Description"]["Hostname"] for n in nodes if n["ManagerStatus"].get("Leader")))
+
+
+def test_work_goes_on_when_the_leader_is_lost_and_when_another_manager_is_restarted(trio: Cluster) -> None:
+    harness = SwarmHarness(trio)
+    try:
+        first = leader(trio)
+        others = [name for name in NODES if name != first]
+        harness.start(small("exec sleep 1000"), "e.c.0.1", others[0])
+        kept = harness.reach("e.c.0.1", ObservedState.READY)
+        trio.host(first).kill_engine()
+        wait_for(lambda: leader(trio) in others, lambda: str(trio.manager.api.nodes()))
+        harness.start(small("echo done; exit 3"), "f.c.0.1", others[1])
+        ended = harness.reach("f.c.0.1", ObservedState.ENDED)
+        assert ended.exit_code == 3
+        harness.until(lambda: harness.output("f.c.0.1") == "done\n")
+        assert harness.seen("e.c.0.1") == kept
+        trio.restart_engine(first)
+        trio.await_node(first, "ready")
+        harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
+        again = next(name for name in others if name != leader(trio))
+        trio.host(again).kill_engine()
+        trio.restart_engine(again)
+        trio.await_node(again, "ready")
+        harness.start(small("exec sleep 1000"), "g.c.0.1", first)
+        harness.reach("g.c.0.1", ObservedState.READY)
+        harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
+    finally:
+        harness.finish()
