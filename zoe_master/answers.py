@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -52,6 +53,7 @@ class Answers:
             "hint": self.hint,
             "status": self.status,
             "explain": self.explain,
+            "eta": self.eta,
             "logs": self.logs,
             "usage": self.usage,
             "address": self.address,
@@ -89,6 +91,21 @@ class Answers:
             "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
             "ahead": answer.ahead,
             "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
+        }
+
+    def eta(self, body: dict[str, Any]) -> dict[str, Any]:
+        """When a queued execution is expected to start and end."""
+        question = _read(_AboutExecution, body)
+        told = self._master.forecast(question.execution_id)
+        if told is None:
+            raise Refusal("not_queued", "the master does not see it in the queue")
+        waits = self._master.picture.record.waits
+        source = self._master.run_time(question.execution_id)
+        return {
+            "forecast": asdict(told),
+            "run_time_source": None if source is None else source.source.value,
+            "told": waits.told,
+            "held": waits.held,
         }
 
     def logs(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
 from zoe_lib.store.base import ExecutionQuery, Store
+from zoe_master.forecaster import Record
 from zoe_master.scheduler.estimate import RunKey, run_key
 from zoe_master.scheduler.orders import attained
 
@@ -19,7 +20,7 @@ _PAGE = 500
 
 
 class History:
-    """Learned in memory, and read again from the store by the next master.
+    """Learned in memory, and read again from the store by the next master. `record` is how forecasts turned out.
 
     Run times: the mean of the last two successful runs of one user's application of one name. Tsafrir, Etsion and
     Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates", IEEE TPDS 18(6),
@@ -30,7 +31,10 @@ class History:
         self._runs: OrderedDict[RunKey, tuple[float, ...]] = OrderedDict()
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
+        self.record = Record()
         for execution in _recently_ended(store):
+            if Mark.PLACED in execution.marks:
+                self.record.started(execution)
             self.learn(execution, half_life_s)
 
     def learn(self, execution: Execution, half_life_s: float) -> None:
@@ -39,6 +43,7 @@ class History:
         self._decay_to(ended_at_s, half_life_s)
         late = 2.0 ** (-max(self._used_at_s - ended_at_s, 0.0) / half_life_s)
         self._used[execution.tenant] = self._used.get(execution.tenant, 0.0) + attained(execution, ended_at_s) * late
+        self.record.ended(execution)
         placed_at_s = execution.marks.get(Mark.PLACED)
         if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
             key = run_key(execution)
@@ -48,10 +53,10 @@ class History:
                 self._runs.popitem(last=False)
 
     def past_runs(self, executions: Iterable[Execution]) -> Mapping[RunKey, float]:
-        """Expected run times in seconds of those that declare none, as far as past runs tell."""
+        """Expected run times in seconds, as far as past runs tell."""
         if not self._runs:
             return {}
-        keys = {run_key(e) for e in executions if e.application.expected_run_s is None}
+        keys = {run_key(e) for e in executions}
         return {key: sum(runs) / len(runs) for key in keys if (runs := self._runs.get(key)) is not None}
 
     def used(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:

@@ -21,6 +21,7 @@ from zoe_master.answering import Answering
 from zoe_master.answers import Answers
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
+from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
 from zoe_master.steps import Reach, Step, pass_by
 from zoe_master.waker import Waker
@@ -76,7 +77,11 @@ class Process:
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
             with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
                 metrics.LEADER.set(1)
-                self._loop(master, backend, answering)
+                foretelling = Foretelling(master, self._waker)
+                try:
+                    self._loop(master, backend, answering)
+                finally:
+                    foretelling.close()
         finally:
             backend.close()
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
 from uuid import uuid4
 
 import structlog
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
+from zoe_lib.domain.events import Forecasted
+from zoe_lib.domain.execution import ExecutionId, ExecutionState
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.executor import Executor
+from zoe_master.forecaster import forecast
 from zoe_master.images import Images
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.estimate import Estimates, RunTime
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.steps import Reach, pass_by
 
@@ -56,6 +62,7 @@ class Master:
         self._images = Images(self._picture, backend)
         self._executor = Executor(self._picture, backend, reach)
         self._platform: Sequence[Node] = ()
+        self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
 
     def tick(self) -> Tick:
@@ -79,11 +86,27 @@ class Master:
         # 4. Act.
         self._executor.carry_out(plan, now_s, plan_id)
         self._executor.drive(observations, now_s, plan_id)
+        self._keep_forecasts(now_s, plan_id)
         self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced())
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
             log.info("plan", plan=plan_id, placements=plan.placements, **counts)
         return self.latest
+
+    def forecast(self, execution_id: ExecutionId) -> Forecast | None:
+        """When a queued execution is expected to start and end, as the last tick saw it. From any thread."""
+        tick = self.latest
+        return forecast(tick.snapshot, self._picture.policy, execution_id, self._picture.record) if tick else None
+
+    def run_time(self, execution_id: ExecutionId) -> RunTime | None:
+        """The run time that forecasts of a queued execution count with, and where it comes from."""
+        snapshot = self.latest.snapshot if self.latest else Snapshot(0.0)
+        execution = next((e for e in snapshot.queued if e.id == execution_id), None)
+        return None if execution is None else Estimates(snapshot.past_runs, learned_first=True).run_time(execution)
+
+    def tell(self, execution_id: ExecutionId, told: Forecast) -> None:
+        """Its user was told this: the next tick writes it down. From any thread."""
+        self._told.put((execution_id, told))
 
     def next_due_s(self) -> float | None:
         """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
@@ -98,6 +121,13 @@ class Master:
     def policy(self) -> Policy:
         """The policy that the next tick decides by."""
         return self._picture.policy
+
+    def _keep_forecasts(self, now_s: float, plan_id: str) -> None:
+        while not self._told.empty():
+            execution_id, told = self._told.get_nowait()
+            execution = self._picture.get(execution_id)
+            if execution is not None and execution.state is ExecutionState.QUEUED and execution.forecast is None:
+                self._picture.append(execution, [Forecasted(at_s=now_s, cause_id=plan_id, forecast=told)])
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
         """Keep the platform table equal to what was seen, writing only changes."""

@@ -8,11 +8,19 @@ import structlog
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.execution import (
+    ACTIVE_STATES,
+    WAITING_STATES,
+    Execution,
+    ExecutionId,
+    ExecutionState,
+    ServiceId,
+)
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
+from zoe_master.forecaster import Record
 from zoe_master.history import History
 from zoe_master.scheduler.snapshot import Snapshot
 
@@ -68,6 +76,11 @@ class Picture:
             log.info("execution", execution=changed.id, state=changed.state.value, plan=events[-1].cause_id)
         return changed
 
+    @property
+    def record(self) -> Record:
+        """How forecasts have turned out."""
+        return self._history.record
+
     def take_raced(self) -> bool:
         """Whether an append lost against another writer since the last call."""
         raced, self._raced = self._raced, False
@@ -122,5 +135,8 @@ class Picture:
         if execution.terminal:
             if self._executions.pop(execution.id, None) is not None:
                 self._history.learn(execution, self.policy.usage_half_life_s)
-        else:
-            self._executions[execution.id] = execution
+            return
+        before = self._executions.get(execution.id)
+        if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
+            self._history.record.started(execution)
+        self._executions[execution.id] = execution

@@ -119,6 +119,32 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     assert client.explain(running.id).reason is None
 
 
+def test_eta_says_when_it_starts_and_what_was_told_stays(client: Client, master: TickingMaster) -> None:
+    resources = {"memory": "6GiB", "cores": 4}
+    two = [part(resources=resources, essential_count=2, total_count=2)]
+    hour = {"version": 4, "name": "hour", "components": two, "size": {"run_time_s": 3600}}
+    running, waiting = client.submit(hour), client.submit(hour)
+    until_state(client, running.id, ExecutionState.RUNNING)
+    told = until(lambda: client.execution(waiting.id).forecast)
+    assert told is not None
+    assert told.wait_s == pytest.approx(3600, abs=60)
+    assert told.start_p50_s is not None
+    assert told.end_p90_s is not None
+    assert told.start_p50_s < told.end_p90_s
+    answer = client.eta(waiting.id)
+    assert answer.run_time_source == "declared"
+    assert answer.forecast is not None
+    assert answer.forecast.run_s == 3600
+    assert (answer.told, answer.forecast.samples) == (0, 0)
+    client.cancel(running.id)
+    until_state(client, waiting.id, ExecutionState.RUNNING)
+    assert client.execution(waiting.id).forecast == told
+    assert client.eta(waiting.id).forecast is None
+    third = client.submit(hour)
+    until(lambda: client.execution(third.id).forecast)
+    assert (client.eta(third.id).told, client.eta(third.id).held) == (1, 1)
+
+
 def test_nodes_and_usage(client: Client, master: TickingMaster) -> None:
     execution = client.submit(job())
     until_state(client, execution.id, ExecutionState.RUNNING)

@@ -48,7 +48,9 @@ def test_explain_gives_what_was_stored_last(api: Api) -> None:
     api.start_master()
     first, second = client.submit(big), client.submit(big)
     until(lambda: client.execution(second.id).reason)
+    told = until(lambda: client.execution(second.id).forecast)
     api.stop_master()
+    assert client.eta(second.id).forecast == told
     answer = client.explain(second.id)
     assert not answer.detailed
     assert answer.reason == client.execution(second.id).reason

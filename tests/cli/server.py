@@ -11,8 +11,8 @@ from typing import Any
 
 import uvicorn
 
-from zoe_api.dependencies import secret_hash
 from zoe_api.main import create_app
+from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
@@ -136,6 +136,7 @@ class Server:
         self.append(execution_id, *ends, verdict, ev.Ended(at_s=now_s))
 
     def _add_token(self, text: str, user: str, tenant: str, scopes: set[str]) -> None:
-        _, token_id, secret = text.split("_")
-        hashed = secret_hash(secret)
-        self.store.add_token(Token(token_id, user, tenant, hashed, frozenset(scopes), time.time(), None, "for tests"))
+        token = TokenText.read(text)
+        assert token is not None
+        kept = Token(token.id, user, tenant, token.hashed, frozenset(scopes), time.time(), None, "for tests")
+        self.store.add_token(kept)

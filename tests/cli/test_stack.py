@@ -35,6 +35,9 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     running = zoe(stack, "run", BATCH, *command("exec sleep 60"), *cores, "-o", "name").stdout.strip()
     waiting = zoe(stack, "run", BATCH, *cores, "-o", "name").stdout.strip()
     assert "cores" in zoe(stack, "explain", waiting).stdout
+    eta = zoe(stack, "eta", waiting)
+    assert eta.returncode == 0
+    assert "Its run time: " in eta.stdout
     assert zoe(stack, "wait", waiting, "--timeout", "0.2").returncode == 124
     assert running in zoe(stack, "top").stdout
     assert zoe(stack, "cancel", running, waiting).returncode == 0

@@ -184,6 +184,8 @@ class Load:
             try:
                 return call()
             except StoreUnavailable:
+                if self.stop.is_set():  # the test has failed and waits for the threads
+                    raise
                 self.failures += 1
                 time.sleep(0.02)
             except ConcurrentUpdate:  # the unanswered append was done
@@ -201,21 +203,28 @@ def load(postgres_url: str) -> Iterator[Load]:
 def test_a_restart_under_load_loses_nothing(load: Load, postgres_server: PostgresServer, end: str) -> None:
     with ThreadPoolExecutor(3) as pool:
         clients = [pool.submit(load.submit, client) for client in range(3)]
-        for _ in range(2):
-            before = len(load.acknowledged)
-            wait_until(lambda before=before: len(load.acknowledged) > before + 20)
-            if end == "stopped":
-                postgres_server.embedded.stop()
-            else:
-                postgres_server.kill()
-            wait_until(lambda before=load.failures: load.failures > before)
-            postgres_server.embedded.start()
-        after = len(load.acknowledged)
-        wait_until(lambda: len(load.acknowledged) > after + 20)
-        load.stop.set()
+        try:
+            for _ in range(2):
+                restart_once(load, postgres_server, end)
+            after = len(load.acknowledged)
+            wait_until(lambda: len(load.acknowledged) > after + 20)
+        finally:
+            load.stop.set()
         for client in clients:
             client.result(WAIT_S_MAX)
     check_everything_is_whole(load)
+
+
+def restart_once(load: Load, postgres_server: PostgresServer, end: str) -> None:
+    before = len(load.acknowledged)
+    wait_until(lambda: len(load.acknowledged) > before + 20)
+    failures = load.failures
+    if end == "stopped":
+        postgres_server.embedded.stop()
+    else:
+        postgres_server.kill()
+    wait_until(lambda: load.failures > failures)
+    postgres_server.embedded.start()
 
 
 def check_everything_is_whole(load: Load) -> None:

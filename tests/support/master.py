@@ -16,6 +16,7 @@ from zoe_master import metrics
 from zoe_master.answers import Answers
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
+from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
 from zoe_master.waker import Waker
 
@@ -39,11 +40,13 @@ class TickingMaster:
         self._server = Server(endpoint, keys_dir, answers.handlers())
         self._stopping = threading.Event()
         self.failure: Exception | None = None
+        self._foretelling = Foretelling(self.master, self._waker)
         self._thread = threading.Thread(target=self._run, name="master")
         self._thread.start()
 
     def stop(self) -> None:
         """End it, and let the next one lead."""
+        self._foretelling.close()
         self._stopping.set()
         self._waker.wake()
         self._thread.join()

@@ -38,10 +38,12 @@ from zoe_lib.domain.execution import (
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, Principal, Store
 from zoe_lib.wire import (
+    Eta,
     ExecutionList,
     ExecutionSummary,
     ExecutionView,
     Explanation,
+    ForecastView,
     ReasonView,
     SubmitRequest,
     UsageList,
@@ -167,6 +169,20 @@ def explain_execution(
     except (MasterUnreachable, MasterRefused):
         return Explanation(state=execution.state, reason=stored, detailed=False)
     return Explanation(state=execution.state, detailed=True, **answer)
+
+
+@router.get("/{execution_id}/eta", response_model=Eta)
+def execution_eta(execution_id: str, request: Request, who: Reader, store: StoreDep, master: MasterDep) -> Eta:
+    """When it is expected to start and end, as things are now. Without the master, what it was told last."""
+    execution = visible_execution(store, who, execution_id)
+    if execution.state not in WAITING_STATES:
+        return Eta(state=execution.state, forecast=None)
+    try:
+        answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id)
+    except (MasterUnreachable, MasterRefused):
+        told = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
+        return Eta(state=execution.state, forecast=told)
+    return Eta(state=execution.state, **answer)
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)

@@ -1,4 +1,4 @@
-"""explain, events: why an execution waits, and what happened to it."""
+"""explain, eta, events: why an execution waits and how long, and what happened to it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, Rows, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_cli.units import clock
+from zoe_cli.units import clock, duration
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
-from zoe_lib.wire import EventList, Explanation
+from zoe_lib.wire import Eta, EventList, Explanation
+
+SOURCES = {
+    "declared": "as declared",
+    "past_runs": "the mean of the last two runs of the same user and application",
+    "time_limit": "its time limit",
+    "unknown": "neither declared nor limited, and it never ran before",
+}
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     add(app, "explain", explain, ("zoe explain x1m7xhnzn3f4144",))
+    add(app, "eta", eta, ("zoe eta x1m7xhnzn3f4144", "zoe eta x1m7xhnzn3f4144 -o json"))
     add(app, "events", events, ("zoe events x1m7xhnzn3f4144",))
 
 
@@ -36,6 +44,23 @@ def explain(context: typer.Context, execution_id: Id) -> None:
     write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
     if rows:
         write("\n" + table(refusals))
+
+
+def eta(context: typer.Context, execution_id: Id) -> None:
+    """Say when an execution is expected to start and to end, and how good such forecasts have been."""
+    with options(context).client() as client:
+        answer = client.eta(execution_id)
+    told = answer.forecast
+    rows = []
+    if told is not None:
+        rows = [("start", *_by(told.start_p50_s, told.start_p90_s)), ("end", *_by(told.end_p50_s, told.end_p90_s))]
+    form, times = options(context).output, Rows(("", "as likely as not by", "nine times of ten by"), rows)
+    if form is not Format.TABLE:
+        emit(answer, form, times)
+        return
+    if told is not None:
+        write(table(times) + "\n")
+    write("".join(f"{printable(line)}\n" for line in _about(answer)))
 
 
 def events(context: typer.Context, execution_id: Id) -> None:
@@ -57,6 +82,31 @@ def _all_events(client: Client, execution_id: str) -> EventList:
         page = client.events(execution_id, after=page[-1].id).events
         found += page
     return EventList(events=found)
+
+
+def _by(*times_s: float | None) -> list[str]:
+    return ["unknown" if at_s is None else clock(at_s) for at_s in times_s]
+
+
+def _about(answer: Eta) -> list[str]:
+    """What the times rest on."""
+    told = answer.forecast
+    if told is None:
+        return [f"There is no forecast: it is {answer.state.value}."]
+    lines = []
+    if told.wait_s is None:
+        lines.append("Nothing can be said: something ahead of it has no known end.")
+    if answer.run_time_source is not None:
+        run = "unknown" if told.run_s is None else duration(told.run_s)
+        lines.append(f"Its run time: {run} ({SOURCES[answer.run_time_source]}).")
+    if told.extrapolated:
+        lines.append("The queue is too long to simulate all of it; the rest is extrapolated.")
+    if answer.told:
+        share = f"{100 * answer.held / answer.told:.0f} %"
+        lines.append(f"Of {answer.told} earlier forecasts, {share} started by the time given for nine of ten.")
+    if not told.samples:
+        lines.append("Too few forecasts have come true yet to say how good they are: these times are a rule of thumb.")
+    return lines
 
 
 def _sentences(answer: Explanation) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from zoe_lib.domain.execution import Cause, Outcome, ServiceId
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 
 
@@ -41,6 +42,14 @@ class ReasonChanged(Event):
 
     kind: ClassVar[str] = "reason_changed"
     reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecasted(Event):
+    """Its user was told when it is expected to start and to end."""
+
+    kind: ClassVar[str] = "forecasted"
+    forecast: Forecast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +197,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Submitted,
         Queued,
         ReasonChanged,
+        Forecasted,
         StartPlanned,
         StorageGranted,
         ElasticPlaced,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 
 ExecutionId = str
@@ -123,7 +124,8 @@ class Execution:
     """One submitted Application.
 
     `attempt` counts tries of the whole; a retry adds new services with attempt + 1, old ones stay ended.
-    `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on.
+    `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast` is what was told of this try
+    when it had to wait; it stays as it was told.
     """
 
     id: ExecutionId
@@ -146,6 +148,7 @@ class Execution:
     cause: Cause | None = None
     message: str = ""
     reason: Reason | None = None
+    forecast: Forecast | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -27,6 +27,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Submitted: frozenset({E.SUBMITTED}),
     ev.Queued: frozenset({E.SUBMITTED}),
     ev.ReasonChanged: frozenset({E.QUEUED}),
+    ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
     ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
     ev.StorageGranted: frozenset({E.STARTING}),
@@ -117,6 +118,11 @@ def _(event: ev.Queued, execution: Execution) -> Execution:
 @_change.register
 def _(event: ev.ReasonChanged, execution: Execution) -> Execution:
     return replace(execution, reason=event.reason)
+
+
+@_change.register
+def _(event: ev.Forecasted, execution: Execution) -> Execution:
+    return replace(execution, forecast=event.forecast)
 
 
 @_change.register
@@ -253,6 +259,7 @@ def _(event: ev.Requeued, execution: Execution) -> Execution:
         outcome=None,
         exit_code=None,
         cause=None,
+        forecast=None,
         message="",
     )
 

@@ -112,6 +112,10 @@ class Client:
         """Why it is not running."""
         return self._call(wire.Explanation, "GET", f"/executions/{_part(execution_id)}/explain")
 
+    def eta(self, execution_id: str) -> wire.Eta:
+        """When it is expected to start and to end."""
+        return self._call(wire.Eta, "GET", f"/executions/{_part(execution_id)}/eta")
+
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s

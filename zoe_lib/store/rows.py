@@ -8,6 +8,7 @@ from typing import Any
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import JournalEntry, Token, UsageSample
@@ -48,6 +49,7 @@ def changing_values(execution: Execution) -> Values:
         "cause": encode(execution.cause),
         "message": execution.message,
         "reason": encode(execution.reason),
+        "forecast": encode(execution.forecast),
     }
 
 
@@ -74,6 +76,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         cause=None if row.cause is None else Cause(row.cause),
         message=row.message,
         reason=None if row.reason is None else decode(Reason, row.reason),
+        forecast=None if row.forecast is None else decode(Forecast, row.forecast),
         notes=tuple(row.notes),
     )
 

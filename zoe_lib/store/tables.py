@@ -53,6 +53,7 @@ executions = Table(
     Column("cause", Text),
     Column("message", Text, nullable=False),
     Column("reason", JSONB(none_as_null=True)),
+    Column("forecast", JSONB(none_as_null=True)),
     Column("notes", JSONB, nullable=False),
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)

@@ -61,6 +61,36 @@ class ServiceView(Wire):
         return cls.model_validate(service)
 
 
+class ForecastView(Wire):
+    """When an execution is expected to start and end, told at `at_s`; times are null while nothing can be said.
+
+    p50: half of all forecasts hold that it happens by then; p90: nine of ten do, judged by how `samples` earlier ones
+    turned out (0: a rule of thumb). `extrapolated`: the queue was too long to simulate all of it.
+    """
+
+    at_s: float
+    wait_s: float | None = Field(description="Simulated wait in seconds, before calibration.")
+    run_s: float | None = Field(description="Expected run time in seconds.")
+    start_p50_s: float | None
+    start_p90_s: float | None
+    end_p50_s: float | None
+    end_p90_s: float | None
+    samples: int
+    extrapolated: bool
+
+
+class Eta(Wire):
+    """The forecast as of now, and how good forecasts have been here."""
+
+    state: ExecutionState
+    forecast: ForecastView | None = Field(description="Null when it does not wait, or the master cannot be asked.")
+    run_time_source: str | None = Field(
+        default=None, description="`declared`, `past_runs`, `time_limit` or `unknown`: where `run_s` comes from."
+    )
+    told: int = Field(default=0, description="Forecasts of waits that have come true or not.")
+    held: int = Field(default=0, description="Those of them whose start came by the p90 that was told.")
+
+
 class ExecutionSummary(Wire):
     """One execution as a line of a list."""
 
@@ -82,6 +112,7 @@ class ExecutionSummary(Wire):
     cause: Cause | None
     message: str
     reason: ReasonView | None
+    forecast: ForecastView | None = Field(description="What was told when it had to wait; it stays as it was told.")
     core_total: int
     core_ready: int
     elastic_total: int
@@ -149,6 +180,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "cause": execution.cause,
         "message": execution.message,
         "reason": None if execution.reason is None else ReasonView.of(execution.reason),
+        "forecast": None if execution.forecast is None else ForecastView.model_validate(execution.forecast),
         "core_total": len(core),
         "core_ready": sum(s.state is ServiceState.READY for s in core),
         "elastic_total": len(elastic),

@@ -33,21 +33,26 @@ class RunTime:
 class Estimates:
     """Expected run times: declared, else learned from past runs, else the time limit, else for ever.
 
-    `past_runs` holds for each RunKey the run time that is expected of the next one.
+    `past_runs` holds for each RunKey the run time that is expected of the next one. With `learned_first` that counts
+    more than what is declared: users are asked for sizes, and forecasts are to come true.
     """
 
-    def __init__(self, past_runs: Mapping[RunKey, float]) -> None:
+    def __init__(self, past_runs: Mapping[RunKey, float], learned_first: bool = False) -> None:
         self._past_runs = past_runs
+        self._learned_first = learned_first
 
     def run_time(self, execution: Execution) -> RunTime:
         """The expected run time and its source. What is learned never exceeds the time limit."""
         application = execution.application
         limit_s = application.time_limit_s or math.inf
-        if application.expected_run_s:
-            return RunTime(application.expected_run_s, Source.DECLARED)
+        declared_s = application.expected_run_s
+        if declared_s and not self._learned_first:
+            return RunTime(declared_s, Source.DECLARED)
         learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
         if learned_s is not None:
             return RunTime(min(learned_s, limit_s), Source.PAST_RUNS)
+        if declared_s:
+            return RunTime(declared_s, Source.DECLARED)
         return RunTime(limit_s, Source.TIME_LIMIT if limit_s < math.inf else Source.UNKNOWN)
 
     def run_s(self, execution: Execution) -> float:

@@ -84,6 +84,19 @@ class Ledger:
         """What is left on a node now."""
         return Resources(self.free_cores[node], self.free_memory[node], self.free_devices[node])
 
+    def with_room(self, nodes: Iterable[int], amount: Resources) -> list[int]:
+        """Those of the nodes that have so much left; an exact fit is a fit."""
+        cores, memory, free_cores, free_memory = (
+            amount.cores_milli,
+            amount.memory_bytes,
+            self.free_cores,
+            self.free_memory,
+        )
+        found = [i for i in nodes if free_cores[i] >= cores and free_memory[i] >= memory]
+        for kind, pieces in amount.devices.items():
+            found = [i for i in found if self.free_devices[i].get(kind, 0) >= pieces]
+        return found
+
     def _change(self, node: int, amount: Resources, sign: int) -> None:
         self.free_cores[node] += sign * amount.cores_milli
         self.free_memory[node] += sign * amount.memory_bytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
@@ -14,6 +14,7 @@ from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.profile import Profile
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.reclaim import Reclaim
+from zoe_master.scheduler.request import Request
 from zoe_master.scheduler.snapshot import Snapshot
 
 _BACKOFF = Reason(ReasonCode.RETRY_BACKOFF, "It is tried again after a pause.", hint="`zoe show` gives the earlier end")
@@ -26,10 +27,22 @@ _NOT_SCANNED = Reason(
 )
 
 
+# Why a core found no room.
+Refuse = Callable[[Execution, Request, Placer], Reason]
+
+
 class QueuePass:
     """One walk. `starts` and `reasons` together hold every execution of the queue once it is over."""
 
-    def __init__(self, placer: Placer, reclaim: Reclaim, queue: Queue, snapshot: Snapshot, policy: Policy) -> None:
+    def __init__(
+        self,
+        placer: Placer,
+        reclaim: Reclaim,
+        queue: Queue,
+        snapshot: Snapshot,
+        policy: Policy,
+        refuse: Refuse = refusal,
+    ) -> None:
         self.starts: dict[ExecutionId, tuple[Placement, ...]] = {}
         self.reasons: dict[ExecutionId, Reason] = {}
         self._placer = placer
@@ -37,6 +50,7 @@ class QueuePass:
         self._queue = queue
         self._snapshot = snapshot
         self._policy = policy
+        self._refuse = refuse
         self._started: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._placed = 0
 
@@ -59,7 +73,7 @@ class QueuePass:
                 self._start(execution, answer)
                 return True
             reason = _MAKING_ROOM if self._reclaim.make_room(execution) else None
-            reason = reason or refusal(execution, answer, self._placer)
+            reason = reason or self._refuse(execution, answer, self._placer)
         self.reasons[execution.id] = reason
         return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
 

@@ -15,12 +15,12 @@ _NO_LIMIT = TenantLimit()
 
 
 class Holdings:
-    """What each tenant's services reserve while a plan is made."""
+    """What each tenant's services reserve while a plan is made; not counted where the policy does not ask for it."""
 
     def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
         self._limits = policy.tenant_limits
         self._held: dict[str, Resources] = defaultdict(Resources)
-        for execution in active:
+        for execution in active if policy.tenant_limits or policy.tenants != "none" else ():
             for service in execution.services:
                 if service.node is not None and service.alive:
                     self.take(execution.tenant, execution.component_of(service).reservation)
@@ -35,6 +35,8 @@ class Holdings:
 
     def room_for(self, tenant: str, amount: Resources) -> int | None:
         """How often the tenant may still take this amount; None when nothing limits it."""
+        if not self._limits:
+            return None
         limit = self._limit(tenant)
         held = self.of(tenant)
         counts = [

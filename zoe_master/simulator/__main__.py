@@ -14,7 +14,7 @@ from pathlib import Path
 import structlog
 
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
-from zoe_master.simulator.figures import figures
+from zoe_master.simulator.figures import figures, forecast_figures
 from zoe_master.simulator.swf import Trace, TraceError, read_swf
 from zoe_master.simulator.trace import Replay, Start, in_trace_order
 
@@ -40,6 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--order", choices=sorted(ORDERS), default="fifo")
     run.add_argument("--backfill", choices=sorted(BACKFILLS), default="none")
     run.add_argument("--exact-runtimes", action="store_true", help="estimates are the run times, not the requests")
+    run.add_argument(
+        "--forecast-every", type=_positive, metavar="N", help="tell each N-th job that has to wait when it will start"
+    )
     run.add_argument("--jobs", type=int, help="only the first so many jobs")
     run.add_argument("--starts", type=Path, help="write job_id,start_s for every job")
     run.add_argument("--json", action="store_true", help="figures as one JSON object")
@@ -52,8 +55,11 @@ def _run(arguments: argparse.Namespace) -> int:
         trace = Trace(trace.name, trace.processors, trace.jobs[: arguments.jobs])
     policy = Policy(order=arguments.order, backfill=arguments.backfill)
     began_s = time.perf_counter()
-    starts = Replay(trace, policy, arguments.exact_runtimes).run(_progress(len(trace.jobs)))
+    replay = Replay(trace, policy, arguments.exact_runtimes, arguments.forecast_every)
+    starts = replay.run(_progress(len(trace.jobs)))
     result = figures(trace, starts, time.perf_counter() - began_s)
+    if arguments.forecast_every is not None:
+        result |= forecast_figures(replay.foretold)
     if arguments.starts is not None:
         _write_starts(arguments.starts, starts)
     if arguments.json:
@@ -62,6 +68,13 @@ def _run(arguments: argparse.Namespace) -> int:
         for name, value in result.items():
             print(f"{name:<24}{value:,.3f}" if isinstance(value, float) else f"{name:<24}{value}")
     return 0
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
 
 
 def _progress(total: int) -> Callable[[int], None]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
 from zoe_master.simulator.swf import Trace
-from zoe_master.simulator.trace import Start
+from zoe_master.simulator.trace import Foretold, Start
 
 # Jobs shorter than this do not make the slowdown explode; the bound of Gaussier et al., SC'15.
 BOUND_S = 10.0
@@ -15,6 +16,19 @@ BOUND_S = 10.0
 def bounded_slowdown(start: Start) -> float:
     """Turnaround over run time, both as if the job had taken at least ten seconds; at least one."""
     return max(1.0, (start.wait_s + start.job.run_s) / max(start.job.run_s, BOUND_S))
+
+
+def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
+    """How many forecasts there were, and the shares of starts by the p50 and the p90 that were told."""
+    count = max(len(foretold), 1)
+    return {
+        "forecasts": len(foretold),
+        "started_by_p50": sum(one.waited_s <= one.spread.p50_s for one in foretold) / count,
+        "started_by_p90": sum(one.waited_s <= one.spread.p90_s for one in foretold) / count,
+        "median_wait_s": median([one.waited_s for one in foretold] or [0.0]),
+        "median_p50_s": median([one.spread.p50_s for one in foretold] or [0.0]),
+        "median_p90_s": median([one.spread.p90_s for one in foretold] or [0.0]),
+    }
 
 
 def figures(trace: Trace, starts: Sequence[Start], took_s: float) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master
+from zoe_master.scheduler.calibration import Calibration, Spread
+from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.forecast import Wait, wait_of
 from zoe_master.simulator.swf import Job, Trace
 
 _NODE = "machine"
@@ -40,10 +43,23 @@ class Start:
         return self.start_s - self.job.submit_s
 
 
-class Replay:
-    """One run of a trace under a policy."""
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """What a job was told at its submission, and what became of it: waits in seconds."""
 
-    def __init__(self, trace: Trace, policy: Policy, exact_runtimes: bool = False) -> None:
+    spread: Spread
+    waited_s: float
+
+
+class Replay:
+    """One run of a trace under a policy.
+
+    With `forecast_every` n, each n-th job is told when it will start, if it has to wait; `foretold`: what came of it.
+    """
+
+    def __init__(
+        self, trace: Trace, policy: Policy, exact_runtimes: bool = False, forecast_every: int | None = None
+    ) -> None:
         self._trace = trace
         self._exact = exact_runtimes
         self._clock = ManualClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
@@ -59,6 +75,10 @@ class Replay:
         self._jobs: dict[str, Job] = {}
         self._ended: set[str] = set()
         self.starts: list[Start] = []
+        self._forecast_every = forecast_every
+        self._calibration = Calibration()
+        self._told: dict[str, tuple[Wait, Spread]] = {}
+        self.foretold: list[Foretold] = []
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> list[Start]:
         """Replay every job; the starts in order of time."""
@@ -89,6 +109,21 @@ class Replay:
         self._store.submit(fresh, "replay")
         if job.processors <= self._free:
             self._tick()
+        if self._forecast_every is not None and len(self._jobs) % self._forecast_every == 0:
+            self._tell(execution_id)
+
+    def _tell(self, execution_id: str) -> None:
+        picture = self._master.picture
+        picture.catch_up()
+        snapshot = picture.snapshot(self._clock(), self._backend.nodes(), {})
+        wait = wait_of(snapshot, picture.policy, execution_id, Estimates(snapshot.past_runs, learned_first=True))
+        if wait is not None and wait.seconds < math.inf:
+            self._told[execution_id] = wait, self._calibration.spread(wait.seconds)
+
+    def _learn(self, execution_id: str, waited_s: float) -> None:
+        wait, spread = self._told.pop(execution_id)
+        self._calibration.learn(wait.seconds, spread.p90_s, waited_s)
+        self.foretold.append(Foretold(spread, waited_s))
 
     def _end(self) -> None:
         at_s, kind, number, execution_id = heapq.heappop(self._ends)
@@ -111,6 +146,8 @@ class Replay:
             job = self._jobs[execution_id]
             self._free -= job.processors
             self.starts.append(Start(job, now_s))
+            if execution_id in self._told:
+                self._learn(execution_id, now_s - job.submit_s)
             kind = _ESTIMATED_END if job.run_s == self._estimate_s(job) else _TERMINATION
             heapq.heappush(self._ends, (now_s + job.run_s, kind, len(self.starts), execution_id))
 

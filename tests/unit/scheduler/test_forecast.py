@@ -1,0 +1,98 @@
+"""The wait of one execution, from the scheduler run forward; and what comes true makes the spread."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.support.scheduling import component, node, queued, started
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.calibration import Calibration
+from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.forecast import STEPS_MAX, Wait, wait_of
+from zoe_master.scheduler.snapshot import Snapshot
+
+NODES = (node("n", cores=4, memory_gib=64),)
+DECLARED = Estimates({})
+
+
+def job(name: str, at_s: float, run_s: float | None, cores: float = 4, **more: object) -> Execution:
+    return queued(name, component(cores=cores, **more), at_s=at_s, expected_run_s=run_s)
+
+
+def wait(execution_id: str, *waiting: Execution, active: tuple[Execution, ...] = (), **policy: object) -> Wait | None:
+    snapshot = Snapshot(100.0, NODES, waiting, active)
+    return wait_of(snapshot, Policy(**policy), execution_id, DECLARED)  # type: ignore[arg-type]
+
+
+def test_it_waits_for_what_runs_and_for_those_ahead() -> None:
+    running = started(job("r", 0, 150.0), "n")  # placed at 1
+    waiting = (job("a", 1, 10.0), job("b", 2, 20.0), job("c", 3, 30.0))
+    assert wait("a", *waiting, active=(running,)) == Wait(51.0)
+    assert wait("c", *waiting, active=(running,)) == Wait(81.0)
+    assert wait("c", *waiting, active=(running,), order="sjf", ageing_s=0.0) == Wait(81.0)
+    assert wait("b", job("x", 0, 500.0), *waiting, active=(running,), order="sjf", ageing_s=0.0) == Wait(61.0)
+
+
+def test_what_can_start_now_waits_for_nothing_and_elastic_services_are_in_nobodys_way() -> None:
+    assert wait("a", job("a", 1, 10.0)) == Wait(0.0)
+    greedy = started(job("g", 0, 1e6, cores=1, essential_count=1, total_count=4), "n", "n", "n", "n")
+    assert wait("a", job("a", 1, 10.0, cores=3), active=(greedy,)) == Wait(0.0)
+
+
+def test_backfill_and_limits_count() -> None:
+    running = started(job("r", 0, 150.0, cores=2), "n")
+    waiting = (job("large", 1, 10.0), job("small", 2, 20.0, cores=1))
+    assert wait("small", *waiting, active=(running,)) == Wait(61.0)
+    assert wait("small", *waiting, active=(running,), backfill="easy") == Wait(0.0)
+
+
+def test_one_that_never_fits_holds_up_nobody() -> None:
+    assert wait("a", job("monster", 0, 10.0, cores=99), job("a", 1, 10.0)) == Wait(0.0)
+
+
+def test_what_nobody_knows_the_end_of_cannot_be_foretold() -> None:
+    running = started(job("r", 0, None), "n")
+    assert wait("a", job("a", 1, 10.0), active=(running,)) == Wait(math.inf)
+    limited = replace(running, application=replace(running.application, time_limit_s=200.0))
+    assert wait("a", job("a", 1, 10.0), active=(limited,)) == Wait(101.0)
+
+
+def test_who_is_not_queued_has_no_wait() -> None:
+    assert wait("nobody", job("a", 1, 10.0)) is None
+
+
+def test_a_queue_too_long_to_simulate_is_extrapolated_close_to_the_truth() -> None:
+    count = 5 * STEPS_MAX
+    waiting = tuple(job(f"e{i:05}", i, 10.0) for i in range(count))
+    found = wait(waiting[-1].id, *waiting)
+    assert found is not None
+    assert found.extrapolated
+    assert found.seconds == pytest.approx(10.0 * (count - 1), rel=0.02)
+
+
+def test_one_that_runs_over_is_expected_to_go_on_as_long_again() -> None:
+    running = started(job("r", 0, 79.0), "n")  # expected to end at 80; it is 100
+    assert wait("a", job("a", 1, 10.0), active=(running,)) == Wait(20.0)
+
+
+def test_p90_holds_nine_times_of_ten_whatever_the_error_is_like() -> None:
+    for seed in range(5):
+        chance, calibration = random.Random(seed), Calibration()
+        bias = chance.uniform(0.2, 3.0)
+        for _ in range(3000):
+            simulated = chance.lognormvariate(7, 1.5)
+            spread = calibration.spread(simulated)
+            calibration.learn(simulated, spread.p90_s, simulated * bias * chance.lognormvariate(0, 0.7))
+        assert calibration.coverage == pytest.approx(0.9, abs=0.03), f"seed {seed}"
+        assert calibration.spread(1000.0).p50_s == pytest.approx(1000.0 * bias, rel=0.35), f"seed {seed}"
+
+
+def test_before_anything_was_learned_the_spread_says_so() -> None:
+    spread = Calibration().spread(600.0)
+    assert (spread.samples, spread.p50_s) == (0, 600.0)
+    assert spread.p90_s > 1000.0

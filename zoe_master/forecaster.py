@@ -1,0 +1,69 @@
+"""Tells when executions will start and end, and learns from how that turned out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.calibration import Calibration
+from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.forecast import wait_of
+from zoe_master.scheduler.snapshot import Snapshot
+
+
+@dataclass(slots=True)
+class Record:
+    """How forecasts have turned out: of waits, and of run times."""
+
+    waits: Calibration = field(default_factory=Calibration)
+    runs: Calibration = field(default_factory=Calibration)
+
+    def started(self, execution: Execution) -> None:
+        """An execution has its place: was its wait as foretold?"""
+        told = execution.forecast
+        if told is None or told.wait_s is None or told.start_p90_s is None:
+            return
+        waited_s = max(execution.marks[Mark.PLACED] - told.at_s, 0.0)
+        self.waits.learn(told.wait_s, told.start_p90_s - told.at_s, waited_s)
+
+    def ended(self, execution: Execution) -> None:
+        """An execution has ended: did it run as long as foretold?"""
+        told = execution.forecast
+        if execution.state is not ExecutionState.SUCCEEDED or told is None or told.run_s is None:
+            return
+        if told.end_p90_s is None or told.start_p90_s is None:
+            return
+        ran_s = max(execution.marks[Mark.ENDED] - execution.marks[Mark.PLACED], 0.0)
+        self.runs.learn(told.run_s, told.end_p90_s - told.start_p90_s, ran_s)
+
+
+def forecast(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, record: Record) -> Forecast | None:
+    """The forecast of a queued execution as things are now; None when it is not queued.
+
+    The p90 of the end adds those of wait and run time, which errs on the late side.
+    """
+    execution = next((e for e in snapshot.queued if e.id == execution_id), None)
+    estimates = Estimates(snapshot.past_runs, learned_first=True)
+    wait = wait_of(snapshot, policy, execution_id, estimates) if execution is not None else None
+    if execution is None or wait is None:
+        return None
+    now_s, expected_s = snapshot.now_s, estimates.run_s(execution)
+    run_s = expected_s if expected_s < math.inf else None
+    if wait.seconds == math.inf:
+        return Forecast(now_s, None, run_s)
+    start = record.waits.spread(wait.seconds)
+    run = record.runs.spread(run_s) if run_s is not None else None
+    return Forecast(
+        at_s=now_s,
+        wait_s=wait.seconds,
+        run_s=run_s,
+        start_p50_s=now_s + start.p50_s,
+        start_p90_s=now_s + start.p90_s,
+        end_p50_s=now_s + start.p50_s + run.p50_s if run is not None else None,
+        end_p90_s=now_s + start.p90_s + run.p90_s if run is not None else None,
+        samples=start.samples,
+        extrapolated=wait.extrapolated,
+    )
