@@ -210,9 +210,9 @@ class EmbeddedPostgres:
         return " ".join(f"-c {name}={_quoted(value)}" for name, value in settings.items())
 
     def _story(self) -> str:
-        """The end of the log that was written last; the server moves from one file to another while it starts."""
-        logs = sorted(self._log.glob("*.log"), key=lambda path: path.stat().st_mtime)
-        return logs[-1].read_text(errors="replace")[-STORY_CHARACTERS:] if logs else "it left no log"
+        """The ends of the two logs written last: the server moves from one to another while it starts."""
+        logs = sorted(self._log.glob("*.log"), key=lambda path: path.stat().st_mtime)[-2:]
+        return "\n".join(log.read_text(errors="replace")[-STORY_CHARACTERS:] for log in logs) or "it left no log"
 
     def _make_database(self) -> None:
         with contextlib.closing(self._connect_as_superuser()) as connection, connection.cursor() as cursor:
