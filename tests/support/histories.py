@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tests.support.applications import GIB
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.reasons import Reason, ReasonCode
 
@@ -41,6 +42,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     waits = Reason(ReasonCode.NO_RESOURCES, f"no room at {at_s}", {"resources": 3}, "wait")
     yield ev.Queued(at_s=at_s, cause_id="tick")
     yield ev.ReasonChanged(at_s=at_s, reason=waits)
+    yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
     yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=_placements(execution.core_services()))
     yield ev.StorageGranted(at_s=at_s, read_bytes_per_s=GIB)
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))

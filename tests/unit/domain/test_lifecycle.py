@@ -18,6 +18,7 @@ from zoe_lib.domain.execution import (
     ServiceState,
     service_id,
 )
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import (
     EXECUTION_TRANSITIONS,
     SERVICE_TRANSITIONS,
@@ -45,6 +46,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Running: ev.Running(at_s=1.0),
     ev.Stopping: ev.Stopping(at_s=1.0, outcome=Outcome.FAILED, cause=Cause.EXITED),
     ev.Ended: ev.Ended(at_s=1.0),
+    ev.Forecasted: ev.Forecasted(at_s=1.0, forecast=Forecast(1.0, 5.0, 10.0)),
     ev.Requeued: ev.Requeued(at_s=1.0),
     ev.Refused: ev.Refused(at_s=1.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED),
 }
