@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ from scripts.images.recipes import RECIPES
 from tests.swarm.builder import builder
 
 UNUSED_MAX_S = 14 * 86400.0
+KEPT_MAX = 3
+"""Of each image: several clones may differ, and some change with every edit."""
 
 
 def directory() -> Path:
@@ -81,6 +84,11 @@ def load(engine: Engine, archive: Path) -> None:
 
 
 def _forget_unused() -> None:
+    """Whatever was not used for long, and all but the newest few of each image."""
+    by_image = defaultdict(list)
     for path in directory().glob("*.tar"):
-        if time.time() - path.stat().st_mtime > UNUSED_MAX_S:
-            path.unlink()
+        by_image[path.name.rpartition("-")[0]].append((path.stat().st_mtime, path))
+    for archives in by_image.values():
+        for position, (used_s, path) in enumerate(sorted(archives, reverse=True)):
+            if position >= KEPT_MAX or time.time() - used_s > UNUSED_MAX_S:
+                path.unlink(missing_ok=True)
