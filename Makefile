@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm images up down
+.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler-smoke clean test-swarm images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -23,6 +23,9 @@ down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
 
 runtime: setup ## build the application runtime (Spark, Java) for local services, once
 	@$(RUN) -m zoe_embedded.runtime
+
+notebook: setup ## the same with JupyterLab, for spark-notebook.json under `make serve`
+	@$(RUN) -m zoe_embedded.runtime --notebook
 
 demo: runtime ## run a real Spark application through Zoe and check its answer
 	@$(RUN) -m zoe_embedded.demo

@@ -13,7 +13,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zoe_embedded.home import Home
@@ -21,6 +21,7 @@ from zoe_embedded.home import Home
 CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
 _SPARK = "pyspark"
+_NOTEBOOK_STAMP = "zoe-notebook.stamp"
 
 
 class RuntimeBuildError(Exception):
@@ -33,6 +34,8 @@ class Runtime:
 
     path: tuple[str, ...]
     environment: dict[str, str]
+    notebook: bool = False
+    """Whether JupyterLab is there, too."""
 
 
 def ensure_runtime(home: Home) -> Runtime:
@@ -48,6 +51,22 @@ def ensure_runtime(home: Home) -> Runtime:
     return describe(directory)
 
 
+def ensure_notebook(home: Home) -> Runtime:
+    """The same with JupyterLab beside Spark, which only those get who ask for it."""
+    runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
+    directory = home.runtime / "spark"
+    stamp = directory / _NOTEBOOK_STAMP
+    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
+    if not stamp.exists() or stamp.read_text() != wanted:
+        _say("runtime: JupyterLab beside Spark")
+        uv = Path(sys.executable).with_name("uv")
+        target = ("--python", directory / "bin" / "python", "--link-mode", "copy")
+        _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
+        _make_readable(directory)
+        stamp.write_text(wanted)
+    return replace(runtime, notebook=True)
+
+
 def describe(directory: Path) -> Runtime:
     """PATH and variables of a runtime that was built in `directory`."""
     packages = next(directory.glob("lib/python3*/site-packages"))
@@ -60,6 +79,7 @@ def describe(directory: Path) -> Runtime:
             "PYSPARK_PYTHON": str(directory / "bin" / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
         },
+        notebook=(directory / _NOTEBOOK_STAMP).exists(),
     )
 
 
@@ -183,9 +203,10 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
-    """Build the runtime of the default home and say where it is."""
+    """Build the runtime of the default home, with --notebook JupyterLab in it, and say where it is."""
+    ensure = ensure_notebook if "--notebook" in sys.argv[1:] else ensure_runtime
     try:
-        runtime = ensure_runtime(Home.find(CLONE).create())
+        runtime = ensure(Home.find(CLONE).create())
     except RuntimeBuildError as error:
         print(error, file=sys.stderr)
         return 1

@@ -169,6 +169,8 @@ class Stack:
         images: dict[str, object] = {"zoe/tiny": system, "zoe/python": system}
         if runtime is not None:
             images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
+        if runtime is not None and runtime.notebook:
+            images["zoe/jupyter-spark"] = images["zoe/spark"]
         account = home.component_account
         config: dict[str, object] = {
             "database_url": database_url,

