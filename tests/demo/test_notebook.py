@@ -25,8 +25,7 @@ def test_a_cell_computes_on_the_workers_and_only_the_token_lets_in() -> None:
         service = next(service for service in ready.services if service.component == "notebook")
         at = api.port_address(ready.id, service.id, "lab")
         token = token_in(lambda: b64decode(api.logs(ready.id, service.id).data).decode())
-        where = (at.host, at.port)
-        notebook = Notebook(lambda: socket.create_connection(where, 30), f"{at.host}:{at.port}", token)
+        notebook = Notebook(at.host, at.port, token)
         notebook.check_strangers()
         assert check_sum(notebook.execute(CELL)) == {socket.gethostname()}
         api.cancel(ready.id)

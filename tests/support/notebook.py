@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from typing import Any
 
@@ -31,11 +30,12 @@ CELL_DEADLINE_S = 120.0
 
 @dataclass(frozen=True)
 class Notebook:
-    """`dial` connects to it; `host` is what it is called in requests."""
+    """`extra` is what every request bears besides the token."""
 
-    dial: Callable[[], socket.socket]
     host: str
+    port: int
     token: str
+    extra: Mapping[str, str] = field(default_factory=dict)
 
     def check_strangers(self) -> None:
         """Nobody without the token, or with another one, gets in."""
@@ -46,8 +46,7 @@ class Notebook:
 
     def ask(self, method: str, path: str) -> tuple[int, Any]:
         """Status and answer of a request."""
-        connection = HTTPConnection(self.host)
-        connection.sock = self.dial()
+        connection = HTTPConnection(self.host, self.port, timeout=30)
         with closing(connection):
             connection.request(method, path, body="{}" if method == "POST" else None, headers=self._headers)
             answer = connection.getresponse()
@@ -57,8 +56,8 @@ class Notebook:
         """What a cell prints in a kernel of its own."""
         status, kernel = self.ask("POST", "/api/kernels")
         assert status == 201, kernel
-        url = f"ws://{self.host}/api/kernels/{kernel['id']}/channels"
-        with connect(url, sock=self.dial(), additional_headers=self._headers, open_timeout=30) as channel:
+        url = f"ws://{self.host}:{self.port}/api/kernels/{kernel['id']}/channels"
+        with connect(url, additional_headers=self._headers, open_timeout=30) as channel:
             request = _request(code)
             channel.send(json.dumps(request))
             printed = ""
@@ -75,7 +74,7 @@ class Notebook:
 
     @property
     def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"token {self.token}"} if self.token else {}
+        return {**self.extra, **({"Authorization": f"token {self.token}"} if self.token else {})}
 
 
 def _request(code: str) -> dict[str, Any]:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import socket
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import docker
 
-from tests.support.overlay import dial
 from tests.support.swarm_backend import SwarmHarness
 from zoe_embedded.home import Account
 from zoe_lib.descriptions import parse
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
 from zoe_lib.store.memory import MemoryStore
+from zoe_master.backends.base import Address, BackendError
 from zoe_master.backends.swarm import labels
 from zoe_master.master import Master
 
@@ -51,6 +53,8 @@ class Installation:
         harness.settings = replace(
             harness.settings,
             images=("zoe/*",),
+            gateway_image="zoe/gateway",
+            publish_ports=False,
             workspaces_dir=self.workspace.parent,
             tenant_users={TENANT: f"{OWNER.uid}:{OWNER.gid}"},
         )
@@ -111,13 +115,23 @@ class Installation:
         self.cancel(execution_id)
         return self.until(execution_id, lambda execution: execution.terminal, 60)
 
-    def dial(self, execution: Execution, component: str, port: str) -> socket.socket:
-        """Connect to a port of a component's first service in the execution's own network."""
+    def address(self, execution: Execution, component: str, port: str) -> Address:
+        """Where the gateway lets a request with these headers through to a proxied port."""
         service = service_of(execution, component)
-        number = next(one.number for one in execution.component_of(service).ports if one.name == port)
-        host = self.harness.cluster.host(service.node or "")
-        container = (service.backend_id or "").partition(" ")[0].removeprefix("container:")
-        return dial(host, host.api.inspect_container(container), number)
+        found: list[Address] = []
+
+        def there() -> bool:
+            self.master.tick()
+            with contextlib.suppress(BackendError, OSError):
+                at = self.harness.backend.address(service.id, port)
+                with closing(HTTPConnection(at.host, at.port, timeout=10)) as connection:
+                    connection.request("GET", "/", headers=dict(at.headers))
+                    if connection.getresponse().status < 500:
+                        found.append(at)
+            return bool(found)
+
+        self.harness.until(there)
+        return found[0]
 
     def output(self, execution: Execution, component: str) -> str:
         """What the component's first service printed."""

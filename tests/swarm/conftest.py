@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.images import provide
 from tests.support.swarm import swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.support.swarm_installation import Installation
@@ -22,5 +23,6 @@ def harness(swarm: Cluster) -> Iterator[SwarmHarness]:
 
 
 @pytest.fixture
-def installation(harness: SwarmHarness) -> Installation:
+def installation(swarm: Cluster, harness: SwarmHarness) -> Installation:
+    provide(swarm, "zoe/gateway")
     return Installation(harness)

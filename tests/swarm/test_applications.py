@@ -57,8 +57,7 @@ def test_a_service_stays_while_masters_come_and_go(swarm: Cluster, installation:
 
 def page(installation: Installation, execution_id: str) -> bytes:
     """What the server says."""
-    connection = HTTPConnection("server-0")
-    connection.sock = installation.dial(installation.store.execution(execution_id), "server", "web")
-    with closing(connection):
-        connection.request("GET", "/page.txt")
+    at = installation.address(installation.store.execution(execution_id), "server", "web")
+    with closing(HTTPConnection(at.host, at.port, timeout=10)) as connection:
+        connection.request("GET", "/page.txt", headers=dict(at.headers))
         return connection.getresponse().read()

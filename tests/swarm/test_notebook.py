@@ -26,7 +26,8 @@ def test_a_cell_computes_on_the_workers_and_only_the_token_lets_in(
     swarm: Cluster, installation: Installation, running: Execution
 ) -> None:
     token = token_in(lambda: installation.output(running, "notebook"))
-    notebook = Notebook(lambda: installation.dial(running, "notebook", "lab"), "notebook-0:8888", token)
+    at = installation.address(running, "notebook", "lab")
+    notebook = Notebook(at.host, at.port, token, at.headers)
     notebook.check_strangers()
     hosts = check_sum(notebook.execute(CELL))
     assert len(hosts) >= 2
