@@ -117,6 +117,10 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     assert answer.reason.code == "no_resources"
     assert set(answer.nodes) == {"n1", "n2"}
     assert client.explain(running.id).reason is None
+    waited = client.why_waited(waiting.id)
+    assert sum(share.percent for share in waited.causes) == 100
+    assert waited.waited_s == pytest.approx(sum(share.seconds for share in waited.causes))
+    assert waited.spans[-1].cause == "cluster_full"
 
 
 def test_eta_says_when_it_starts_and_what_was_told_stays(client: Client, master: TickingMaster) -> None:

@@ -40,6 +40,7 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     assert "Its run time: " in eta.stdout
     assert zoe(stack, "wait", waiting, "--timeout", "0.2").returncode == 124
     assert running in zoe(stack, "top").stdout
+    assert "no room for its core" in zoe(stack, "why-waited", waiting).stdout
     assert zoe(stack, "cancel", running, waiting).returncode == 0
     assert zoe(stack, "wait", running, waiting, "--timeout", "30").returncode == 1
     listed = zoe(stack, "ls", "--state", "cancelled", "-o", "name").stdout.split()

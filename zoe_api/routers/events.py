@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from contextlib import aclosing
 from typing import Annotated
 
@@ -12,13 +14,16 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Reader, ServicesDep, StoreDep, visible_execution
 from zoe_api.problems import ApiProblem
 from zoe_api.stream import Batches, EventStream, JournalNews, resume_point, sse
-from zoe_lib.domain.events import Ended, Refused
-from zoe_lib.store.base import JournalEntry
-from zoe_lib.wire import EventList, EventView
+from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
+from zoe_lib.domain.waiting import shares, spans
+from zoe_lib.store.base import JournalEntry, Store
+from zoe_lib.store.codec import event_of
+from zoe_lib.wire import EventList, EventView, WaitShare, WaitSpan, WhyWaited
 
 router = APIRouter(tags=["events"])
 
 ID_MAX = 2**63 - 1
+_PAGE = 500
 _LAST_KINDS = (Ended.kind, Refused.kind)
 
 
@@ -33,6 +38,18 @@ def execution_events(
     """What happened to an execution, in order."""
     visible_execution(store, who, execution_id)
     return EventList(events=[_view(e) for e in store.journal(after, limit, execution_id=execution_id)])
+
+
+@router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
+def execution_waits(execution_id: str, who: Reader, store: StoreDep) -> WhyWaited:
+    """Where the time before its start went: every second of waiting under a named cause."""
+    visible_execution(store, who, execution_id)
+    found = spans(_all_events(store, execution_id), time.time())
+    return WhyWaited(
+        waited_s=sum(span.until_s - span.since_s for span in found),
+        causes=[WaitShare.model_validate(share) for share in shares(found)],
+        spans=[WaitSpan.model_validate(span) for span in found],
+    )
 
 
 @router.get("/events", response_class=StreamingResponse)
@@ -88,3 +105,10 @@ def _view(entry: JournalEntry) -> EventView:
         version=entry.version,
         data=dict(entry.data),
     )
+
+
+def _all_events(store: Store, execution_id: str) -> Iterator[Event]:
+    after = 0
+    while entries := store.journal(after, _PAGE, execution_id=execution_id):
+        after = entries[-1].id
+        yield from (event_of(e.kind, e.at_s, e.cause_id, e.data) for e in entries if e.kind in EVENT_TYPES)

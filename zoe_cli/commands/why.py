@@ -1,4 +1,4 @@
-"""explain, eta, events: why an execution waits and how long, and what happened to it."""
+"""explain, eta, why-waited, events: why an execution waits and how long, and what happened to it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,24 @@ from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.waiting import WaitCause
 from zoe_lib.sdk import Client
 from zoe_lib.wire import Eta, EventList, Explanation
 
+WAIT_CAUSES = {
+    WaitCause.MASTER: "the master had not looked at it",
+    WaitCause.CLUSTER_FULL: "the cluster had no room for its core",
+    WaitCause.NODES_AWAY: "the cluster had no room while nodes were away",
+    WaitCause.OTHERS_AHEAD: "others came first by the policy, and the first of them had no room",
+    WaitCause.QUOTA: "its tenant had reached a limit",
+    WaitCause.STORAGE: "the bandwidth that it requires was not free",
+    WaitCause.IMAGE: "an image was being pulled",
+    WaitCause.MAKING_ROOM: "elastic services of others were leaving",
+    WaitCause.OWN_FAILURE: "it had failed and was to be tried again after a pause",
+    WaitCause.HELD: "it was held back",
+    WaitCause.POLICY: "one pass looks at so many only",
+    WaitCause.NEVER_FITS: "it could not fit on the nodes there were",
+}
 SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the last two runs of the same user and application",
@@ -26,6 +41,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     add(app, "explain", explain, ("zoe explain x1m7xhnzn3f4144",))
     add(app, "eta", eta, ("zoe eta x1m7xhnzn3f4144", "zoe eta x1m7xhnzn3f4144 -o json"))
+    add(app, "why-waited", why_waited, ("zoe why-waited x1m7xhnzn3f4144",))
     add(app, "events", events, ("zoe events x1m7xhnzn3f4144",))
 
 
@@ -61,6 +77,16 @@ def eta(context: typer.Context, execution_id: Id) -> None:
     if told is not None:
         write(table(times) + "\n")
     write("".join(f"{printable(line)}\n" for line in _about(answer)))
+
+
+def why_waited(context: typer.Context, execution_id: Id) -> None:
+    """Say where the time before the start went: every second of waiting under a named cause."""
+    with options(context).client() as client:
+        answer = client.why_waited(execution_id)
+    rows = [(WAIT_CAUSES[share.cause], duration(share.seconds), f"{share.percent} %") for share in answer.causes]
+    if not rows:
+        note("it did not wait")
+    emit(answer, options(context).output, Rows(("cause", "waited", "share"), rows))
 
 
 def events(context: typer.Context, execution_id: Id) -> None:

@@ -116,6 +116,10 @@ class Client:
         """When it is expected to start and to end."""
         return self._call(wire.Eta, "GET", f"/executions/{_part(execution_id)}/eta")
 
+    def why_waited(self, execution_id: str) -> wire.WhyWaited:
+        """Where the time before its start went."""
+        return self._call(wire.WhyWaited, "GET", f"/executions/{_part(execution_id)}/waits")
+
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s

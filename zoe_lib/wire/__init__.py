@@ -23,7 +23,7 @@ from zoe_lib.wire.executions import (
     ServiceView,
     SubmitRequest,
 )
-from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView
+from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.people import PrincipalView, TokenList, TokenRequest, TokenView
 from zoe_lib.wire.policy import PolicyView, TenantLimitView
 
@@ -61,5 +61,8 @@ __all__ = [
     "UsageView",
     "ValidateRequest",
     "ValidateResponse",
+    "WaitShare",
+    "WaitSpan",
+    "WhyWaited",
     "Wire",
 ]

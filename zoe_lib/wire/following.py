@@ -6,7 +6,33 @@ from typing import Any
 
 from pydantic import Field
 
+from zoe_lib.domain.waiting import WaitCause
 from zoe_lib.wire.base import Wire
+
+
+class WaitSpan(Wire):
+    """A stretch of waiting under one cause; `sentence` is what was said of it then."""
+
+    cause: WaitCause
+    since_s: float
+    until_s: float
+    sentence: str
+
+
+class WaitShare(Wire):
+    """What one cause comes to; the percents of all causes are 100 together."""
+
+    cause: WaitCause
+    seconds: float
+    percent: int
+
+
+class WhyWaited(Wire):
+    """Where the time before the start went: every second of waiting has a cause. From the journal alone."""
+
+    waited_s: float
+    causes: list[WaitShare]
+    spans: list[WaitSpan]
 
 
 class EventView(Wire):

@@ -1,0 +1,117 @@
+"""Where the time went: every second that an execution waited, under a named cause, from its journal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.reasons import Reason, ReasonCode
+
+_PERCENT = 100
+
+
+class WaitCause(StrEnum):
+    """Why time passed before the start; stable names."""
+
+    MASTER = "master"
+    CLUSTER_FULL = "cluster_full"
+    NODES_AWAY = "nodes_away"
+    OTHERS_AHEAD = "others_ahead"
+    QUOTA = "quota"
+    STORAGE = "storage"
+    IMAGE = "image"
+    MAKING_ROOM = "making_room"
+    OWN_FAILURE = "own_failure"
+    HELD = "held"
+    POLICY = "policy"
+    NEVER_FITS = "never_fits"
+
+
+_BY_REASON = {
+    ReasonCode.NO_RESOURCES: WaitCause.CLUSTER_FULL,
+    ReasonCode.MAKING_ROOM: WaitCause.MAKING_ROOM,
+    ReasonCode.BEHIND_IN_QUEUE: WaitCause.OTHERS_AHEAD,
+    ReasonCode.NEVER_FITS: WaitCause.NEVER_FITS,
+    ReasonCode.NO_NODES: WaitCause.NODES_AWAY,
+    ReasonCode.NOT_YET_DUE: WaitCause.HELD,
+    ReasonCode.HELD: WaitCause.HELD,
+    ReasonCode.WAITS_FOR_EXECUTION: WaitCause.HELD,
+    ReasonCode.RETRY_BACKOFF: WaitCause.OWN_FAILURE,
+    ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,
+    ReasonCode.TENANT_LIMIT: WaitCause.QUOTA,
+    ReasonCode.IMAGE_PULLING: WaitCause.IMAGE,
+    ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is what was said of it then."""
+
+    cause: WaitCause
+    since_s: float
+    until_s: float
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one cause comes to: seconds, and whole percent; the percents of all causes are 100 together."""
+
+    cause: WaitCause
+    seconds: float
+    percent: int
+
+
+def spans(events: Iterable[ev.Event], now_s: float) -> list[Span]:
+    """All waiting of an execution until now, in order and without gaps between submission (or requeue) and start."""
+    found: list[Span] = []
+    open_span: Span | None = None
+    for event in events:
+        following = open_span
+        match event:
+            case ev.Submitted():
+                following = Span(WaitCause.MASTER, event.at_s, event.at_s, "The master had not looked at it yet.")
+            case ev.Requeued():
+                following = Span(WaitCause.OWN_FAILURE, event.at_s, event.at_s, "It was to be tried again.")
+            case ev.ReasonChanged():
+                following = Span(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
+            case ev.StartPlanned() | ev.Refused() | ev.Stopping():
+                following = None
+        if following is not open_span:
+            found += _closed(open_span, event.at_s)
+            open_span = following
+    return found + _closed(open_span, now_s)
+
+
+def shares(waited: Iterable[Span]) -> list[Share]:
+    """The causes, longest first. Percents are rounded by largest remainder, so that they add up."""
+    seconds: dict[WaitCause, float] = defaultdict(float)
+    for span in waited:
+        seconds[span.cause] += span.until_s - span.since_s
+    total_s = sum(seconds.values())
+    if total_s <= 0:
+        return []
+    exact = {cause: _PERCENT * each_s / total_s for cause, each_s in seconds.items()}
+    percents = {cause: int(value) for cause, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda cause: (percents[cause] - exact[cause], cause.value))
+    for cause in by_remainder[: _PERCENT - sum(percents.values())]:
+        percents[cause] += 1
+    ordered = sorted(seconds, key=lambda cause: (-seconds[cause], cause.value))
+    return [Share(cause, seconds[cause], percents[cause]) for cause in ordered]
+
+
+def cause_of(reason: Reason) -> WaitCause:
+    """The cause behind a reason. A core without room while nodes are not ready lacks these nodes."""
+    if reason.code is ReasonCode.NO_RESOURCES and reason.counts.get("readiness"):
+        return WaitCause.NODES_AWAY
+    return _BY_REASON[reason.code]
+
+
+def _closed(span: Span | None, until_s: float) -> list[Span]:
+    if span is None or until_s <= span.since_s:
+        return []
+    return [Span(span.cause, span.since_s, until_s, span.sentence)]
