@@ -26,6 +26,7 @@ class Exit(IntEnum):
     NOT_ALLOWED = 4
     CONFLICT = 5
     NEVER_FITS = 6
+    WOULD_WAIT = 8
     UNREACHABLE = 75
     TIMED_OUT = 124
     INTERRUPTED = 130
@@ -43,6 +44,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.NOT_ALLOWED: "no token, an unknown or expired one, or one without the scope",
     Exit.CONFLICT: "it was changed meanwhile, has ended already, or the idempotency key was used for something else",
     Exit.NEVER_FITS: "the application can never run on this installation",
+    Exit.WOULD_WAIT: "`zoe plan`: it would have to wait",
     Exit.UNREACHABLE: "the server does not answer, or cannot answer now",
     Exit.TIMED_OUT: "the time given by `--timeout` is over; what was waited for goes on",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; what was waited for goes on",

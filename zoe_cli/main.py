@@ -18,6 +18,7 @@ from zoe_cli.commands import (
     ending,
     listing,
     output_of,
+    planning,
     policy,
     run,
     tokens,
@@ -34,13 +35,13 @@ app = typer.Typer(
     epilog=(
         "Begin with:  zoe catalogue,  zoe run FILE --follow,  zoe ls,  zoe explain ID\n\n"
         "Exit codes: 0 ok, 1 application failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 can never fit, "
-        "75 server unreachable, 124 timed out"
+        "8 would wait, 75 server unreachable, 124 timed out"
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, applications, listing, ending, why, output_of, cluster, completion):
+for module in (run, planning, applications, listing, ending, why, output_of, cluster, completion):
     module.register(app)
 app.add_typer(policy.app, name="policy")
 app.add_typer(tokens.app, name="token")

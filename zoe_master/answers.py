@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.server import Handler, Refusal
+from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.master import Master
 from zoe_master.scheduler.explain import explain
@@ -22,6 +24,14 @@ LOG_BYTES_MAX = 1 << 20
 class _AboutExecution(BaseModel):
     model_config = ConfigDict(extra="forbid")
     execution_id: ExecutionId
+
+
+class _AboutPlan(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    application: dict[str, Any]
+    tenant: str
+    user: str
+    priority: int = 0
 
 
 class _AboutLogs(BaseModel):
@@ -54,6 +64,7 @@ class Answers:
             "status": self.status,
             "explain": self.explain,
             "eta": self.eta,
+            "plan": self.plan,
             "logs": self.logs,
             "usage": self.usage,
             "address": self.address,
@@ -106,6 +117,24 @@ class Answers:
             "run_time_source": None if source is None else source.source.value,
             "told": waits.told,
             "held": waits.held,
+        }
+
+    def plan(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What would become of an application if it were submitted now; nothing is kept."""
+        question = _read(_AboutPlan, body)
+        answer = self._master.propose(
+            decode(Application, question.application), question.tenant, question.user, question.priority
+        )
+        if answer is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        proposal, told = answer
+        reason, change = proposal.reason, proposal.change
+        return {
+            "starts_now": proposal.starts_now,
+            "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
+            "ahead": proposal.ahead,
+            "change": None if change is None else asdict(change),
+            "forecast": None if told is None else asdict(told),
         }
 
     def logs(self, body: dict[str, Any]) -> dict[str, Any]:

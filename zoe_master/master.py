@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from uuid import uuid4
 
 import structlog
 
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
-from zoe_lib.domain.events import Forecasted
-from zoe_lib.domain.execution import ExecutionId, ExecutionState
+from zoe_lib.domain.events import Forecasted, Queued, Submitted
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
@@ -25,6 +27,7 @@ from zoe_master.observer import Observer
 from zoe_master.picture import Picture
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.estimate import Estimates, RunTime
+from zoe_master.scheduler.proposal import Proposal, propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.steps import Reach, pass_by
 
@@ -97,6 +100,22 @@ class Master:
         """When a queued execution is expected to start and end, as the last tick saw it. From any thread."""
         tick = self.latest
         return forecast(tick.snapshot, self._picture.policy, execution_id, self._picture.record) if tick else None
+
+    def propose(
+        self, application: Application, tenant: str, user: str, priority: int
+    ) -> tuple[Proposal, Forecast | None] | None:
+        """What would become of it if it were submitted now, with a forecast unless it starts; None before a tick."""
+        tick = self.latest
+        if tick is None:
+            return None
+        now_s = tick.snapshot.now_s
+        fresh = Execution(f"plan-{uuid4().hex}", application.name, tenant, user, application, now_s, priority=priority)
+        wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
+        proposal = propose(tick.snapshot, self._picture.policy, wanted)
+        if proposal.starts_now:
+            return proposal, None
+        with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
+        return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """The run time that forecasts of a queued execution count with, and where it comes from."""

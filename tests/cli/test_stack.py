@@ -29,6 +29,13 @@ def test_the_applications_own_exit_code(stack: Stack) -> None:
     assert zoe(stack, "logs", execution["id"]).stdout == "bad luck\n"
 
 
+def test_a_plan_keeps_nothing(stack: Stack) -> None:
+    before = zoe(stack, "ls", "-o", "name").stdout
+    planned = zoe(stack, "plan", BATCH)
+    assert (planned.returncode, planned.stdout) == (0, "It would start now.\n")
+    assert zoe(stack, "ls", "-o", "name").stdout == before
+
+
 def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     nodes = json.loads(zoe(stack, "nodes", "-o", "json").stdout)["nodes"]
     cores = ["--set", f"main.resources.cores={nodes[0]['cores']}"]
@@ -40,6 +47,10 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     assert "Its run time: " in eta.stdout
     assert zoe(stack, "wait", waiting, "--timeout", "0.2").returncode == 124
     assert running in zoe(stack, "top").stdout
+    planned = zoe(stack, "plan", BATCH, *cores)
+    assert planned.returncode == 8
+    assert "It would wait: " in planned.stdout
+    assert zoe(stack, "plan", BATCH, "--set", "main.resources.cores=4096").returncode == 6
     assert "no room for its core" in zoe(stack, "why-waited", waiting).stdout
     assert zoe(stack, "cancel", running, waiting).returncode == 0
     assert zoe(stack, "wait", running, waiting, "--timeout", "30").returncode == 1

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
-from zoe_api.dependencies import Reader, ServicesDep
+from zoe_api.dependencies import Reader, ServicesDep, ask
 from zoe_api.problems import from_description
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib import descriptions
 from zoe_lib.descriptions import DescriptionError
+from zoe_lib.store.codec import encode
 from zoe_lib.wire import (
     CatalogueEntryView,
     CatalogueList,
     ConvertRequest,
     ConvertResponse,
+    PlanRequest,
+    PlanView,
     ValidateRequest,
     ValidateResponse,
 )
@@ -29,6 +32,23 @@ def validate_description(body: ValidateRequest, _who: Reader, its: ServicesDep) 
     application = checked(parsed(body.application), its.store.platform())
     notes = list(notes_of(application, its.settings.backend))
     return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
+
+
+@router.post("/plan", response_model=PlanView)
+def plan_application(body: PlanRequest, who: Reader, request: Request, its: ServicesDep) -> PlanView:
+    """Whether it would start now, else when, why not, and the smallest change that would start it; nothing is kept.
+
+    422 `never_fits` when it never would.
+    """
+    application = checked(parsed(body.application), its.store.platform())
+    question = {
+        "application": encode(application),
+        "tenant": who.tenant,
+        "user": who.user,
+        "priority": application.default_priority if body.priority is None else body.priority,
+    }
+    notes = list(notes_of(application, its.settings.backend))
+    return PlanView(notes=notes, **ask(its.master, "plan", question, request))
 
 
 @router.post("/convert", response_model=ConvertResponse)

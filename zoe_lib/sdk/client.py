@@ -196,6 +196,11 @@ class Client:
             wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
         )
 
+    def plan(self, application: dict[str, Any], priority: int | None = None) -> wire.PlanView:
+        """What would become of it if it were submitted now; NeverFits when it never would run."""
+        body = wire.PlanRequest(application=application, priority=priority)
+        return self._call(wire.PlanView, "POST", "/plan", body=body, again=True)
+
     def convert(self, document: object) -> wire.ConvertResponse:
         """A description of an older format as version 4."""
         return self._call(

@@ -7,8 +7,11 @@ from zoe_lib.wire.cluster import NodeList, NodeView, StatusView, UsageList, Usag
 from zoe_lib.wire.documents import (
     CatalogueEntryView,
     CatalogueList,
+    ChangeView,
     ConvertRequest,
     ConvertResponse,
+    PlanRequest,
+    PlanView,
     ValidateRequest,
     ValidateResponse,
 )
@@ -32,6 +35,7 @@ __all__ = [
     "AddressView",
     "CatalogueEntryView",
     "CatalogueList",
+    "ChangeView",
     "ConvertRequest",
     "ConvertResponse",
     "Diagnostic",
@@ -46,6 +50,8 @@ __all__ = [
     "LogChunkView",
     "NodeList",
     "NodeView",
+    "PlanRequest",
+    "PlanView",
     "PolicyView",
     "PrincipalView",
     "Problem",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from zoe_lib.wire.base import Wire
-from zoe_lib.wire.executions import ReasonView
+from zoe_lib.wire.executions import ForecastView, ReasonView
 
 
 class ValidateRequest(Wire):
@@ -21,6 +21,33 @@ class ValidateResponse(Wire):
 
     expanded: dict[str, Any]
     never_fits: ReasonView | None = None
+    notes: list[str] = Field(default=[])
+
+
+class PlanRequest(Wire):
+    """An application that might be submitted; nothing is."""
+
+    application: dict[str, Any]
+    priority: int | None = Field(default=None, description="Default: the application's.")
+
+
+class ChangeView(Wire):
+    """A smaller core that would start now: of which component, what, from how much to how much."""
+
+    component: str
+    part: Literal["essential_count", "memory_bytes", "cores_milli"]
+    before: int
+    after: int
+
+
+class PlanView(Wire):
+    """What would become of an application if it were submitted now."""
+
+    starts_now: bool
+    reason: ReasonView | None = Field(default=None, description="Why it would wait.")
+    ahead: int = Field(default=0, description="How many executions would be looked at before it.")
+    change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
+    forecast: ForecastView | None = Field(default=None, description="When it would start and end.")
     notes: list[str] = Field(default=[])
 
 

@@ -1,0 +1,71 @@
+"""plan: what would become of an application, without submitting it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.documents import File, Settings, load_description
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import Format, Rows, emit, note, write
+from zoe_cli.registry import add
+from zoe_cli.text import printable
+from zoe_cli.units import clock, size
+from zoe_lib.wire import ChangeView, PlanView
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "plan", plan, ("zoe plan app.json", "zoe plan app.json --set worker.resources.memory=4GiB"))
+
+
+def plan(
+    context: typer.Context,
+    file: File,
+    settings: Settings = None,
+    priority: Annotated[int | None, typer.Option(help="Higher is looked at first.")] = None,
+) -> None:
+    """Say whether an application would start now, else when, why not, and what would help; nothing is submitted."""
+    document = load_description(file, settings)
+    with options(context).client() as client:
+        answer = client.plan(document, priority=priority)
+    for text in answer.notes:
+        note(f"note: {text}")
+    form = options(context).output
+    if form is Format.TABLE:
+        write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
+    else:
+        emit(answer, form, Rows(("starts now",), [(str(answer.starts_now).lower(),)]))
+    if not answer.starts_now:
+        raise typer.Exit(Exit.WOULD_WAIT)
+
+
+def _sentences(answer: PlanView) -> Iterator[str]:
+    if answer.starts_now:
+        yield "It would start now."
+        return
+    if answer.reason is not None:
+        yield f"It would wait: {answer.reason.sentence}"
+    if answer.ahead:
+        yield f"Executions ahead of it: {answer.ahead}."
+    told = answer.forecast
+    if told is not None and told.start_p50_s is not None and told.start_p90_s is not None:
+        p50, p90 = clock(told.start_p50_s), clock(told.start_p90_s)
+        yield f"As likely as not it would start by {p50}, nine times of ten by {p90}."
+    if answer.change is not None:
+        yield f"It would start now with {_change(answer.change)}."
+    else:
+        yield "No smaller core would start it now."
+
+
+def _change(change: ChangeView) -> str:
+    match change.part:
+        case "essential_count":
+            return f"{change.after} core instances of {change.component} instead of {change.before}"
+        case "memory_bytes":
+            return f"{size(change.after)} of memory for each {change.component} instead of {size(change.before)}"
+        case "cores_milli":
+            return f"{change.after / 1000:g} cores for each {change.component} instead of {change.before / 1000:g}"
