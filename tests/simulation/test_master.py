@@ -95,18 +95,6 @@ def test_a_core_that_waits_takes_elastic_services_back_and_they_return_later() -
     assert {s.cause for s in world.get(hog).services if not s.alive} == {Cause.PREEMPTED}
 
 
-def test_two_that_want_everything_do_not_take_from_each_other_for_ever() -> None:
-    """One node of 13 GiB and two executions of one core and two elastic services of 4 GiB each."""
-    world = World([node("n1", cores=32, memory_gib=13)], behave=lambda _: Behaviour(run_s=100.0))
-    both = [world.submit(application(component("w", 1, 3, memory_gib=4))) for _ in range(2)]
-    world.run(90.0, check_invariants)
-    services = [s for execution_id in both for s in world.get(execution_id).services]
-    assert sum(s.alive and s.node is not None for s in services) == 3
-    assert sum(s.cause is Cause.PREEMPTED for s in services) <= 1
-    world.run(500.0, check_invariants)
-    assert [world.state(execution_id) for execution_id in both] == [ExecutionState.SUCCEEDED] * 2
-
-
 def test_one_that_can_never_fit_blocks_nobody() -> None:
     world = World([node("n1", cores=4)])
     giant = world.submit(application(component("giant", 1, 1, cores=64)))
