@@ -17,6 +17,7 @@ from zoe_cli.commands import (
     completion,
     ending,
     listing,
+    nodes,
     output_of,
     planning,
     policy,
@@ -43,6 +44,7 @@ app = typer.Typer(
 )
 for module in (run, planning, applications, listing, ending, why, output_of, cluster, completion):
     module.register(app)
+app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")
 app.add_typer(tokens.app, name="token")
 

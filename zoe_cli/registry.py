@@ -23,10 +23,11 @@ OutputOption = Annotated[
 def add(app: typer.Typer, name: str, command: Command, examples: Sequence[str] = (), *, results: bool = True) -> None:
     """Add a command with examples to its help; `results` says that its output has formats."""
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
-    app.command(name, epilog=epilog)(_with_output(command) if results else command)
+    app.command(name, epilog=epilog)(with_output(command) if results else command)
 
 
-def _with_output(command: Command) -> Command:
+def with_output(command: Command) -> Command:
+    """The same command with `-o`."""
     hints = get_type_hints(command, include_extras=True)
     signature = inspect.signature(command)
     own = [p.replace(annotation=hints[p.name]) for p in signature.parameters.values()]

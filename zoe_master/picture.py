@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -93,13 +94,17 @@ class Picture:
         by_usage = self.policy.order == "fair-share"
         return Snapshot(
             now_s=now_s,
-            nodes=tuple(nodes),
+            nodes=tuple(self._with_hold(node) for node in nodes),
             held=held,
             queued=tuple(e for e in executions if e.state in WAITING_STATES),
             active=active,
             past_runs=self._history.past_runs(executions),
             used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
         )
+
+    def _with_hold(self, node: Node) -> Node:
+        hold = self.policy.node_holds.get(node.name)
+        return node if hold is None else replace(node, hold=hold)
 
     def executions(self) -> list[Execution]:
         """Every execution that is not terminal, oldest first."""

@@ -30,6 +30,8 @@ FIELDS = {
     "fair_share_age_weight": "order `fair-share`: what `ageing_s` of waiting add to the factor of use (at most 1)",
     "interactive_share": "interactive applications come before batch ones of the same priority while they hold "
     "at most this share of the cluster's cores and memory; 0: no precedence",
+    "node_holds": "nodes that are drained (`tenant` null) or reserved for a tenant, with `since_s`, `until_s`, `note`; "
+    "set by `zoe nodes drain` and `reserve`. The filter `holds` sees to them, named or not",
     "filters": "which nodes are left out, in this order; see below",
     "weighers": "which of the nodes left is taken: scores times weights, added; see below",
     "queue_scan_max": "most executions looked at in one pass; the others are told so (`scan_limit`)",

@@ -34,6 +34,7 @@ def test_codes_never_change() -> None:
         "NOT_ALLOWED": 4,
         "CONFLICT": 5,
         "NEVER_FITS": 6,
+        "WOULD_WAIT": 8,
         "UNREACHABLE": 75,
         "TIMED_OUT": 124,
         "INTERRUPTED": 130,

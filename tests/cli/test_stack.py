@@ -29,6 +29,20 @@ def test_the_applications_own_exit_code(stack: Stack) -> None:
     assert zoe(stack, "logs", execution["id"]).stdout == "bad luck\n"
 
 
+def test_a_drained_node_takes_nothing_until_it_is_released(stack: Stack) -> None:
+    nodes = [node["name"] for node in json.loads(zoe(stack, "nodes", "-o", "json").stdout)["nodes"]]
+    for name in nodes:
+        drained = zoe(stack, "nodes", "drain", name, "--note", "new disks")
+        assert drained.returncode == 0
+        assert "drained (new disks)" in drained.stdout
+    waiting = zoe(stack, "run", BATCH, "-o", "name").stdout.strip()
+    assert zoe(stack, "wait", waiting, "--timeout", "2").returncode == 124
+    assert "drained: new disks" in zoe(stack, "explain", waiting).stdout
+    for name in nodes:
+        assert zoe(stack, "nodes", "release", name).returncode == 0
+    assert zoe(stack, "wait", waiting, "--timeout", "30").returncode == 0
+
+
 def test_a_plan_keeps_nothing(stack: Stack) -> None:
     before = zoe(stack, "ls", "-o", "name").stdout
     planned = zoe(stack, "plan", BATCH)

@@ -28,11 +28,13 @@ def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
     """The nodes as the master last saw them, with what Zoe reserves there."""
     nodes = store.platform()
     reserved, count = _reserved(store, gateway_reservation(nodes))
-    return NodeList(
-        nodes=[
-            NodeView.of(n, reserved[n.name].cores_milli, reserved[n.name].memory_bytes, count[n.name]) for n in nodes
-        ]
-    )
+    holds = store.policy().node_holds
+    views = []
+    for node in nodes:
+        held_there = reserved[node.name]
+        amounts = held_there.cores_milli, held_there.memory_bytes, count[node.name]
+        views.append(NodeView.of(node, *amounts, holds.get(node.name)))
+    return NodeList(nodes=views)
 
 
 @router.get("/usage", response_model=UsageList)

@@ -1,4 +1,4 @@
-"""nodes, top, status, whoami: how the installation is."""
+"""top, status, whoami, and the list of nodes: how the installation is."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import typer
 from zoe_cli.context import options
 from zoe_cli.output import Rows, emit
 from zoe_cli.registry import add
-from zoe_cli.units import duration, size
-from zoe_lib.wire import StatusView
+from zoe_cli.units import clock, duration, size
+from zoe_lib.wire import NodeView, StatusView
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    add(app, "nodes", nodes, ("zoe nodes", "zoe nodes -o json | jq '.nodes[].labels'"))
     add(app, "top", top, ("watch zoe top",))
     add(app, "status", status, ("zoe status",))
     add(app, "whoami", whoami, ("zoe whoami",))
@@ -28,7 +27,7 @@ def nodes(context: typer.Context) -> None:
     rows = [
         (
             n.name,
-            "ready" if n.ready else f"not ready: {n.message}",
+            _state(n),
             n.services,
             f"{n.reserved_cores:g}/{n.cores:g}",
             f"{size(n.reserved_memory_bytes)} / {size(n.memory_bytes)}",
@@ -66,6 +65,17 @@ def whoami(context: typer.Context) -> None:
         answer = client.me()
     row = (answer.user, answer.tenant, "admin" if answer.admin else "member", ", ".join(answer.scopes))
     emit(answer, options(context).output, Rows(("user", "tenant", "role", "scopes"), [row]))
+
+
+def _state(node: NodeView) -> str:
+    state = "ready" if node.ready else f"not ready: {node.message}"
+    hold = node.hold
+    if hold is None:
+        return state
+    until = "" if hold.until_s is None else f" until {clock(hold.until_s)}"
+    since = "" if hold.since_s <= time.time() else f" from {clock(hold.since_s)}"
+    kept = "drained" if hold.tenant is None else f"reserved for {hold.tenant}"
+    return f"{state}, {kept}{since}{until}" + (f" ({hold.note})" if hold.note else "")
 
 
 def _master(answer: StatusView) -> str:

@@ -13,11 +13,31 @@ from zoe_lib.domain.resources import Resources, total
 
 
 @dataclass(frozen=True, slots=True)
+class NodeHold:
+    """An admin keeps a node: for one tenant's executions, or with `tenant` None for nobody's (it is drained).
+
+    From `since_s` until before `until_s` (None: until it is taken back), seconds since the epoch. What runs there
+    goes on. Before it begins, others may only use the node if they are expected to have ended by then.
+    """
+
+    tenant: str | None = None
+    since_s: float = 0.0
+    until_s: float | None = None
+    note: str = ""
+
+    def refuses(self, tenant: str, begins_s: float, ends_s: float) -> bool:
+        """Whether it is in the way of somebody who wants to use the node for that time."""
+        if self.tenant == tenant:
+            return False
+        return ends_s > self.since_s and (self.until_s is None or begins_s < self.until_s)
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A machine as the back-end sees it.
 
     `foreign` is what work that is not Zoe's takes now; `usable` is what Zoe may reserve in all. `gateway` is what the
-    gateway of an execution takes here, the same on all nodes of a back-end.
+    gateway of an execution takes here, the same on all nodes of a back-end. `hold` is what an admin has set.
     """
 
     name: str
@@ -28,6 +48,7 @@ class Node:
     containers: int = 0
     message: str = ""
     gateway: Resources = NO_GATEWAY
+    hold: NodeHold | None = None
 
     @property
     def usable(self) -> Resources:

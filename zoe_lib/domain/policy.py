@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from zoe_lib.domain.cluster import NodeHold
+
 ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"})
 BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
 TENANCIES = frozenset({"none", "drf"})
-FILTERS = frozenset({"readiness", "labels", "devices", "resources"})
+FILTERS = frozenset({"readiness", "holds", "labels", "devices", "resources"})
 WEIGHERS = frozenset({"fewest_containers", "free_memory"})
 # Without these a service could be put where it cannot run, so no policy may leave them out.
 FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
 
-DEFAULT_FILTERS = ("readiness", "labels", "devices", "resources")
+DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
 # The free-memory weight is smaller than one step of the container count, so it only breaks ties:
 # "fewest containers, then most free memory".
 DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4}
@@ -45,6 +47,7 @@ class Policy:
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
+    node_holds: nodes that are drained or reserved, by name.
     elastic_failures_max: after so many failures of one elastic service it is given up; between two tries
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
     start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
@@ -62,6 +65,7 @@ class Policy:
     usage_half_life_s: float = 7 * 86400.0
     fair_share_age_weight: float = 0.001
     interactive_share: float = 0.0
+    node_holds: Mapping[str, NodeHold] = field(default_factory=dict)
     filters: tuple[str, ...] = DEFAULT_FILTERS
     weighers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHERS))
     queue_scan_max: int = 100_000
@@ -83,6 +87,11 @@ def problems(policy: Policy) -> list[str]:
     )
     found = [
         f"{what} {name!r} is unknown: {', '.join(sorted(known))}" for what, name, known in names if name not in known
+    ]
+    found += [
+        f"the hold of node {name} ends before it begins"
+        for name, hold in policy.node_holds.items()
+        if hold.until_s is not None and hold.until_s <= hold.since_s
     ]
     found += [f"the share of tenant {name} must be positive" for name, s in policy.tenant_shares.items() if not s > 0]
     found += [

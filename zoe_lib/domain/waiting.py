@@ -105,8 +105,8 @@ def shares(waited: Iterable[Span]) -> list[Share]:
 
 
 def cause_of(reason: Reason) -> WaitCause:
-    """The cause behind a reason. A core without room while nodes are not ready lacks these nodes."""
-    if reason.code is ReasonCode.NO_RESOURCES and reason.counts.get("readiness"):
+    """The cause behind a reason. A core without room while nodes are down, drained or reserved lacks these nodes."""
+    if reason.code is ReasonCode.NO_RESOURCES and (reason.counts.get("readiness") or reason.counts.get("holds")):
         return WaitCause.NODES_AWAY
     return _BY_REASON[reason.code]
 

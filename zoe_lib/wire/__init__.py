@@ -28,7 +28,7 @@ from zoe_lib.wire.executions import (
 )
 from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.people import PrincipalView, TokenList, TokenRequest, TokenView
-from zoe_lib.wire.policy import PolicyView, TenantLimitView
+from zoe_lib.wire.policy import NodeHoldView, PolicyView, TenantLimitView
 
 __all__ = [
     "SECONDS_MAX",
@@ -48,6 +48,7 @@ __all__ = [
     "Explanation",
     "ForecastView",
     "LogChunkView",
+    "NodeHoldView",
     "NodeList",
     "NodeView",
     "PlanRequest",

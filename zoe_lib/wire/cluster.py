@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from zoe_lib.domain.cluster import Node
+from pydantic import Field
+
+from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.wire.base import Wire
+from zoe_lib.wire.policy import NodeHoldView
 
 
 class NodeView(Wire):
@@ -24,9 +27,17 @@ class NodeView(Wire):
     reserved_cores: float
     reserved_memory_bytes: int
     services: int
+    hold: NodeHoldView | None = Field(default=None, description="Whether an admin has drained or reserved it.")
 
     @classmethod
-    def of(cls, node: Node, reserved_cores_milli: int, reserved_memory_bytes: int, services: int) -> NodeView:
+    def of(
+        cls,
+        node: Node,
+        reserved_cores_milli: int,
+        reserved_memory_bytes: int,
+        services: int,
+        hold: NodeHold | None = None,
+    ) -> NodeView:
         """The wire form of a node and of what Zoe holds there."""
         return cls(
             name=node.name,
@@ -41,6 +52,7 @@ class NodeView(Wire):
             reserved_cores=reserved_cores_milli / 1000,
             reserved_memory_bytes=reserved_memory_bytes,
             services=services,
+            hold=None if hold is None else NodeHoldView.model_validate(hold),
         )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import Policy, TenantLimit
 from zoe_lib.wire.base import Wire
 
@@ -15,6 +16,15 @@ class TenantLimitView(Wire):
 
     cores_milli: int | None = Field(default=None, ge=0)
     memory_bytes: int | None = Field(default=None, ge=0)
+
+
+class NodeHoldView(Wire):
+    """A node that is drained (no tenant) or reserved for one tenant, from `since_s` until before `until_s`."""
+
+    tenant: str | None = None
+    since_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    until_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    note: str = Field(default="", max_length=200)
 
 
 class PolicyView(Wire):
@@ -30,6 +40,7 @@ class PolicyView(Wire):
     usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
     fair_share_age_weight: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)
+    node_holds: dict[str, NodeHoldView] = Field(default={})
     filters: list[str] = Field(default=[])
     weighers: dict[str, float] = Field(default={})
     queue_scan_max: int = Field(default=100_000, ge=1)
@@ -49,4 +60,6 @@ class PolicyView(Wire):
     def to_policy(self) -> Policy:
         """The policy itself."""
         limits = {tenant: TenantLimit(**limit.model_dump()) for tenant, limit in self.tenant_limits.items()}
-        return Policy(**{**self.model_dump(), "filters": tuple(self.filters), "tenant_limits": limits})
+        holds = {node: NodeHold(**hold.model_dump()) for node, hold in self.node_holds.items()}
+        changed = {"filters": tuple(self.filters), "tenant_limits": limits, "node_holds": holds}
+        return Policy(**{**self.model_dump(), **changed})

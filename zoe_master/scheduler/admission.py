@@ -10,19 +10,21 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.gateway import core_groups
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.resources import total
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
 
-def core_requests(execution: Execution, gateway: Resources) -> Iterator[tuple[Request, list[Service]]]:
+def core_requests(execution: Execution, placer: Placer) -> Iterator[tuple[Request, list[Service]]]:
     """One request per group of identical core instances, with the services it stands for."""
+    begins_s, ends_s = placer.span(execution)
     services: dict[str, list[Service]] = {}
     for service in execution.core_services():
         services.setdefault(service.component, []).append(service)
-    for component, count in core_groups(execution.application, gateway):
+    for component, count in core_groups(execution.application, placer.ledger.gateway):
         group, services[component.name] = services[component.name][:count], services[component.name][count:]
-        yield Request(component, count, execution.tenant, execution.application.storage), group
+        storage = execution.application.storage
+        yield Request(component, count, execution.tenant, storage, begins_s, ends_s), group
 
 
 def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
@@ -33,7 +35,7 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
     refused = _admit_by_policy(execution, placer)
     if isinstance(refused, tuple):
         return refused
-    requests = list(core_requests(execution, placer.ledger.gateway))
+    requests = list(core_requests(execution, placer))
     # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
     packed = placer.pack([request for request, _ in requests]) if len(requests) > 1 else None
     if packed is None:
@@ -48,7 +50,7 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
 def _admit_by_policy(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
     taken: list[tuple[Request, list[int]]] = []
     placements: list[Placement] = []
-    for request, services in core_requests(execution, placer.ledger.gateway):
+    for request, services in core_requests(execution, placer):
         nodes = placer.place(request)
         taken.append((request, nodes))
         if len(nodes) < request.count:

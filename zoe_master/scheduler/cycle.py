@@ -20,9 +20,9 @@ from zoe_master.scheduler.snapshot import Plan, Snapshot
 def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     """Decide which executions start, which elastic services they get, and why the others wait."""
     # 1. Account for what runs.
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
-    # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     queue = Queue(snapshot, policy)
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy, queue.span)
+    # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     ordered = queue.sequence()
     running = queue.ranked(snapshot.active)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.

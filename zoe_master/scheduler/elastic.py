@@ -34,7 +34,9 @@ def _of_one(
         count = min(len(services), placements_max)
         allowed = holdings.room_for(execution.tenant, component.reservation)
         count = count if allowed is None else min(count, allowed)
-        nodes = placer.place(Request(component, count, execution.tenant, execution.application.storage))
+        begins_s, ends_s = placer.span(execution)
+        wanted = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
+        nodes = placer.place(wanted)
         placements_max -= len(nodes)
         holdings.take(execution.tenant, component.reservation * len(nodes))
         for service, node in zip(services, nodes, strict=False):

@@ -35,11 +35,12 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
     if wanted is None:
         return None
     plan = schedule(snapshot, policy)
-    ordered = Queue(snapshot, policy).sequence()
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
+    queue = Queue(snapshot, policy)
+    ordered = queue.sequence()
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy, queue.span)
     nodes: dict[str, dict[str, str]] = {}
     if not isinstance(admit(wanted, placer), tuple):
-        for request, _ in core_requests(wanted, placer.ledger.gateway):
+        for request, _ in core_requests(wanted, placer):
             for node, (_, text) in placer.refusals(request).items():
                 nodes.setdefault(node, {}).setdefault(request.component.name, text)
     return Explanation(plan.reasons.get(execution_id), ordered.index(wanted), nodes)

@@ -65,9 +65,11 @@ class _Future:
         self._began_s = self._now_s = snapshot.now_s
         self._waiting = {e.id: e for e in ordered}
         self._active = {e.id: _core_only(e) for e in snapshot.active}
-        self._placer = Placer(Ledger(snapshot.nodes, self._active.values()), policy)
+        self._placer = Placer(Ledger(snapshot.nodes, self._active.values()), policy, self._span)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
+        freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
+        self._ends += [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         heapq.heapify(self._ends)
         self._given = 0.0  # core-seconds of what was started
 
@@ -104,6 +106,9 @@ class _Future:
         for execution_id in [k for k, reason in walk.reasons.items() if reason.code is ReasonCode.NEVER_FITS]:
             del self._waiting[execution_id]
         return walk.starts
+
+    def _span(self, execution: Execution) -> tuple[float, float]:
+        return self._now_s, self._now_s + self._estimates.run_s(execution)
 
     def _advance(self) -> bool:
         """To the next expected end, and past all others at the same time; False when there is none."""

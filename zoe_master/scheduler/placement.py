@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from copy import copy
 
 import numpy as np
 
+from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
@@ -14,21 +16,32 @@ from zoe_master.scheduler.ledger import Ledger, Scores
 from zoe_master.scheduler.request import Filter, Request
 from zoe_master.scheduler.weighers import WEIGHERS
 
+# When it begins and when it is expected to end, in seconds since the epoch.
+Span = tuple[float, float]
 _OF_THE_LEDGER = frozenset({"resources", "devices"})
+
+
+def _for_ever(_execution: Execution) -> Span:
+    return 0.0, math.inf
 
 
 class Placer:
     """Places groups on one ledger under one policy, for one pass.
 
-    Answers of filters that look at nothing but node and labels are kept for the pass.
+    Answers of filters that look at nothing but node and labels are kept for the pass. `span` tells from when until when
+    an execution is expected to use what it gets; without it, from now on for ever.
     """
 
-    def __init__(self, ledger: Ledger, policy: Policy) -> None:
+    def __init__(self, ledger: Ledger, policy: Policy, span: Callable[[Execution], Span] = _for_ever) -> None:
         self.ledger = ledger
-        self._static = [FILTERS[name] for name in policy.filters if name in STATIC_FILTERS]
+        self.span = span
+        filters = tuple(name for name in policy.filters if name != "holds")
+        if any(node.hold for node in ledger.nodes):
+            filters = (*filters, "holds")  # whatever the policy lists, what an admin has set counts
+        self._static = [FILTERS[name] for name in filters if name in STATIC_FILTERS]
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
-        self._dynamic = [FILTERS[name] for name in policy.filters if name not in STATIC_FILTERS | _OF_THE_LEDGER]
-        self._named = [(name, FILTERS[name]) for name in policy.filters]
+        self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | _OF_THE_LEDGER]
+        self._named = [(name, FILTERS[name]) for name in filters]
         self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
 
@@ -71,7 +84,12 @@ class Placer:
     def pack(self, requests: Sequence[Request]) -> list[list[str]] | None:
         """Take room for all of these requests by tight packing; node names for each, or None and no change."""
         ledger = self.ledger
-        eligible = {r.component.name: {ledger.nodes[i].name for i in self._eligible_nodes(r)} for r in requests}
+        eligible = {
+            r.component.name: {
+                ledger.nodes[i].name for i in self._eligible_nodes(r) if self._passes(r, i, self._dynamic)
+            }
+            for r in requests
+        }
         packed = pack_somehow(
             [(request.component, request.count) for request in requests],
             {node.name: ledger.free(i) for i, node in enumerate(ledger.nodes)},

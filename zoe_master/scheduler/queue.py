@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_lib.domain.application import Kind
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.estimate import Estimates
@@ -46,6 +46,13 @@ class Queue:
         if policy.tenants == "drf":
             result = by_dominant_share(result, self.holdings, policy.tenant_shares, self._cluster())
         return result
+
+    def span(self, execution: Execution) -> tuple[float, float]:
+        """From when until when it is expected to use what it gets now."""
+        now_s = self._snapshot.now_s
+        if execution.state in ACTIVE_STATES:
+            return now_s, self.estimates.end_s(execution, now_s)
+        return now_s, now_s + self.estimates.run_s(execution)
 
     def _cluster(self) -> Resources:
         return total(node.usable for node in self._snapshot.nodes)

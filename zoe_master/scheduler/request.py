@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,12 +14,14 @@ from zoe_master.scheduler.ledger import Ledger, Nodes, Scores
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A group of `count` identical services to be placed at once."""
+    """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` as is expected."""
 
     component: Component
     count: int
     tenant: str
     storage: StorageDemand | None = None
+    begins_s: float = 0.0
+    ends_s: float = math.inf
 
 
 # None passes; a text is the reason why the node cannot take one more of these services.

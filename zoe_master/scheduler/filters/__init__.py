@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_master.scheduler.filters.devices import devices
+from zoe_master.scheduler.filters.holds import holds
 from zoe_master.scheduler.filters.labels import labels
 from zoe_master.scheduler.filters.readiness import readiness
 from zoe_master.scheduler.filters.resources import resources
@@ -12,6 +13,7 @@ from zoe_master.scheduler.request import Filter
 
 FILTERS: Mapping[str, Filter] = {
     "readiness": readiness,
+    "holds": holds,
     "labels": labels,
     "devices": devices,
     "resources": resources,
