@@ -102,6 +102,7 @@ class Answers:
             "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
             "ahead": answer.ahead,
             "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
+            "change": None if answer.change is None else asdict(answer.change),
         }
 
     def eta(self, body: dict[str, Any]) -> dict[str, Any]:

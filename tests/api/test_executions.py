@@ -116,6 +116,7 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     assert answer.reason is not None
     assert answer.reason.code == "no_resources"
     assert set(answer.nodes) == {"n1", "n2"}
+    assert answer.change is None  # no node has a core left
     assert client.explain(running.id).reason is None
     waited = client.why_waited(waiting.id)
     assert sum(share.percent for share in waited.causes) == 100

@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.changes import change_words
 from zoe_cli.commands.documents import File, Settings, load_description
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, Rows, emit, note, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_cli.units import clock, size
-from zoe_lib.wire import ChangeView, PlanView
+from zoe_cli.units import clock
+from zoe_lib.wire import PlanView
 
 
 def register(app: typer.Typer) -> None:
@@ -56,16 +57,6 @@ def _sentences(answer: PlanView) -> Iterator[str]:
         p50, p90 = clock(told.start_p50_s), clock(told.start_p90_s)
         yield f"As likely as not it would start by {p50}, nine times of ten by {p90}."
     if answer.change is not None:
-        yield f"It would start now with {_change(answer.change)}."
+        yield f"It would start now with {change_words(answer.change)}."
     else:
         yield "No smaller core would start it now."
-
-
-def _change(change: ChangeView) -> str:
-    match change.part:
-        case "essential_count":
-            return f"{change.after} core instances of {change.component} instead of {change.before}"
-        case "memory_bytes":
-            return f"{size(change.after)} of memory for each {change.component} instead of {size(change.before)}"
-        case "cores_milli":
-            return f"{change.after / 1000:g} cores for each {change.component} instead of {change.before / 1000:g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.changes import change_words
 from zoe_cli.context import options
 from zoe_cli.output import Format, Rows, emit, note, table, write
 from zoe_cli.registry import add
@@ -142,6 +143,8 @@ def _sentences(answer: Explanation) -> list[str]:
     lines = [answer.reason.sentence]
     if answer.ahead:
         lines.append(f"{answer.ahead} {'execution is' if answer.ahead == 1 else 'executions are'} ahead of it.")
+    if answer.change is not None:
+        lines.append(f"It would start now with {change_words(answer.change)}.")
     if answer.reason.hint:
         lines.append(f"Hint: {answer.reason.hint}")
     return lines

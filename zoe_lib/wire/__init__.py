@@ -7,7 +7,6 @@ from zoe_lib.wire.cluster import NodeList, NodeView, StatusView, UsageList, Usag
 from zoe_lib.wire.documents import (
     CatalogueEntryView,
     CatalogueList,
-    ChangeView,
     ConvertRequest,
     ConvertResponse,
     PlanRequest,
@@ -16,6 +15,7 @@ from zoe_lib.wire.documents import (
     ValidateResponse,
 )
 from zoe_lib.wire.executions import (
+    ChangeView,
     Eta,
     ExecutionList,
     ExecutionSummary,

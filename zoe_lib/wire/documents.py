@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from zoe_lib.wire.base import Wire
-from zoe_lib.wire.executions import ForecastView, ReasonView
+from zoe_lib.wire.executions import ChangeView, ForecastView, ReasonView
 
 
 class ValidateRequest(Wire):
@@ -29,15 +29,6 @@ class PlanRequest(Wire):
 
     application: dict[str, Any]
     priority: int | None = Field(default=None, description="Default: the application's.")
-
-
-class ChangeView(Wire):
-    """A smaller core that would start now: of which component, what, from how much to how much."""
-
-    component: str
-    part: Literal["essential_count", "memory_bytes", "cores_milli"]
-    before: int
-    after: int
 
 
 class PlanView(Wire):

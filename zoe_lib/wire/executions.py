@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -91,6 +91,15 @@ class Eta(Wire):
     held: int = Field(default=0, description="Those of them whose start came by the p90 that was told.")
 
 
+class ChangeView(Wire):
+    """A smaller core that would start now: of which component, what, from how much to how much."""
+
+    component: str
+    part: Literal["essential_count", "memory_bytes", "cores_milli"]
+    before: int
+    after: int
+
+
 class ExecutionSummary(Wire):
     """One execution as a line of a list."""
 
@@ -156,6 +165,7 @@ class Explanation(Wire):
     reason: ReasonView | None
     ahead: int | None = None
     nodes: dict[str, dict[str, str]] = Field(default={})
+    change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     detailed: bool = Field(description="False when the master could not be asked: only what is stored is shown.")
 
 

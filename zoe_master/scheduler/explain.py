@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.admission import admit, core_requests
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.proposal import Change, smallest_change
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
+
+_ABOUT_ITS_SIZE = (ReasonCode.NO_RESOURCES, ReasonCode.TENANT_LIMIT, ReasonCode.BEHIND_IN_QUEUE)
+# Looking for a change takes some twenty passes over the queue.
+_QUEUE_MAX = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reason, how many executions are ahead, and per node and component the filter that refuses and why."""
+    """The reason, how many executions are ahead, and per node and component the filter that refuses and why.
+
+    `change` is the smallest one that would let it start now, if any does; not looked for in a very long queue.
+    """
 
     reason: Reason | None
     ahead: int
     nodes: Mapping[str, Mapping[str, str]]
+    change: Change | None = None
 
 
 def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Explanation | None:
@@ -43,4 +52,12 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
         for request, _ in core_requests(wanted, placer):
             for node, (_, text) in placer.refusals(request).items():
                 nodes.setdefault(node, {}).setdefault(request.component.name, text)
-    return Explanation(plan.reasons.get(execution_id), ordered.index(wanted), nodes)
+    reason = plan.reasons.get(execution_id)
+    return Explanation(reason, ordered.index(wanted), nodes, _what_helps(snapshot, policy, wanted, reason))
+
+
+def _what_helps(snapshot: Snapshot, policy: Policy, wanted: Execution, reason: Reason | None) -> Change | None:
+    if reason is None or reason.code not in _ABOUT_ITS_SIZE or len(snapshot.queued) > _QUEUE_MAX:
+        return None
+    others = tuple(e for e in snapshot.queued if e.id != wanted.id)
+    return smallest_change(replace(snapshot, queued=others), policy, wanted)

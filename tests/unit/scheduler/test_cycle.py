@@ -9,6 +9,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.explain import explain
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.proposal import Change, Part
 from zoe_master.scheduler.request import Request
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
@@ -114,6 +115,7 @@ def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
     answer = explain(snapshot, Policy(), "first")
     assert answer is not None
     assert (answer.ahead, answer.nodes) == (0, {"a": {"c": "cores: 2 wanted, 1 there"}})
+    assert answer.change == Change("c", Part.CORES, 2000, 1000)
     behind = explain(snapshot, Policy(), "second")
     assert behind is not None
     assert behind.ahead == 1
