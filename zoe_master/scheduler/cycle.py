@@ -33,9 +33,10 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     starts = walk.starts
     # 4. What no core can use goes to elastic services in policy order: a core takes it back when it can.
     candidates = [e for e in running if e.state is not ExecutionState.STOPPING]
-    candidates += [e for e in ordered if e.id in starts]
+    if starts:
+        candidates = queue.ranked([*candidates, *(e for e in ordered if e.id in starts)])
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))
-    elastic = give_elastic(queue.ranked(candidates), placer, queue.holdings, snapshot.now_s, left)
+    elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -31,11 +31,14 @@ class Ledger:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}
         self.total_memory = np.array([n.total.memory_bytes for n in self.nodes], dtype=np.float64)
-        self.free_cores = [n.usable.cores_milli for n in self.nodes]
-        self.free_memory = [n.usable.memory_bytes for n in self.nodes]
-        self.free_devices = [dict(n.usable.devices) for n in self.nodes]
+        usable = [node.usable for node in self.nodes]
+        self.free_cores = [amount.cores_milli for amount in usable]
+        self.free_memory = [amount.memory_bytes for amount in usable]
+        self.free_devices = [dict(amount.devices) for amount in usable]
         self.services = [0] * len(self.nodes)
         self.gateway = gateway_reservation(self.nodes)
+        self.changes: list[int] = []
+        """Nodes in the sequence in which their accounts changed."""
         for execution in active:
             for node, amount in self.held(execution):
                 self.take(node, amount)
@@ -47,6 +50,7 @@ class Ledger:
         twin.free_memory = list(self.free_memory)
         twin.free_devices = [dict(devices) for devices in self.free_devices]
         twin.services = list(self.services)
+        twin.changes = []
         return twin
 
     def lower_to(self, other: Ledger) -> None:
@@ -98,6 +102,7 @@ class Ledger:
         return found
 
     def _change(self, node: int, amount: Resources, sign: int) -> None:
+        self.changes.append(node)
         self.free_cores[node] += sign * amount.cores_milli
         self.free_memory[node] += sign * amount.memory_bytes
         self.services[node] -= sign

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.candidates import Candidates
 from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.ledger import Ledger, Scores
 from zoe_master.scheduler.request import Filter, Request
@@ -23,6 +24,13 @@ _OF_THE_LEDGER = frozenset({"resources", "devices"})
 
 def _for_ever(_execution: Execution) -> Span:
     return 0.0, math.inf
+
+
+def _kind(request: Request) -> Hashable:
+    """What two requests must share to be scored alike."""
+    reservation = request.component.reservation
+    devices = tuple(sorted(reservation.devices.items()))
+    return reservation.cores_milli, reservation.memory_bytes, devices, request.component.labels
 
 
 class Placer:
@@ -44,15 +52,38 @@ class Placer:
         self._named = [(name, FILTERS[name]) for name in filters]
         self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
+        self._candidates: dict[Hashable, Candidates] = {}
+        self._placed_before: set[Hashable] = set()
 
     def on(self, ledger: Ledger) -> Placer:
         """The same policy on other accounts of the same nodes."""
         twin = copy(self)
         twin.ledger = ledger
+        twin._candidates, twin._placed_before = {}, set()
         return twin
 
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        if self._dynamic:
+            return self._place_once(request)
+        kind = _kind(request)
+        candidates = self._candidates.get(kind)
+        if candidates is None:
+            if kind not in self._placed_before:
+                self._placed_before.add(kind)
+                return self._place_once(request)
+            candidates = self._candidates[kind] = self._make_candidates(request)
+        return self._place_from(candidates, request)
+
+    def _place_from(self, candidates: Candidates, request: Request) -> list[int]:
+        placed: list[int] = []
+        while len(placed) < request.count and (node := candidates.best()) is not None:
+            self.ledger.take(node, request.component.reservation)
+            placed.append(node)
+        return placed
+
+    def _place_once(self, request: Request) -> list[int]:
+        """Without keeping the scores of all nodes for the next time."""
         candidates = self.ledger.with_room(self._eligible_nodes(request), request.component.reservation)
         if self._dynamic:
             candidates = [i for i in candidates if self._passes(request, i, self._dynamic)]
@@ -69,9 +100,17 @@ class Placer:
             node = candidates[best]
             self.ledger.take(node, request.component.reservation)
             placed.append(node)
-            fits = self._fits(request, node)
-            scores[best] = self._scores(request, [node])[0] if fits else -np.inf
+            scores[best] = self._scores(request, [node])[0] if self._fits(request, node) else -np.inf
         return placed
+
+    def _make_candidates(self, request: Request) -> Candidates:
+        reservation = request.component.reservation
+        return Candidates(
+            self._eligible_nodes(request),
+            self.ledger,
+            lambda nodes: self.ledger.with_room(nodes, reservation),
+            lambda nodes: self._scores(request, nodes),
+        )
 
     def _fill(self, request: Request, node: int) -> list[int]:
         """The only node there is, as often as it has room."""

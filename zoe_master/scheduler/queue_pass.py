@@ -79,8 +79,10 @@ class QueuePass:
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         behind = _behind(self._policy)
-        for execution in rest:
-            self.reasons[execution.id] = self._kept_back(execution) or behind
+        if self._may_be_kept_back(rest):
+            self.reasons |= {execution.id: self._kept_back(execution) or behind for execution in rest}
+        else:
+            self.reasons |= dict.fromkeys([execution.id for execution in rest], behind)
         if not rest:
             return
         match self._policy.backfill:
@@ -135,6 +137,12 @@ class QueuePass:
             yield estimates.end_s(execution, now_s), ledger.held(execution)
         for execution, placements in self._started:
             yield now_s + estimates.run_s(execution), ledger.wanted(execution, placements)
+
+    def _may_be_kept_back(self, rest: Sequence[Execution]) -> bool:
+        """Whether asking one by one could find a reason; a long queue of plain executions is not asked."""
+        now_s, policy = self._snapshot.now_s, self._policy
+        full = self._placed >= policy.placements_per_tick_max
+        return bool(self._snapshot.held or policy.tenant_limits or full or any(e.not_before_s > now_s for e in rest))
 
     def _kept_back(self, execution: Execution) -> Reason | None:
         """Why it may not start now, whatever is free."""

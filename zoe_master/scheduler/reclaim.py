@@ -64,6 +64,8 @@ class Reclaim:
         return {execution_id: tuple(services) for execution_id, services in by_execution.items()}
 
     def _sort(self, rank: int, execution: Execution, ledger: Ledger) -> None:
+        if execution.state is not ExecutionState.STOPPING and all(map(_stays, execution.services)):
+            return
         for service, amount in held(execution, ledger.gateway):
             if service.node not in ledger.index:
                 continue
@@ -108,6 +110,10 @@ class Reclaim:
         for holding in (*(h for h in self._leaving if h.node == node), *going):
             left = left + holding.amount
         return Resources().fits_in(left) and all(pieces >= 0 for pieces in left.devices.values())
+
+
+def _stays(service: Service) -> bool:
+    return service.core and service.state is not ServiceState.STOPPING
 
 
 def _most_dispensable_first(holding: Holding) -> tuple[int, int, str]:
