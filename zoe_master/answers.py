@@ -11,13 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.server import Handler, Refusal
 from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.master import Master
+from zoe_master.scheduler.dry_run import DryRun
 from zoe_master.scheduler.explain import explain
 from zoe_master.waker import Waker
 
+DRY_RUN_SHOWN_MAX = 100
 LOG_BYTES_MAX = 1 << 20
 
 
@@ -32,6 +35,11 @@ class _AboutPlan(BaseModel):
     tenant: str
     user: str
     priority: int = 0
+
+
+class _AboutPolicy(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    policy: dict[str, Any]
 
 
 class _AboutLogs(BaseModel):
@@ -65,6 +73,7 @@ class Answers:
             "explain": self.explain,
             "eta": self.eta,
             "plan": self.plan,
+            "dry_run": self.dry_run,
             "logs": self.logs,
             "usage": self.usage,
             "address": self.address,
@@ -138,6 +147,14 @@ class Answers:
             "forecast": None if told is None else asdict(told),
         }
 
+    def dry_run(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What another policy would do with the present queue."""
+        answer = self._master.dry_run(decode(Policy, _read(_AboutPolicy, body).policy))
+        if answer is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        present, wanted = answer
+        return {"present": _shown(present), "wanted": _shown(wanted)}
+
     def logs(self, body: dict[str, Any]) -> dict[str, Any]:
         """A piece of a service's output; the bytes as base64."""
         question = _read(_AboutLogs, body)
@@ -177,6 +194,15 @@ class Answers:
         except BackendError as error:
             raise Refusal("no_address", str(error)) from None
         return {"host": address.host, "port": address.port, "headers": dict(address.headers)}
+
+
+def _shown(answer: DryRun) -> dict[str, Any]:
+    return {
+        "first": answer.sequence[:DRY_RUN_SHOWN_MAX],
+        "starts": answer.starts[:DRY_RUN_SHOWN_MAX],
+        "starts_total": len(answer.starts),
+        "preempted_total": answer.preempted,
+    }
 
 
 def _reason(code: str, sentence: str, counts: Mapping[str, int], hint: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from zoe_master.images import Images
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.dry_run import DryRun, dry_run
 from zoe_master.scheduler.estimate import Estimates, RunTime
 from zoe_master.scheduler.proposal import Proposal, propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
@@ -116,6 +117,13 @@ class Master:
             return proposal, None
         with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
         return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record)
+
+    def dry_run(self, policy: Policy) -> tuple[DryRun, DryRun] | None:
+        """What the policy in force and another one would do with the present queue; None before a tick."""
+        tick = self.latest
+        if tick is None:
+            return None
+        return dry_run(tick.snapshot, self._picture.policy), dry_run(tick.snapshot, policy)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """The run time that forecasts of a queued execution count with, and where it comes from."""

@@ -61,6 +61,10 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     assert "Its run time: " in eta.stdout
     assert zoe(stack, "wait", waiting, "--timeout", "0.2").returncode == 124
     assert running in zoe(stack, "top").stdout
+    dry = zoe(stack, "policy", "set", "order=las", "--dry-run", "-o", "json")
+    assert dry.returncode == 0
+    assert waiting in json.loads(dry.stdout)["wanted"]["first"]
+    assert json.loads(zoe(stack, "policy", "get", "-o", "json").stdout)["order"] == "fifo"
     planned = zoe(stack, "plan", BATCH, *cores)
     assert planned.returncode == 8
     assert "It would wait: " in planned.stdout

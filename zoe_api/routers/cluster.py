@@ -14,11 +14,12 @@ from zoe_api.dependencies import Admin, IfMatch, MasterDep, Reader, StoreDep, as
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import problems
+from zoe_lib.domain.policy import Policy, problems
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import Store
-from zoe_lib.wire import Diagnostic, NodeList, NodeView, PolicyView, StatusView, UsageList, UsageView
+from zoe_lib.store.codec import encode
+from zoe_lib.wire import Diagnostic, DryRunView, NodeList, NodeView, PolicyView, StatusView, UsageList, UsageView
 
 router = APIRouter(tags=["cluster"])
 
@@ -65,17 +66,19 @@ def set_policy(
     if_match: IfMatch = None,
 ) -> PolicyView:
     """Put a policy in force at once. With If-Match only when nobody changed it meanwhile."""
-    policy = body.to_policy()
-    found = problems(policy)
-    if found:
-        errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in found]
-        raise ApiProblem(Code.INVALID_POLICY, errors=errors)
+    policy = _sound(body)
     present = store.policy().version
     check_if_match(if_match, present)
     stored = store.set_policy(policy, present, time.time(), request.state.request_id)
     master.hint()
     response.headers["ETag"] = etag(stored.version)
     return PolicyView.of(stored)
+
+
+@router.post("/policy/dry-run", response_model=DryRunView)
+def try_policy(body: PolicyView, _who: Admin, master: MasterDep, request: Request) -> DryRunView:
+    """What a policy would do with the present queue, beside the one in force; nothing is changed."""
+    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request))
 
 
 @router.get("/status", response_model=StatusView)
@@ -89,6 +92,15 @@ def get_status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
         master_message=message,
         journal_id=store.last_journal_id(),
     )
+
+
+def _sound(body: PolicyView) -> Policy:
+    policy = body.to_policy()
+    found = problems(policy)
+    if found:
+        errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in found]
+        raise ApiProblem(Code.INVALID_POLICY, errors=errors)
+    return policy
 
 
 def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:

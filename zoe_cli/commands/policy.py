@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from zoe_cli.context import options
 from zoe_cli.output import Rows, emit
 from zoe_cli.registry import add
-from zoe_lib.wire import PolicyView
+from zoe_lib.wire import DryRunView, PolicyView
 
 app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)
 
@@ -25,6 +25,7 @@ def get(context: typer.Context) -> None:
 def set_policy(
     context: typer.Context,
     settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE", help="Such as order=size ageing_s=300.")],
+    dry: Annotated[bool, typer.Option("--dry-run", help="Say what it would do with the present queue.")] = False,
 ) -> None:
     """Change settings of the policy, as an admin; the rest stays as it is. VALUE is JSON or a word."""
     with options(context).client() as client:
@@ -34,7 +35,22 @@ def set_policy(
             policy = PolicyView.model_validate(wanted)
         except ValidationError as error:
             raise typer.BadParameter("; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())) from None
-        _emit(context, client.set_policy(policy))
+        if dry:
+            _emit_dry_run(context, client.try_policy(policy))
+        else:
+            _emit(context, client.set_policy(policy))
+
+
+def _emit_dry_run(context: typer.Context, answer: DryRunView) -> None:
+    rows = [
+        (what, str(present), str(wanted))
+        for what, present, wanted in (
+            ("would start", answer.present.starts_total, answer.wanted.starts_total),
+            ("elastic services to go", answer.present.preempted_total, answer.wanted.preempted_total),
+            ("first in the queue", " ".join(answer.present.first[:5]), " ".join(answer.wanted.first[:5])),
+        )
+    ]
+    emit(answer, options(context).output, Rows(("", "now", "with the change"), rows))
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -54,4 +70,9 @@ def _emit(context: typer.Context, policy: PolicyView) -> None:
 
 
 add(app, "get", get, ("zoe policy get", "zoe policy get -o json"))
-add(app, "set", set_policy, ("zoe policy set order=size ageing_s=300",))
+add(
+    app,
+    "set",
+    set_policy,
+    ("zoe policy set order=size ageing_s=300", "zoe policy set order=hrrn --dry-run"),
+)

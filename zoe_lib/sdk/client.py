@@ -180,6 +180,10 @@ class Client:
         """The policy in force."""
         return self._call(wire.PolicyView, "GET", "/policy")
 
+    def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
+        """What a policy would do with the present queue; nothing is changed."""
+        return self._call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
+
     def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
         """Put a policy in force, unless somebody changed it since it was read (Conflict)."""
         headers = {"If-Match": f'"{policy.version}"'}

@@ -28,7 +28,7 @@ from zoe_lib.wire.executions import (
 )
 from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.people import PrincipalView, TokenList, TokenRequest, TokenView
-from zoe_lib.wire.policy import NodeHoldView, PolicyView, TenantLimitView
+from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView
 
 __all__ = [
     "SECONDS_MAX",
@@ -39,6 +39,7 @@ __all__ = [
     "ConvertRequest",
     "ConvertResponse",
     "Diagnostic",
+    "DryRunView",
     "Eta",
     "EventList",
     "EventView",
@@ -51,6 +52,7 @@ __all__ = [
     "NodeHoldView",
     "NodeList",
     "NodeView",
+    "PassView",
     "PlanRequest",
     "PlanView",
     "PolicyView",

@@ -63,3 +63,19 @@ class PolicyView(Wire):
         holds = {node: NodeHold(**hold.model_dump()) for node, hold in self.node_holds.items()}
         changed = {"filters": tuple(self.filters), "tenant_limits": limits, "node_holds": holds}
         return Policy(**{**self.model_dump(), **changed})
+
+
+class PassView(Wire):
+    """One pass over the present queue: the first hundred in sequence and of those that would start."""
+
+    first: list[str]
+    starts: list[str]
+    starts_total: int
+    preempted_total: int = Field(description="Elastic services that would have to go.")
+
+
+class DryRunView(Wire):
+    """What the policy in force and the one that was sent would do with the present queue."""
+
+    present: PassView
+    wanted: PassView

@@ -1,0 +1,33 @@
+"""What another policy would do with the present queue. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.queue import Queue
+from zoe_master.scheduler.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """One pass under a policy: what waits in the sequence it is looked at, who would start, and what would be lost.
+
+    `preempted` counts elastic services that would have to go. Nothing of it is done.
+    """
+
+    sequence: tuple[ExecutionId, ...]
+    starts: tuple[ExecutionId, ...]
+    preempted: int
+
+
+def dry_run(snapshot: Snapshot, policy: Policy) -> DryRun:
+    """One pass over the present queue; nodes are held as that policy says."""
+    nodes = tuple(replace(node, hold=policy.node_holds.get(node.name)) for node in snapshot.nodes)
+    held = replace(snapshot, nodes=nodes)
+    plan = schedule(held, policy)
+    sequence = tuple(e.id for e in Queue(held, policy).sequence())
+    starts = tuple(execution for execution in sequence if execution in plan.starts)
+    return DryRun(sequence, starts, sum(map(len, plan.preempt.values())))
