@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,8 @@ from zoe_master.backends.swarm import labels
 Json = Mapping[str, Any]
 _NANO_PER_MILLI = 10**6
 _NEVER = "0001-"
+KILLED = 137
+"""128 + SIGKILL: by somebody, or by the kernel for lack of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,14 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
         published=dict(_published(inspected["NetworkSettings"].get("Ports") or {})),
     )
+
+
+def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
+    """The same container after its engine's word of its end; None when only a closer look tells why it ended."""
+    if exit_code == KILLED:
+        return None
+    finished_at_s = max(at_s, running.started_at_s or 0.0)
+    return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
 
 
 def _published(ports: Json) -> Iterator[tuple[int, int]]:

@@ -6,11 +6,10 @@ from typing import TypedDict
 
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
-from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts
+from zoe_master.backends.swarm.facts import KILLED, ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.records import Record
 
-_KILLED = 137  # 128 + SIGKILL
-_ENDED_BY_SIGNAL = (137, 143)
+_ENDED_BY_SIGNAL = (KILLED, 143)
 
 
 class _Which(TypedDict):
@@ -116,7 +115,7 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, str]:
         return stop_cause, f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s"
     if stop_cause is not None:
         return stop_cause, ""
-    if container.out_of_memory and container.exit_code == _KILLED:
+    if container.out_of_memory and container.exit_code == KILLED:
         return Cause.OUT_OF_MEMORY, "it used more memory than its limit"
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
         return Cause.STOPPED, "Swarm took it off its node"

@@ -15,7 +15,7 @@ from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
-from zoe_master.backends.swarm.facts import ContainerFacts, container_facts
+from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended
 from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
 from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
 
@@ -55,9 +55,9 @@ class EngineWatch:
         self._installation = installation
         self._listener = listener
         self._hardening = hardening
-        self._running: dict[str, ServiceId] = {}
         self._retry_s = retry_s
         self._others: dict[str, ForeignContainer] = {}
+        self._running: dict[str, ContainerFacts] = {}
         self._stream: CancellableStream[Any] | None = None
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -72,7 +72,7 @@ class EngineWatch:
     def running(self) -> Sequence[ServiceId]:
         """The services of our containers that run there, as far as was heard."""
         with self._lock:
-            return list(self._running.values())
+            return [facts.service_id for facts in self._running.values()]
 
     def sample(self, running: Mapping[str, ServiceId]) -> dict[ServiceId, tuple[float, int]]:
         """CPU seconds and memory bytes of these containers (id to service), and a new sum of foreign ones.
@@ -155,10 +155,23 @@ class EngineWatch:
         if ours and action == "exec_die":
             self._listener.exec_ended(about["execID"], int(about["exitCode"]), event["timeNano"] / 1e9)
         elif action in _FIRST_OF_ITS_KIND and ours:
-            self._inspect(event["Actor"]["ID"], after_gap=False)
+            self._hear_of_ours(event)
         elif action in _FIRST_OF_ITS_KIND:
             self._look_at_others()
             self._listener.engine_changed(self.node, after_gap=False)
+
+    def _hear_of_ours(self, event: Mapping[str, Any]) -> None:
+        """An end is told by the event itself where it can be: the engine answers only after it has cleaned up."""
+        container_id = event["Actor"]["ID"]
+        known = self._running.get(container_id)
+        if known is not None and event["Action"] == "die":
+            facts = ended(known, int(event["Actor"]["Attributes"]["exitCode"]), event["timeNano"] / 1e9)
+            if facts is not None:
+                with self._lock:
+                    self._running.pop(container_id, None)
+                self._listener.container_seen(facts, after_gap=False)
+                return
+        self._inspect(container_id, after_gap=False)
 
     def _inspect(self, container_id: str, after_gap: bool) -> None:
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
@@ -166,7 +179,7 @@ class EngineWatch:
         with self._lock:
             self._running.pop(container_id, None)
             if facts is not None and facts.running:
-                self._running[container_id] = facts.service_id
+                self._running[container_id] = facts
         if facts is not None:
             self._listener.container_seen(facts, after_gap)
 

@@ -11,7 +11,7 @@ from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt
-from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, container_facts, seconds
+from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts, container_facts, ended, seconds
 from zoe_master.backends.swarm.marks import Mark, Marks
 from zoe_master.backends.swarm.observing import by_task, observed
 from zoe_master.backends.swarm.records import Record
@@ -99,6 +99,15 @@ def test_a_container_that_cannot_be_started_has_ended() -> None:
     assert observed(record(container=waiting)).state is ObservedState.STARTING
     seen = observed(record(container=failed))
     assert (seen.cause, seen.message, seen.started_at_s) == (Cause.START_FAILED, "exec: no such file", None)
+
+
+def test_an_end_is_taken_from_its_event_unless_it_was_killed() -> None:
+    seen = observed(record(container=ended(RUNNING, 3, 110.0)))
+    assert (seen.state, seen.cause, seen.exit_code, seen.at_s) == (ObservedState.ENDED, Cause.EXITED, 3, 110.0)
+    assert ended(RUNNING, 137, 110.0) is None
+    at_once = ended(RUNNING, 0, 99.9)  # the engine's word of a start may come after a short life's end
+    assert at_once is not None
+    assert at_once.finished_at_s == RUNNING.started_at_s
 
 
 def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
