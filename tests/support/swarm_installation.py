@@ -140,7 +140,7 @@ class Installation:
     def containers(self, execution: Execution) -> dict[str, list[dict[str, Any]]]:
         """Node to what its engine tells of each container of the execution that runs now."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for host in self.harness.cluster.hosts:
+        for host in (host for host in self.harness.cluster.hosts if host.engine_runs):
             wanted = [f"{labels.EXECUTION}={execution.id}", labels.SERVICES]  # its gateway is no service
             mine = host.api.containers(filters={"label": wanted})
             try:

@@ -26,3 +26,14 @@ def harness(swarm: Cluster) -> Iterator[SwarmHarness]:
 def installation(swarm: Cluster, harness: SwarmHarness) -> Installation:
     provide(swarm, "zoe/gateway")
     return Installation(harness)
+
+
+@pytest.fixture
+def engine_3(swarm: Cluster, harness: SwarmHarness) -> Iterator[str]:
+    """The node to do harm to; whole again afterwards."""
+    yield "node-3"
+    swarm.host("node-3").plug()
+    if not swarm.host("node-3").engine_runs:
+        swarm.restart_engine("node-3")
+    swarm.await_node("node-3", "ready")
+    harness.until(lambda: all(node.ready for node in harness.backend.nodes()))

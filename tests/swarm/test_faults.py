@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -21,29 +20,26 @@ GIB = 2**30
 SERVICE = "e.c.0.1"
 
 
-@pytest.fixture
-def engine_3(swarm: Cluster, harness: SwarmHarness) -> Iterator[str]:
-    """The node to do harm to; whole again afterwards."""
-    yield "node-3"
-    swarm.host("node-3").plug()
-    if not swarm.host("node-3").engine_runs:
-        swarm.restart_engine("node-3")
-    swarm.await_node("node-3", "ready")
-    harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
-
-
 def node_of(harness: SwarmHarness, name: str) -> Any:
     return next(node for node in harness.backend.nodes() if node.name == name)
 
 
-def test_a_killed_engine_loses_its_services_and_fences_them_on_return(
+def test_a_killed_engine_loses_its_services_once_it_is_fenced(
     harness: SwarmHarness, swarm: Cluster, engine_3: str
 ) -> None:
+    harness.reopen()
+    switch = harness.base / "fence"
+    switch.write_text(f"#!/bin/sh\n[ -e {harness.base}/$1.off ] || {{ echo no power switch >&2; exit 4; }}\n")
+    switch.chmod(0o755)
+    harness.settings = replace(harness.settings, fence_command=switch, fence_retry_s=0.5)
     harness.start(small("exec sleep 1000"), SERVICE, engine_3)
     harness.start(small("exec sleep 1000"), "e.c.1.1", "node-1")
     harness.reach(SERVICE, ObservedState.READY)
     kept = harness.reach("e.c.1.1", ObservedState.READY)
     swarm.host(engine_3).kill_engine()
+    harness.until(lambda: "ended with 4: no power switch" in node_of(harness, engine_3).message)
+    assert harness.reach(SERVICE, ObservedState.READY)
+    (harness.base / f"{engine_3}.off").touch()
     lost = harness.reach(SERVICE, ObservedState.LOST)
     assert "node-3 is down" in lost.message
     assert not node_of(harness, engine_3).ready

@@ -14,7 +14,6 @@ from zoe_master.waker import Waker
 
 _log = logging.getLogger(__name__)
 _AT_ONCE = 4
-_RETRY_S = 10.0
 _WORDS_MAX = 300
 
 
@@ -31,6 +30,7 @@ class Fences:
     def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
         self._command = settings.fence_command
         self._timeout_s = settings.fence_timeout_s
+        self._retry_s = settings.fence_retry_s
         self._waker = waker
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="zoe-fence")
         self._lock = threading.Lock()
@@ -42,7 +42,9 @@ class Fences:
             return True
         with self._lock:
             last = self._tries.get(node)
-            if last is not None and (last.done or last.ended_at_s is None or time.time() < last.ended_at_s + _RETRY_S):
+            if last is not None and (
+                last.done or last.ended_at_s is None or time.time() < last.ended_at_s + self._retry_s
+            ):
                 return last.done
             self._tries[node] = _Try(failure=last.failure if last is not None else "")
         self._pool.submit(self._run, node)

@@ -53,6 +53,7 @@ class SwarmSettings:
     ulimits_max: Mapping[str, int] = field(default_factory=lambda: {"nofile": 2**20, "core": 0})
     fence_command: Path | None = None
     fence_timeout_s: float = 60.0
+    fence_retry_s: float = 10.0
     processes_max: int = 4096
     output_bytes_max: int = 16 * 2**20
     kept_logs_max: int = 1000
