@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.support.swarm_backend import SwarmHarness, small
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState
@@ -17,6 +18,7 @@ def free_bytes(swarm: Cluster, node: str) -> int:
     return int(shown[-1]) * 1024
 
 
+@needs_time
 def test_a_full_disk_ends_who_fills_it_and_nobody_else(harness: SwarmHarness, swarm: Cluster) -> None:
     before = free_bytes(swarm, "node-3")
     harness.start(small("while :; do echo beat; sleep 0.2; done"), "e.c.0.1", "node-3")

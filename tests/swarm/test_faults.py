@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.swarm_backend import SwarmHarness, peers, server, small
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from tests.swarm.engine_host import wait_for
 from zoe_lib.domain.execution import Cause
@@ -24,6 +25,7 @@ def node_of(harness: SwarmHarness, name: str) -> Any:
     return next(node for node in harness.backend.nodes() if node.name == name)
 
 
+@needs_time
 def test_a_killed_engine_loses_its_services_once_it_is_fenced(
     harness: SwarmHarness, swarm: Cluster, engine_3: str
 ) -> None:
@@ -62,6 +64,7 @@ def test_an_engine_that_comes_back_at_once_tells_what_ended_meanwhile(
     assert ended.cause in (Cause.KILLED, Cause.STOPPED)
 
 
+@needs_time
 def test_a_parted_node_loses_its_services(harness: SwarmHarness, swarm: Cluster, engine_3: str) -> None:
     harness.start(small("exec sleep 1000"), SERVICE, engine_3)
     harness.reach(SERVICE, ObservedState.READY)

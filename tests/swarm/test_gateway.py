@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, shell
+from tests.support.swarm_installation import needs_time
+from tests.swarm.cluster import Cluster
 from zoe_lib.domain.application import Component, Port, PortProtocol
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import Address, BackendError, ObservedState, Peer
@@ -111,7 +114,7 @@ def test_it_leads_to_proxied_ports_of_its_execution_only(harness: SwarmHarness, 
         assert (status, "no proxied port" in said) == (403, True), target
 
 
-def test_a_port_that_is_not_proxied_has_no_gateway(harness: SwarmHarness) -> None:
+def test_a_port_that_is_not_proxied_is_not_led_to(harness: SwarmHarness) -> None:
     harness.reopen()
     harness.settings = replace(harness.settings, publish_ports=False)
     begin(harness)
@@ -224,3 +227,14 @@ def test_without_proxied_ports_there_is_none(harness: SwarmHarness) -> None:
     begin(harness, bears_gateway=False)
     harness.reach("e.c.0.1", ObservedState.READY)
     assert gateways(harness) == []
+
+
+@needs_time
+def test_the_image_of_the_catalogue_does_the_same(harness: SwarmHarness, swarm: Cluster) -> None:
+    provide(swarm, "zoe/gateway")
+    harness.reopen()
+    harness.settings = replace(harness.settings, gateway_image="zoe/gateway")
+    begin(harness)
+    address = gateway(harness)
+    assert ask(address) == (200, "hello\n")
+    assert ask(address, X_Zoe_Secret="x")[0] == 403

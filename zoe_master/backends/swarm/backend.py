@@ -21,7 +21,7 @@ from zoe_master.backends.base import (
 )
 from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.containers import copy_output
+from zoe_master.backends.swarm.containers import copy_output, discard
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts
 from zoe_master.backends.swarm.fencing import Fences
@@ -70,7 +70,7 @@ class SwarmBackend:
         self._pulls = Pulls(self._watches, self._pool, settings, waker)
         shared = Infrastructure(self._managers, settings)
         self._secrets = GatewaySecrets(settings.state_dir)
-        self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want)
+        self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want, self._discard)
         self._fences = Fences(settings, waker)
         self._reconciler = Reconciler(
             self._managers, self._board, self._watches, self._gateways, self._fences, settings
@@ -201,6 +201,12 @@ class SwarmBackend:
             self._let_go()
             raise BackendError(f"no manager of the swarm answers: {words_of(error)}") from error
         self._board.adopt_ended()
+
+    def _discard(self, node: str, tags: Sequence[str]) -> None:
+        engine = self._watches.engine(node)
+        if engine is not None:
+            with contextlib.suppress(RuntimeError):  # closing: it is left to Swarm
+                self._pool.submit(discard, engine, tags)
 
     def _let_go(self) -> None:
         self._fences.close()

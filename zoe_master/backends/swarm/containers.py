@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from zoe_lib.domain.application import Probe
 from zoe_master.backends.swarm import output
@@ -91,6 +91,16 @@ def remove(engine: Engine, record: Record) -> None:
     except UNREACHABLE as error:
         if status_of(error) not in _GONE:
             _log.info("a container of service %s is left to Swarm: %s", record.service_id, error)
+
+
+def discard(engine: Engine, tags: Sequence[str]) -> None:
+    """End and remove whatever carries all of these labels."""
+    try:
+        for entry in engine.api.containers(all=True, filters={"label": list(tags)}):
+            engine.api.remove_container(entry["Id"], v=True, force=True)
+    except UNREACHABLE as error:
+        if status_of(error) not in _GONE:
+            _log.info("containers with %s are left to Swarm: %s", tags, error)
 
 
 def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[str, bytes]]:

@@ -50,12 +50,14 @@ class Gateways:
         secrets: GatewaySecrets,
         settings: SwarmSettings,
         fetch: Callable[[str], None],
+        discard: Callable[[str, Sequence[str]], None],
     ) -> None:
         self._managers = managers
         self._shared = shared
         self._secrets = secrets
         self._settings = settings
         self._fetch = fetch
+        self._discard = discard
         self._known: Mapping[str, Gateway] = {}
         self._failures: dict[Attempt, tuple[float, str]] = {}
 
@@ -129,6 +131,10 @@ class Gateways:
         except UNREACHABLE as error:
             if status_of(error) != 404:
                 return  # the next look tries again
+        attempt = gateway.attempt
+        own = {labels.EXECUTION: attempt.execution_id, labels.GENERATION: attempt.number}
+        # Swarm would let its container linger for some seconds, and the network with it.
+        self._discard(gateway.node, [f"{name}={value}" for name, value in own.items()] + [labels.GATEWAY])
         self._known = {one: kept for one, kept in self._known.items() if one != gateway.service_id}
         self._failures.pop(gateway.attempt, None)
 
