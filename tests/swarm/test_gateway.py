@@ -205,7 +205,8 @@ def test_it_goes_with_its_execution_and_an_orphan_is_swept(harness: SwarmHarness
     api: Any = harness.cluster.manager.api
     tags = {"zoe.installation": "zoe", "zoe.execution": "gone", "zoe.generation": "3"}
     tags |= {"zoe.gateway": "x", "zoe.node": "node-1"}
-    api.create_service({"ContainerSpec": {"Image": "shell", "Args": ["sleep", "1000"]}}, name="left", labels=tags)
+    left = {"Image": "shell", "Args": ["sleep", "1000"], "StopGracePeriod": 10**8}
+    api.create_service({"ContainerSpec": left}, name="left", labels=tags)
     harness.until(lambda: not gateways(harness))
 
 

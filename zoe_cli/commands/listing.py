@@ -78,7 +78,9 @@ def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]
     wanted = [(service, port) for service in ready for port in ports.get(service.component, [])]
     for service, port in wanted[:_OPENS_MAX]:
         with suppress(ZoeError):
-            yield "open", f"{client.port_address(execution.id, service.id, port).url} ({service.name}, {port})"
+            address = client.port_address(execution.id, service.id, port)
+            how = "; with the headers that the API gives" if address.headers else ""
+            yield "open", f"{address.url} ({service.name}, {port}{how})"
 
 
 def _pages(

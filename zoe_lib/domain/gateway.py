@@ -32,6 +32,8 @@ def bearing_component(application: Application) -> Component | None:
 def bearer(execution: Execution) -> Service | None:
     """The newest service that bears the gateway; it has a node from its placement on."""
     bearing = bearing_component(execution.application)
+    if bearing is None:
+        return None
     return next((s for s in execution.current() if _bears(s, bearing)), None)
 
 
