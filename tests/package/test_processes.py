@@ -17,7 +17,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.docs.documents import DOCS, blocks
 from tests.package.conftest import Installed
 from tests.support.postgres import PostgresServer, make_home
 from zoe_embedded.home import Home
@@ -80,8 +79,7 @@ def test_from_an_empty_database_to_a_result(installed: Installed, postgres_serve
         "ZOE_LOCAL_VOLUMES_DIR": str(home.workspaces / ".volumes"),
         "ZOE_LOCAL_IMAGES": json.dumps(images),
     }
-    (prepare,) = [block.text for block in blocks(DOCS / "operations.md") if block.language == "python"]
-    token = installed.run("python", "-c", prepare, ZOE_DATABASE_URL=database).strip()
+    token = installed.run("zoe-setup", ZOE_DATABASE_URL=database).strip()
     client = {"ZOE_URL": f"http://127.0.0.1:{port}", "ZOE_TOKEN": token}
     with ExitStack() as processes:
         for program in ("zoe-master", "zoe-api"):
