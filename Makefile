@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-scheduler-smoke clean test-swarm images up down
+.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-scheduler-smoke clean test-swarm images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -58,6 +58,9 @@ bench: setup ## all figures of docs/performance.md, measured here and now (minut
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process
+
+bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
+	@$(RUN) -m benchmarks.swarm $(ROWS)
 
 bench-scheduler: setup ## the pure pass at scale: placements a second, long queues
 	@$(RUN) -m benchmarks.scheduler_pass

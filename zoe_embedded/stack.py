@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -47,11 +48,14 @@ class Stack:
     """Starts everything on `__enter__`, stops what it started on `__exit__`, services included.
 
     Without `spark` the application runtime is left out, for those who run plain commands only; without `master`
-    submissions are kept and nothing runs.
+    submissions are kept and nothing runs. `settings` are those that differ from the stack's own, as in `zoe.toml`.
     """
 
-    def __init__(self, home: Home, spark: bool = True, master: bool = True) -> None:
+    def __init__(
+        self, home: Home, spark: bool = True, master: bool = True, settings: Mapping[str, object] | None = None
+    ) -> None:
         self._spark = spark
+        self._settings = settings or {}
         self._master = master
         self.home = home.create()
         self.config_file = home.secrets / "zoe.toml"
@@ -186,7 +190,7 @@ class Stack:
         }
         if account is not None:
             config["local_user"] = account.name
-        return config
+        return {**config, **self._settings}
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
         with (self.home.logs / _LOGS[module]).open("ab") as log:

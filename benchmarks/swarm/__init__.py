@@ -1,0 +1,1 @@
+"""Zoe on a swarm of three engines beside bare docker-py, in one run: `python -m benchmarks.swarm [ROW ...]`."""

@@ -1,0 +1,49 @@
+"""Three engines, PostgreSQL, a real master and a real API on this machine, removed completely afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from benchmarks.support import temporary_home
+from benchmarks.swarm.watch import Watch, things, until
+from tests.swarm.cluster import Cluster
+from zoe_embedded.stack import Stack
+from zoe_lib.sdk import Client
+
+
+@dataclass(frozen=True)
+class Stand:
+    """What every row needs."""
+
+    cluster: Cluster
+    stack: Stack
+    client: Client
+    watch: Watch
+
+    def gone(self) -> float:
+        """Wait until nothing is left on any engine; when that was."""
+        hosts = self.cluster.hosts
+        return until(lambda: not things(hosts), lambda: things(hosts))
+
+
+@contextmanager
+def stand() -> Iterator[Stand]:
+    """Everything, ready."""
+    with ExitStack() as undo:
+        home = undo.enter_context(temporary_home())
+        cluster = Cluster()
+        undo.callback(cluster.remove)
+        settings = {
+            "backend": "swarm",
+            "swarm_managers": [f"tcp://{cluster.manager.address}:2376"],
+            "swarm_tls_dir": str(cluster.certificates),
+            "swarm_state_dir": str(home.state / "swarm"),
+            "swarm_workspaces_dir": str(home.workspaces),
+        }
+        stack = undo.enter_context(Stack(home, spark=False, settings=settings))
+        client = undo.enter_context(Client(stack.url, stack.token, timeout_s=60))
+        watch = Watch(cluster.hosts)
+        undo.callback(watch.close)
+        yield Stand(cluster, stack, client, watch)

@@ -1,0 +1,60 @@
+"""What is printed."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line: Zoe's values and the others' of the same rounds; the goal is for the ratio of medians, or for ours.
+
+    `at_most` False: more is better.
+    """
+
+    what: str
+    unit: str
+    ours: Sequence[float]
+    beside: Sequence[float]
+    beside_what: str
+    goal: float | None
+    at_most: bool = True
+    of_ratio: bool = True
+
+    @property
+    def ratio(self) -> float:
+        """Of the medians."""
+        return statistics.median(self.ours) / statistics.median(self.beside)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goal is."""
+        value = self.ratio if self.of_ratio else statistics.median(self.ours)
+        return self.goal is None or (value <= self.goal if self.at_most else value >= self.goal)
+
+
+HEAD = f"{'what':<44}{'Zoe':>22}{'beside':>22}{'ratio':>7}  {'goal':<9}{'':<5}beside what"
+
+
+def tell(figures: Sequence[Figure]) -> None:
+    """Medians, least to greatest, ratio and goal of each."""
+    for figure in figures:
+        sign = "<=" if figure.at_most else ">="
+        goal = "" if figure.goal is None else f"{sign} {figure.goal:g}{'' if figure.of_ratio else ' ' + figure.unit}"
+        met = "" if figure.goal is None else ("yes" if figure.reached else "NO")
+        ratio = f"{figure.ratio:.2f}" if figure.beside and figure.of_ratio else ""
+        beside = _spread(figure.beside, figure.unit) if figure.beside else ""
+        ours = _spread(figure.ours, figure.unit)
+        print(f"{figure.what:<44}{ours:>22}{beside:>22}{ratio:>7}  {goal:<9}{met:<5}{figure.beside_what}", flush=True)
+
+
+def load() -> str:
+    """How busy the machine is."""
+    return f"load {', '.join(f'{value:.1f}' for value in os.getloadavg())}"
+
+
+def _spread(values: Sequence[float], unit: str) -> str:
+    return f"{statistics.median(values):.3g} ({min(values):.3g}-{max(values):.3g}) {unit}"
