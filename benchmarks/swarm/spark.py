@@ -77,7 +77,7 @@ def _by_zoe(stand: Stand) -> float:
     began_s = stand.watch.begin()
     execution = stand.client.submit(description()).id
     stand.watch.last_of("start", 1)
-    _await_all(stand, "notebook")
+    _await_all(stand, "jupyter lab")
     took_s = time.time() - began_s
     stand.client.cancel(execution)
     stand.client.wait(execution, 120)
@@ -89,7 +89,7 @@ def _by_bare(stand: Stand, bare: Bare) -> float:
     time.sleep(PAUSE_S)
     began_s = stand.watch.begin()
     bare.these(stand.cluster.hosts, list(_starts(stand)))
-    _await_all(stand, "notebook")
+    _await_all(stand, "jupyter lab")
     took_s = time.time() - began_s
     bare.remove()
     stand.gone()
@@ -101,8 +101,7 @@ def _await_all(stand: Stand, name: str) -> None:
     while True:
         for host in stand.cluster.hosts:
             for entry in host.api.containers():
-                found = host.api.inspect_container(entry["Id"])
-                if found["Config"]["Hostname"].startswith(name):
+                if name in str(entry["Command"]):
                     made = host.api.exec_create(entry["Id"], ["python3", "-c", _ALL_THERE])
                     host.api.exec_start(made["Id"])
                     assert host.api.exec_inspect(made["Id"])["ExitCode"] == 0
