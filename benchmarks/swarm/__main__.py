@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 
@@ -18,6 +19,7 @@ RUNS = 5
 def main() -> int:
     """Measure and print; 1 when a goal was missed."""
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone then, too
     print(machine(), flush=True)
     figures: list[Figure] = []
     with stand() as its:

@@ -73,10 +73,15 @@ def test_secrets_are_for_the_containers_user_only(deployment: Deployment) -> Non
 
 
 def test_prometheus_hears_master_and_api_and_understands_the_dashboard(deployment: Deployment) -> None:
-    up = 'sum by (job) (up{job=~"zoe-api|zoe-master"}) == 1'
-    until(lambda: query(deployment, up).count("=> 1 ") == 2, lambda: query(deployment, "up"))
-    assert query(deployment, "zoe_leader").count("=> 1 ") == 1
-    assert query(deployment, "zoe_node_usable_cores").count("node-") == 3
+    for expression, shown, times in (
+        ('sum by (job) (up{job=~"zoe-api|zoe-master"}) == 1', "=> 1 ", 2),
+        ("zoe_leader", "=> 1 ", 1),
+        ("zoe_node_usable_cores", "node-", 3),
+    ):
+        until(
+            lambda e=expression, s=shown, n=times: query(deployment, e).count(s) == n,
+            lambda e=expression: query(deployment, e),
+        )
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
         for target in panel.get("targets", []):
             query(deployment, target["expr"])
