@@ -32,11 +32,13 @@ class Figure:
     @property
     def reached(self) -> bool:
         """Whether the goal is."""
+        if self.goal is None:
+            return True
         value = self.ratio if self.of_ratio else statistics.median(self.ours)
-        return self.goal is None or (value <= self.goal if self.at_most else value >= self.goal)
+        return value <= self.goal if self.at_most else value >= self.goal
 
 
-HEAD = f"{'what':<44}{'Zoe':>22}{'beside':>22}{'ratio':>7}  {'goal':<9}{'':<5}beside what"
+HEAD = f"{'what':<44}{'Zoe':>22}{'beside':>22}{'ratio':>7}  {'goal':<10}{'':<5}beside what"
 
 
 def tell(figures: Sequence[Figure]) -> None:
@@ -48,7 +50,7 @@ def tell(figures: Sequence[Figure]) -> None:
         ratio = f"{figure.ratio:.2f}" if figure.beside and figure.of_ratio else ""
         beside = _spread(figure.beside, figure.unit) if figure.beside else ""
         ours = _spread(figure.ours, figure.unit)
-        print(f"{figure.what:<44}{ours:>22}{beside:>22}{ratio:>7}  {goal:<9}{met:<5}{figure.beside_what}", flush=True)
+        print(f"{figure.what:<44}{ours:>22}{beside:>22}{ratio:>7}  {goal:<10}{met:<5}{figure.beside_what}", flush=True)
 
 
 def load() -> str:
