@@ -20,6 +20,8 @@ def test_ids_lead_from_the_request_to_the_end(installation: Installation) -> Non
     installation.start_master()
     installation.start_api(port)
     with installation.client(f"http://127.0.0.1:{port}") as client:
+        # What a master finds at its start, it does not hear of.
+        until(lambda: (client.status().master or {}).get("ticked_at_s"))
         execution = client.submit(job("true"))
         client.wait(execution.id, 60)
         assert client.execution(execution.id).state is ExecutionState.SUCCEEDED

@@ -24,7 +24,9 @@ def test_services_of_one_execution_find_each_other_by_name_across_nodes(harness:
     both = peers("e.web.0.1", "e.c.0.1")
     harness.start(server(name="web"), "e.web.0.1", "node-2", peers=both)
     harness.reach("e.web.0.1", ObservedState.READY)
-    told = run(harness, "nc -w 5 {host:web} 8080 < /dev/null && echo reached; hostname", peers=both)
+    # A network that is new to a node may take some seconds until packets from another one come through.
+    ask = "nc -w 2 {host:web} 8080 < /dev/null 2> /dev/null && echo reached && break"
+    told = run(harness, f"for n in $(seq 30); do {ask}; sleep 1; done; hostname", peers=both)
     assert told == ["reached", "c-0"]
 
 
