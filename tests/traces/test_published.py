@@ -9,7 +9,7 @@ import pytest
 from tests.support.needs import test_data
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.figures import figures
-from zoe_master.simulator.swf import read_swf
+from zoe_master.simulator.formats.swf import read_swf
 from zoe_master.simulator.trace import Replay
 
 # Gaussier, Glesser, Reis, Trystram, SC'15: mean bounded slowdown by trace, backfill and whether run times are exact.

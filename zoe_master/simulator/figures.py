@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from zoe_master.simulator.swf import Trace
-from zoe_master.simulator.trace import Foretold, Start
+from zoe_master.simulator.jobs import Run, Trace
+from zoe_master.simulator.trace import Foretold
 
 # Jobs shorter than this do not make the slowdown explode; the bound of Gaussier et al., SC'15.
 BOUND_S = 10.0
 
 
-def bounded_slowdown(start: Start) -> float:
-    """Turnaround over run time, both as if the job had taken at least ten seconds; at least one."""
-    return max(1.0, (start.wait_s + start.job.run_s) / max(start.job.run_s, BOUND_S))
+def bounded_slowdown(run: Run) -> float:
+    """Turnaround over run time, as if the job had taken at least ten seconds; at least one."""
+    return max(1.0, run.turnaround_s / max(run.job.run_s, BOUND_S))
 
 
 def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
@@ -31,19 +31,19 @@ def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
     }
 
 
-def figures(trace: Trace, starts: Sequence[Start], took_s: float) -> dict[str, Any]:
+def figures(trace: Trace, runs: Sequence[Run], took_s: float) -> dict[str, Any]:
     """Means over all jobs, utilisation from the first submission to the last end, and how fast the replay was."""
-    slowdowns = [bounded_slowdown(start) for start in starts]
-    used = sum(start.job.run_s * start.job.processors for start in starts)
-    last_s = max((start.start_s + start.job.run_s for start in starts), default=0.0)
-    first_s = min((start.job.submit_s for start in starts), default=0.0)
+    slowdowns = [bounded_slowdown(run) for run in runs]
+    used = sum(run.job.run_s * run.job.processors for run in runs)
+    last_s = max((run.end_s for run in runs), default=0.0)
+    first_s = min((run.job.submit_s for run in runs), default=0.0)
     room = (last_s - first_s) * trace.processors
     return {
         "trace": trace.name,
-        "jobs": len(starts),
-        "mean_wait_s": sum(start.wait_s for start in starts) / max(len(starts), 1),
+        "jobs": len(runs),
+        "mean_wait_s": sum(run.wait_s for run in runs) / max(len(runs), 1),
         "mean_bounded_slowdown": sum(slowdowns) / max(len(slowdowns), 1),
         "max_bounded_slowdown": max(slowdowns, default=0.0),
         "utilisation": used / room if room else 0.0,
-        "jobs_per_s": len(starts) / took_s if took_s else 0.0,
+        "jobs_per_s": len(runs) / took_s if took_s else 0.0,
     }

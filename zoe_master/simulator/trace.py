@@ -12,35 +12,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, service_id
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master
 from zoe_master.scheduler.calibration import Calibration, Spread
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import Wait, wait_of
-from zoe_master.simulator.swf import Job, Trace
+from zoe_master.simulator.jobs import Job, Run, Trace
 
-_NODE = "machine"
 _COMPONENT = "job"
 _FOREVER = Behaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A job and when it began, in the log's seconds."""
-
-    job: Job
-    start_s: float
-
-    @property
-    def wait_s(self) -> float:
-        """From submission to start."""
-        return self.start_s - self.job.submit_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +49,7 @@ class Replay:
         self._clock = ManualClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
         self._store = MemoryStore()
         self._store.set_policy(policy, 0, self._clock(), "replay")
-        node = Node(_NODE, Resources(trace.processors * 1000))
-        self._backend = SimulatedBackend([node], self._clock, behave=lambda _: _FOREVER)
+        self._backend = SimulatedBackend(trace.nodes, self._clock, behave=lambda _: _FOREVER)
         epoch = self._store.try_lead("replay")
         assert epoch is not None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock)
@@ -74,14 +57,14 @@ class Replay:
         self._ends: list[tuple[float, int, int, str]] = []
         self._jobs: dict[str, Job] = {}
         self._ended: set[str] = set()
-        self.starts: list[Start] = []
+        self.runs: list[Run] = []
         self._forecast_every = forecast_every
         self._calibration = Calibration()
         self._told: dict[str, tuple[Wait, Spread]] = {}
         self.foretold: list[Foretold] = []
 
-    def run(self, progress: Callable[[int], None] = lambda _: None) -> list[Start]:
-        """Replay every job; the starts in order of time."""
+    def run(self, progress: Callable[[int], None] = lambda _: None) -> list[Run]:
+        """Replay every job; the runs in order of their starts."""
         submissions = iter(self._trace.jobs)
         upcoming = next(submissions, None)
         while upcoming is not None or self._ends:
@@ -90,8 +73,8 @@ class Replay:
                 upcoming = next(submissions, None)
             else:
                 self._end()
-                progress(len(self.starts))
-        return self.starts
+                progress(len(self.runs))
+        return self.runs
 
     def _next_end(self) -> tuple[float, int]:
         return self._ends[0][:2] if self._ends else (math.inf, 0)
@@ -102,7 +85,7 @@ class Replay:
         self._jobs[execution_id] = job
         application = Application(
             name=str(job.id),
-            components=(Component(_COMPONENT, "trace", Resources(job.processors * 1000)),),
+            components=(Component(_COMPONENT, "trace", job.reservation),),
             expected_run_s=self._estimate_s(job),
         )
         fresh = Execution(execution_id, str(job.id), "trace", job.user, application, job.submit_s)
@@ -145,16 +128,16 @@ class Replay:
         for execution_id in self._master.tick().plan.starts:
             job = self._jobs[execution_id]
             self._free -= job.processors
-            self.starts.append(Start(job, now_s))
+            self.runs.append(Run(job, now_s, now_s + job.run_s))
             if execution_id in self._told:
                 self._learn(execution_id, now_s - job.submit_s)
             kind = _ESTIMATED_END if job.run_s == self._estimate_s(job) else _TERMINATION
-            heapq.heappush(self._ends, (now_s + job.run_s, kind, len(self.starts), execution_id))
+            heapq.heappush(self._ends, (now_s + job.run_s, kind, len(self.runs), execution_id))
 
     def _move_to(self, at_s: float) -> None:
         self._clock.advance(at_s - self._clock())
 
 
-def in_trace_order(starts: list[Start]) -> Iterator[Start]:
-    """The starts by submission, as the log has the jobs."""
-    return iter(sorted(starts, key=lambda start: (start.job.submit_s, start.job.id)))
+def in_trace_order(runs: list[Run]) -> Iterator[Run]:
+    """The runs by submission, as the log has the jobs."""
+    return iter(sorted(runs, key=lambda run: (run.job.submit_s, run.job.id)))

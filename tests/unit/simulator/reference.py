@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from zoe_master.simulator.swf import Job
+from zoe_master.simulator.jobs import Job
 
 ESTIMATED_END, SUBMISSION, TERMINATION = range(3)
 
@@ -15,9 +15,9 @@ ESTIMATED_END, SUBMISSION, TERMINATION = range(3)
 class Pool:
     """Processors, who waits in order of submission, who runs until when by the estimate, and what comes next."""
 
-    free: int
+    free: float
     waiting: list[Job] = field(default_factory=list)
-    running: dict[int, tuple[float, int]] = field(default_factory=dict)
+    running: dict[int, tuple[float, float]] = field(default_factory=dict)
     starts: dict[int, float] = field(default_factory=dict)
     events: list[tuple[float, int, int, Job]] = field(default_factory=list)
 
@@ -31,7 +31,7 @@ ORDERS: dict[str, Callable[[Job, float], float]] = {
 }
 
 
-def simulate(processors: int, jobs: list[Job], backfill: str, order: str = "fifo") -> dict[int, float]:
+def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fifo") -> dict[int, float]:
     """Start of every job by id. At equal times: ends that were estimated so, submissions, other ends."""
     pool = Pool(processors)
     pool.events = [(job.submit_s, SUBMISSION, number, job) for number, job in enumerate(jobs)]

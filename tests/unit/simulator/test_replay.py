@@ -11,8 +11,9 @@ import pytest
 from tests.unit.simulator.reference import ORDERS, simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.figures import bounded_slowdown, figures
-from zoe_master.simulator.swf import Job, Trace, TraceError, read_swf
-from zoe_master.simulator.trace import Replay, Start
+from zoe_master.simulator.formats.swf import read_swf
+from zoe_master.simulator.jobs import Job, Run, Trace, TraceError, pool_of, processors_of
+from zoe_master.simulator.trace import Replay
 
 
 def random_trace(seed: int, jobs: int = 150, processors: int = 16) -> Trace:
@@ -22,8 +23,9 @@ def random_trace(seed: int, jobs: int = 150, processors: int = 16) -> Trace:
     for number in range(jobs):
         now += chance.choice([0, 0, 5, 10, 30])
         run = chance.choice([5, 10, 20, 50, 100])
-        made.append(Job(number, now, run, chance.choice([1, 1, 2, 4, 8, 16]), run * chance.choice([1, 1, 2, 5]), "u"))
-    return Trace(f"seed{seed}", processors, tuple(made))
+        width = processors_of(chance.choice([1, 1, 2, 4, 8, 16]))
+        made.append(Job(number, now, run, run * chance.choice([1, 1, 2, 5]), "u", width))
+    return Trace(f"seed{seed}", pool_of(processors), tuple(made), pool=True)
 
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
@@ -43,11 +45,11 @@ def test_backfill_waits_less_than_none() -> None:
 
 
 def test_figures_are_those_of_the_definitions() -> None:
-    job = Job(1, 0.0, 5.0, 2, 5.0, "u")
-    start = Start(job, 15.0)
-    assert bounded_slowdown(start) == 2.0
-    assert bounded_slowdown(Start(job, 0.0)) == 1.0
-    result = figures(Trace("t", 4, (job,)), [start], 0.5)
+    job = Job(1, 0.0, 5.0, 5.0, "u", processors_of(2))
+    run = Run(job, 15.0, 20.0)
+    assert bounded_slowdown(run) == 2.0
+    assert bounded_slowdown(Run(job, 0.0, 5.0)) == 1.0
+    result = figures(Trace("t", pool_of(4), (job,)), [run], 0.5)
     assert result["mean_wait_s"] == 15.0
     assert result["utilisation"] == pytest.approx(10 / 80)
     assert result["jobs_per_s"] == 2.0

@@ -5,58 +5,35 @@ Feitelson, "The Standard Workload Format", https://www.cs.huji.ac.il/labs/parall
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from zoe_master.simulator.formats.lines import read_lines, trace_name
+from zoe_master.simulator.jobs import Job, Trace, TraceError, pool_of, processors_of
 
 _JOB, _SUBMIT, _RUN, _ALLOCATED, _REQUESTED, _REQUEST, _USER = 0, 1, 3, 4, 7, 8, 11
 _COLUMNS_MIN = 12
 
 
-class TraceError(Exception):
-    """A file is no trace; the message says where it goes wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A rigid job: seconds and processors as in the log."""
-
-    id: int
-    submit_s: float
-    run_s: float
-    processors: int
-    request_s: float
-    user: str
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """Jobs in order of submission, on a machine of so many processors."""
-
-    name: str
-    processors: int
-    jobs: tuple[Job, ...]
-
-
 def read_swf(path: Path) -> Trace:
     """The jobs of a log that could have run: requests within the machine, positive run times, run at most request.
 
-    A missing number of processors is the requested one, a missing request the run time.
+    A missing number of processors is the requested one, a missing request the run time. The machine is the header's
+    MaxProcs, else its MaxNodes, else as large as the largest job.
     """
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
-        lines = file.read().splitlines()
-    processors = _machine(lines)
+    lines = read_lines(path)
     jobs = tuple(_jobs(lines, path.name))
-    processors = processors or max((job.processors for job in jobs), default=0)
+    processors = _header(lines, "MaxProcs") or _header(lines, "MaxNodes")
+    processors = processors or int(max((job.processors for job in jobs), default=0))
     kept = [job for job in jobs if 0 < job.processors <= processors and job.run_s > 0 and job.request_s > 0]
-    return Trace(path.name.split(".")[0], processors, tuple(sorted(kept, key=lambda job: job.submit_s)))
+    jobs = tuple(sorted(kept, key=lambda job: job.submit_s))
+    return Trace(trace_name(path), pool_of(processors), jobs, pool=True)
 
 
-def _machine(lines: Iterable[str]) -> int:
+def _header(lines: Iterable[str], name: str) -> int:
     for line in lines:
-        found = re.match(r";\s*MaxProcs:\s*(\d+)", line)
+        found = re.match(rf";\s*{name}:\s*(\d+)", line)
         if found:
             return int(found.group(1))
     return 0
@@ -84,7 +61,20 @@ def _job(columns: list[str]) -> Job:
         id=int(columns[_JOB]),
         submit_s=float(columns[_SUBMIT]),
         run_s=min(run_s, request_s),
-        processors=requested if requested > 0 else allocated,
         request_s=request_s,
         user=columns[_USER],
+        reservation=processors_of(requested if requested > 0 else allocated),
     )
+
+
+def swf_lines(trace: Trace, note: str) -> Iterator[str]:
+    """The log as text: header and one line a job, unknown columns -1; users by number in order of appearance."""
+    yield "; Version: 2.2"
+    yield f"; MaxJobs: {len(trace.jobs)}"
+    yield f"; MaxProcs: {trace.processors:g}"
+    yield f"; Note: {note}"
+    users: dict[str, int] = {}
+    for job in trace.jobs:
+        user = users.setdefault(job.user, len(users) + 1)
+        used = f"{job.submit_s:.0f} -1 {job.run_s:.0f} {job.processors:.0f} -1 -1"
+        yield f"{job.id} {used} {job.processors:.0f} {job.request_s:.0f} -1 1 {user} -1 -1 -1 -1 -1 -1"

@@ -1,0 +1,21 @@
+"""Types of arguments that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def not_negative(text: str) -> float:
+    """A number of at least zero."""
+    number = float(text)
+    if not number >= 0:
+        raise argparse.ArgumentTypeError("at least 0")
+    return number

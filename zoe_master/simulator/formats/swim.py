@@ -1,0 +1,48 @@
+"""Traces of SWIM: MapReduce jobs with the bytes they read, shuffle and write, and no run times.
+
+Chen, Ganapathi, Griffith and Katz, "The case for evaluating MapReduce performance using workload suites", MASCOTS 2011;
+https://github.com/SWIMProjectUCB/SWIM. Columns, by tabulators: name, submission in seconds, gap, bytes of map input, of
+shuffle, of output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from zoe_master.simulator.formats.lines import read_lines, trace_name
+from zoe_master.simulator.jobs import Job, Trace, TraceError, pool_of, processors_of
+
+_COLUMNS = 6
+
+
+def read_swim(path: Path, load: float) -> Trace:
+    """The jobs as work for one server, in order of submission: each runs for as long as its bytes take there.
+
+    The server is as fast as gives this load: run times add up to `load` times the time from the first submission to
+    the last. That is the reading of Dell'Amico, Carra and Michiardi, "PSBS: practical size-based scheduling", IEEE
+    Transactions on Computers 65(7), 2016. Jobs without bytes are left out.
+    """
+    sized = sorted(_jobs(read_lines(path), path.name), key=lambda pair: pair[0].submit_s)
+    if not sized:
+        raise TraceError(f"{path.name} holds no job that moves bytes")
+    span_s = sized[-1][0].submit_s - sized[0][0].submit_s
+    bytes_per_s = sum(size for _, size in sized) / (load * span_s) if span_s > 0 else 1.0
+    jobs = tuple(replace(job, run_s=size / bytes_per_s, request_s=size / bytes_per_s) for job, size in sized)
+    return Trace(trace_name(path), pool_of(1), jobs, pool=True)
+
+
+def _jobs(lines: list[str], name: str) -> Iterator[tuple[Job, int]]:
+    """Every job with its size in bytes."""
+    for number, line in enumerate(lines, 1):
+        columns = line.split("\t")
+        if len(columns) != _COLUMNS:
+            raise TraceError(f"{name}, line {number}: {len(columns)} columns, a job of SWIM has {_COLUMNS}")
+        try:
+            submit_s, read, shuffled, written = float(columns[1]), *map(int, columns[3:])
+        except ValueError as error:
+            raise TraceError(f"{name}, line {number}: {error}") from None
+        size = read + shuffled + written
+        if size > 0:
+            yield Job(number, submit_s, 0.0, 0.0, "swim", processors_of(1), 1, (), read, written), size
