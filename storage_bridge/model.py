@@ -56,3 +56,7 @@ class Achieved:
 
     read_bytes_per_s: float
     write_bytes_per_s: float
+
+
+class StorageUnavailableError(Exception):
+    """The controller cannot be reached or makes no sense; nothing is known of what it did."""

@@ -1,0 +1,148 @@
+"""Who may move how many bytes per second through which node.
+
+The clean form of Algorithm 1 of the IOStack toolkit (bandwidth differentiation in Crystal): what nobody uses is
+promised to nobody; a floor keeps every transfer alive; then SLOs, by the largest common fraction where they do not all
+fit; then what is left in equal shares. Pure and deterministic; whole bytes per second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from storage_bridge.bandwidth.fairness import raise_fairly
+from storage_bridge.bandwidth.network import Network, Path
+
+
+class Traffic(StrEnum):
+    """What kind of transfers: all share the disks, replication does not pass the proxies."""
+
+    READ = "read"
+    WRITE = "write"
+    REPLICATION = "replication"
+
+
+# Tenant and traffic: what has limits of its own.
+ClaimKey = tuple[str, Traffic]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One tenant's transfers of one kind that are going on now.
+
+    slo: promised bytes per second; None and 0 both promise nothing. demand: what it can use at most, as measured;
+    None: whatever it gets. Its share of the floor it has in any case.
+    """
+
+    tenant: str
+    nodes: frozenset[str]
+    slo: int | None = None
+    demand: int | None = None
+    traffic: Traffic = Traffic.READ
+
+    @property
+    def key(self) -> ClaimKey:
+        """What the answer is given by."""
+        return self.tenant, self.traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Bytes per second of all proxies together, and of each node's disks for all traffic."""
+
+    proxy: int
+    nodes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Bytes per second by claim and node, and for SLOs that cannot be met by how much they are missed."""
+
+    rates: Mapping[ClaimKey, Mapping[str, int]]
+    missed: Mapping[ClaimKey, int]
+
+    def total(self, tenant: str, traffic: Traffic = Traffic.READ) -> int:
+        """What a tenant's transfers of one kind may move in all."""
+        return sum(self.rates.get((tenant, traffic), {}).values())
+
+
+def assign(claims: Sequence[Claim], capacity: Capacity, floor: int) -> Assignment:
+    """Share the capacity among claims with transfers; `floor` bytes per second keep each (claim, node) alive.
+
+    ValueError for a negative figure, an unknown node, or a claim that is there twice.
+    """
+    _check(claims, capacity, floor)
+    active = sorted((claim for claim in claims if claim.nodes), key=lambda claim: claim.key)
+    if not active:
+        return Assignment({}, {})
+    names = sorted(capacity.nodes)
+    paths = [_path(claim, names) for claim in active]
+    kept = _liveness(active, capacity, floor)
+    network = _without_floor(capacity, names, paths, kept)
+    floors = [kept * len(claim.nodes) for claim in active]
+    nothing = [0] * len(active)
+    wants = [max(_promised(claim) - least, 0) for claim, least in zip(active, floors, strict=True)]
+    promised = raise_fairly(network, nothing, wants, [Fraction(want) for want in wants])
+    most = [_most(claim, capacity, least) for claim, least in zip(active, floors, strict=True)]
+    left = [max(limit - has, 0) for limit, has in zip(most, promised, strict=True)]
+    spare = raise_fairly(network, promised, left, _weights(active))
+    totals = [has + more for has, more in zip(promised, spare, strict=True)]
+    rates = {
+        claim.key: {names[node]: kept + part for node, part in zip(path.nodes, parts, strict=True)}
+        for claim, path, parts in zip(active, paths, network.split(totals), strict=True)
+    }
+    missing = {c.key: _promised(c) - sum(rates[c.key].values()) for c in active}
+    return Assignment(rates, {key: amount for key, amount in missing.items() if amount > 0})
+
+
+def _promised(claim: Claim) -> int:
+    """What the SLO comes to now: nobody is owed more than it can use."""
+    slo = claim.slo or 0
+    return slo if claim.demand is None else min(slo, claim.demand)
+
+
+def _most(claim: Claim, capacity: Capacity, floor: int) -> int:
+    nodes = sum(capacity.nodes[name] for name in claim.nodes)
+    return nodes if claim.demand is None else min(max(claim.demand - floor, 0), nodes)
+
+
+def _weights(active: Sequence[Claim]) -> list[Fraction]:
+    """Tenants share equally, so one that reads and writes has half a share for each."""
+    kinds = Counter(claim.tenant for claim in active)
+    return [Fraction(1, kinds[claim.tenant]) for claim in active]
+
+
+def _liveness(active: Sequence[Claim], capacity: Capacity, floor: int) -> int:
+    """The floor that everybody can have."""
+    here = Counter(node for claim in active for node in claim.nodes)
+    through = sum(len(claim.nodes) for claim in active if claim.traffic is not Traffic.REPLICATION)
+    least = min(capacity.nodes[node] // count for node, count in here.items())
+    return min(floor, least, capacity.proxy // through) if through else min(floor, least)
+
+
+def _without_floor(capacity: Capacity, names: Sequence[str], paths: Sequence[Path], kept: int) -> Network:
+    slots = Counter(node for path in paths for node in path.nodes)
+    through = sum(len(path.nodes) for path in paths if path.through_proxy)
+    nodes = [capacity.nodes[name] - kept * slots[i] for i, name in enumerate(names)]
+    return Network(capacity.proxy - kept * through, nodes, paths)
+
+
+def _path(claim: Claim, names: Sequence[str]) -> Path:
+    nodes = tuple(i for i, name in enumerate(names) if name in claim.nodes)
+    return Path(nodes, claim.traffic is not Traffic.REPLICATION)
+
+
+def _check(claims: Sequence[Claim], capacity: Capacity, floor: int) -> None:
+    figures = [capacity.proxy, floor, *capacity.nodes.values()]
+    figures += [figure for claim in claims for figure in (claim.slo, claim.demand) if figure is not None]
+    if min(figures) < 0:
+        raise ValueError("bytes per second cannot be negative")
+    unknown = {node for claim in claims for node in claim.nodes} - capacity.nodes.keys()
+    if unknown:
+        raise ValueError(f"nodes without a capacity: {', '.join(sorted(unknown))}")
+    twice = [key for key, count in Counter(claim.key for claim in claims).items() if count > 1]
+    if twice:
+        raise ValueError(f"claimed twice: {twice[0]}")

@@ -1,0 +1,98 @@
+"""The paths of bytes: through the proxies or past them, for each claim to the nodes where it has transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storage_bridge.bandwidth.flow import FlowNetwork
+
+_SOURCE, _PROXY = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where one claim's bytes go: the numbers of its nodes, and whether they pass the proxies."""
+
+    nodes: tuple[int, ...]
+    through_proxy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Why amounts do not fit: these claims share no more than `room`."""
+
+    claims: frozenset[int]
+    room: int
+
+
+class Network:
+    """Whole bytes per second: the proxies together, each node, and the paths of the claims."""
+
+    def __init__(self, proxy: int, nodes: Sequence[int], paths: Sequence[Path]) -> None:
+        self.proxy = proxy
+        self.nodes = tuple(nodes)
+        self.paths = tuple(paths)
+
+    def tightest(self, amounts: Sequence[int]) -> Cut | None:
+        """The claims that ask for more than they have room for together; None when all fit."""
+        network, _ = self._flows(amounts)
+        if network.maximise(_SOURCE, self._sink) == sum(amounts):
+            return None
+        near = network.reachable(_SOURCE)
+        first = 2 + len(self.paths)
+        room = sum(capacity for i, capacity in enumerate(self.nodes) if near[first + i])
+        room += 0 if near[_PROXY] else self.proxy
+        claims = (i for i, path in enumerate(self.paths) if near[2 + i] or (path.through_proxy and not near[_PROXY]))
+        return Cut(frozenset(claims), room)
+
+    def split(self, amounts: Sequence[int]) -> list[list[int]]:
+        """What each claim gets at each node of its path. The amounts fit; where there is room the parts are equal."""
+        network, edges = self._flows(amounts, self._even(amounts))
+        network.maximise(_SOURCE, self._sink)
+        return [[network.flow(edge) for edge in its_edges] for its_edges in edges]
+
+    @property
+    def _sink(self) -> int:
+        return 2 + len(self.paths) + len(self.nodes)
+
+    def _even(self, amounts: Sequence[int]) -> list[list[int]]:
+        """Equal parts, cut to what their nodes have room for."""
+        parts = [
+            [amount // len(path.nodes)] * len(path.nodes) for amount, path in zip(amounts, self.paths, strict=True)
+        ]
+        asked = [0] * len(self.nodes)
+        for path, its_parts in zip(self.paths, parts, strict=True):
+            for node, part in zip(path.nodes, its_parts, strict=True):
+                asked[node] += part
+        return [
+            [
+                part if asked[node] <= self.nodes[node] else part * self.nodes[node] // asked[node]
+                for node, part in zip(path.nodes, its_parts, strict=True)
+            ]
+            for path, its_parts in zip(self.paths, parts, strict=True)
+        ]
+
+    def _flows(
+        self, amounts: Sequence[int], parts: Sequence[Sequence[int]] | None = None
+    ) -> tuple[FlowNetwork, list[list[int]]]:
+        """The network, carrying these parts already, and the edges from each claim to its nodes."""
+        parts = parts or [[0] * len(path.nodes) for path in self.paths]
+        network = FlowNetwork(self._sink + 1)
+        sums = [sum(its_parts) for its_parts in parts]
+        through = sum(amount for amount, path in zip(sums, self.paths, strict=True) if path.through_proxy)
+        unbounded = sum(self.nodes) + 1
+        network.connect(_SOURCE, _PROXY, self.proxy, through)
+        edges: list[list[int]] = []
+        arriving = [0] * len(self.nodes)
+        first = 2 + len(self.paths)
+        for i, (path, amount) in enumerate(zip(self.paths, amounts, strict=True)):
+            network.connect(_PROXY if path.through_proxy else _SOURCE, 2 + i, amount, sums[i])
+            its_edges = []
+            for node, part in zip(path.nodes, parts[i], strict=True):
+                its_edges.append(network.connect(2 + i, first + node, unbounded, part))
+                arriving[node] += part
+            edges.append(its_edges)
+        for node, capacity in enumerate(self.nodes):
+            network.connect(first + node, self._sink, capacity, arriving[node])
+        return network, edges

@@ -1,0 +1,147 @@
+"""From measured transfers to limits, epoch by epoch: what is assigned, what is sent, and what when nobody measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, ClaimKey, Traffic, assign
+
+# A tenant that uses less than this share of its limit is held back by something else.
+_USES_ITS_LIMIT = 0.9
+# What it is given beyond what it uses, so that it can show that it wants more.
+_ROOM_TO_GROW = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Transfers:
+    """What one tenant moves through one node, as measured: bytes per second, none when it has just begun."""
+
+    tenant: str
+    node: str
+    rate: float | None = None
+    traffic: Traffic = Traffic.READ
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All transfers of one node at one time; no transfers is news, too."""
+
+    node: str
+    at_s: float
+    transfers: tuple[Transfers, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """floor: bytes per second that keep a transfer alive. epsilon: a change of a smaller share is not sent.
+
+    Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits,
+    and then they fall to the shares of the SLOs within `decay_s`.
+    """
+
+    floor: int = 64 * 1024
+    epsilon: float = 0.02
+    resend_epochs: int = 30
+    hold_s: float = 5.0
+    decay_s: float = 30.0
+
+
+# Bytes per second by claim and node.
+Limits = dict[tuple[ClaimKey, str], int]
+# What is to be sent; None lifts a limit.
+News = dict[tuple[ClaimKey, str], int | None]
+
+
+class Regulator:
+    """Keeps the limits of all nodes. One epoch after the other; time is told, never asked for."""
+
+    def __init__(self, capacity: Capacity, settings: Settings | None = None) -> None:
+        self.capacity = capacity
+        self._settings = settings or Settings()
+        self._reports: dict[str, Report] = {}
+        self._fresh: frozenset[str] = frozenset()
+        self._limits: Limits = {}
+        self._held: Limits = {}
+        self._sent: Limits = {}
+        self._epoch = 0
+        self.missed: Mapping[ClaimKey, int] = {}
+
+    @property
+    def limits(self) -> Mapping[tuple[ClaimKey, str], int]:
+        """Bytes per second in force, by claim and node."""
+        return self._limits
+
+    def epoch(self, now_s: float, reports: Iterable[Report], slos: Mapping[ClaimKey, int]) -> News:
+        """Take in what was measured and what is promised; the limits to be sent now."""
+        for report in reports:
+            self._reports[report.node] = report
+        fresh = frozenset(n for n, r in self._reports.items() if now_s - r.at_s <= self._settings.hold_s)
+        self._held |= {slot: limit for slot, limit in self._limits.items() if slot[1] in self._fresh - fresh}
+        self._held = {slot: limit for slot, limit in self._held.items() if slot[1] not in fresh}
+        stale = self._faded(now_s, slos)
+        assignment = self._assign(fresh, stale, slos)
+        self.missed = assignment.missed
+        self._limits = stale | {
+            (k, node): rate for k, rates in assignment.rates.items() for node, rate in rates.items()
+        }
+        again = fresh - self._fresh
+        self._fresh = fresh
+        return self._news(again)
+
+    def _assign(self, fresh: frozenset[str], stale: Limits, slos: Mapping[ClaimKey, int]) -> Assignment:
+        """Among the nodes that report, with what the others hold taken off the proxies."""
+        through = sum(limit for (key, _), limit in stale.items() if key[1] is not Traffic.REPLICATION)
+        nodes = {name: room for name, room in self.capacity.nodes.items() if name in fresh}
+        capacity = Capacity(max(self.capacity.proxy - through, 0), nodes)
+        measured: dict[ClaimKey, list[Transfers]] = {}
+        for name in sorted(nodes):
+            for one in self._reports[name].transfers:
+                measured.setdefault((one.tenant, one.traffic), []).append(replace(one, node=name))
+        claims = [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
+        return assign(claims, capacity, self._settings.floor)
+
+    def _claim(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int | None) -> Claim:
+        nodes = frozenset(one.node for one in transfers)
+        return Claim(key[0], nodes, slo, self._demand(key, transfers), key[1])
+
+    def _demand(self, key: ClaimKey, transfers: Sequence[Transfers]) -> int | None:
+        """What the tenant can use: a little more than it does, unless its limits are what holds it back."""
+        used, limit = 0.0, 0
+        for one in transfers:
+            its_limit = self._limits.get((key, one.node))
+            if one.rate is None or its_limit is None:
+                return None
+            used += one.rate
+            limit += its_limit
+        return None if used >= _USES_ITS_LIMIT * limit else max(int(used * _ROOM_TO_GROW), 2 * self._settings.floor)
+
+    def _faded(self, now_s: float, slos: Mapping[ClaimKey, int]) -> Limits:
+        """Limits of nodes that went silent: held, then falling to the SLO's share; never above what they were."""
+        slots: dict[ClaimKey, int] = {}
+        for key, _ in self._held:
+            slots[key] = slots.get(key, 0) + 1
+        result: Limits = {}
+        for (key, node), limit in self._held.items():
+            share = min(max(slos.get(key, 0) // slots[key], self._settings.floor), limit)
+            over_s = now_s - self._reports[node].at_s - self._settings.hold_s
+            left = min(max(1 - over_s / self._settings.decay_s, 0.0), 1.0) if self._settings.decay_s > 0 else 0.0
+            result[key, node] = share + int((limit - share) * left)
+        return result
+
+    def _news(self, again: frozenset[str]) -> News:
+        """What is to be sent: real changes, limits lifted, and everything at times and to who comes back."""
+        self._epoch += 1
+        everything = self._epoch % self._settings.resend_epochs == 0
+        lifted: News = dict.fromkeys(self._sent.keys() - self._limits.keys())
+        changed = {
+            slot: limit
+            for slot, limit in self._limits.items()
+            if everything or slot[1] in again or self._differs(slot, limit)
+        }
+        self._sent = {slot: limit for slot, limit in (self._sent | changed).items() if slot not in lifted}
+        return lifted | changed
+
+    def _differs(self, slot: tuple[ClaimKey, str], limit: int) -> bool:
+        before = self._sent.get(slot)
+        return before is None or abs(limit - before) > self._settings.epsilon * before

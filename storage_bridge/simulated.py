@@ -1,0 +1,115 @@
+"""A storage controller in memory: for simulations and tests of whoever speaks to a controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, Traffic, assign
+from storage_bridge.model import (
+    Achieved,
+    BandwidthDemand,
+    BandwidthSlo,
+    Feasibility,
+    StorageCapacity,
+    StorageUnavailableError,
+    View,
+)
+
+
+class SimulatedController:
+    """Holds SLOs and views, and shares bandwidth by the real algorithm among the transfers it is told of.
+
+    `transfers` says which claims there are now, without their SLOs. While `down` is set every call raises
+    StorageUnavailableError. SLOs beyond the capacity are taken, as Crystal takes them; whoever promises has to count.
+    """
+
+    def __init__(
+        self,
+        capacity: Capacity,
+        transfers: Callable[[], Sequence[Claim]] = tuple,
+        places: Mapping[str, Sequence[str]] | None = None,
+        floor: int = 1,
+    ) -> None:
+        self._capacity = capacity
+        self._transfers = transfers
+        self._places = places or {}
+        self._floor = floor
+        self._slos: dict[str, BandwidthSlo] = {}
+        self._views: dict[str, View] = {}
+        self.down = False
+
+    def capacity(self) -> StorageCapacity:
+        """What proxies and disks can move, whichever is less; every direction alone could have all of it."""
+        self._answer()
+        moved = min(self._capacity.proxy, sum(self._capacity.nodes.values()))
+        slos = self._slos.values()
+        return StorageCapacity(
+            moved, moved, sum(s.read_bytes_per_s or 0 for s in slos), sum(s.write_bytes_per_s or 0 for s in slos)
+        )
+
+    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+        """Whether the sum of all promises stays within the capacity."""
+        now = self.capacity()
+        read = now.promised_read_bytes_per_s + (demand.slo.read_bytes_per_s or 0)
+        write = now.promised_write_bytes_per_s + (demand.slo.write_bytes_per_s or 0)
+        if read <= now.read_bytes_per_s and write <= now.write_bytes_per_s:
+            return Feasibility(True)
+        return Feasibility(False, f"{read} and {write} bytes/s of at most {now.read_bytes_per_s} would be promised")
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """The SLOs in force, by tenant."""
+        self._answer()
+        return dict(self._slos)
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put a tenant's SLO in force."""
+        self._answer()
+        self._slos[tenant] = slo
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove a tenant's SLO."""
+        self._answer()
+        self._slos.pop(tenant, None)
+
+    def views(self) -> Sequence[View]:
+        """The views there are."""
+        self._answer()
+        return list(self._views.values())
+
+    def create_view(self, view: View) -> None:
+        """Make a view."""
+        self._answer()
+        self._views.setdefault(view.id, view)
+
+    def drop_view(self, view_id: str) -> None:
+        """Remove a view."""
+        self._answer()
+        self._views.pop(view_id, None)
+
+    def achieved(self) -> Mapping[str, Achieved]:
+        """What each tenant with transfers gets now."""
+        self._answer()
+        shared = self.assignment()
+        tenants = sorted({tenant for tenant, _ in shared.rates})
+        return {t: Achieved(shared.total(t, Traffic.READ), shared.total(t, Traffic.WRITE)) for t in tenants}
+
+    def locality(self, uri: str) -> Sequence[str]:
+        """The nodes that hold an object, as far as was told at the start."""
+        self._answer()
+        return tuple(self._places.get(uri, ()))
+
+    def assignment(self) -> Assignment:
+        """Who may move what now."""
+        claims = [_with_slo(claim, self._slos.get(claim.tenant)) for claim in self._transfers()]
+        return assign(claims, self._capacity, self._floor)
+
+    def _answer(self) -> None:
+        if self.down:
+            raise StorageUnavailableError("simulated: the controller cannot be reached")
+
+
+def _with_slo(claim: Claim, slo: BandwidthSlo | None) -> Claim:
+    if slo is None or claim.traffic is Traffic.REPLICATION:
+        return claim
+    rate = slo.read_bytes_per_s if claim.traffic is Traffic.READ else slo.write_bytes_per_s
+    return Claim(claim.tenant, claim.nodes, rate, claim.demand, claim.traffic)

@@ -1,0 +1,115 @@
+"""Whatever is promised and moved: no limit below zero or beyond a capacity, nobody starved, SLOs met, spare used up.
+
+What is feasible is judged apart from the algorithm, by its definition: every group of claims must find room in the
+nodes it has transfers on, and what of it passes the proxies also there (Hall's condition, over all groups).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, ClaimKey, Traffic, assign
+
+CHECKS = 10_000
+PER_CASE = 500
+MB = 1_000_000
+
+
+def random_case(chance: random.Random) -> tuple[list[Claim], Capacity, int]:
+    """Few and tight: promises of about what the proxies and the disks can move."""
+    unit = chance.choice([1, 1000, MB])
+    nodes = {f"n{i}": chance.randint(30, 120) * unit for i in range(chance.randint(1, 4))}
+    proxy = chance.choice([sum(nodes.values()), sum(nodes.values()) // 2, chance.randint(40, 300) * unit])
+    claims = []
+    for number in range(chance.randint(0, 5)):
+        on = frozenset(name for name in nodes if chance.random() < 0.6)
+        slo = chance.choice([None, None, 0, chance.randint(1, 100) * unit])
+        demand = chance.choice([None, None, None, chance.randint(10, 80) * unit])
+        traffic = chance.choice([Traffic.READ, Traffic.READ, Traffic.WRITE, Traffic.REPLICATION])
+        claims.append(Claim(f"t{number // 2 if traffic is Traffic.WRITE else number}", on, slo, demand, traffic))
+    unique = {claim.key: claim for claim in claims}
+    return list(unique.values()), Capacity(proxy, nodes), chance.choice([0, 1, unit, 5 * unit])
+
+
+def fits(totals: Mapping[ClaimKey, int], claims: Sequence[Claim], capacity: Capacity) -> bool:
+    """Each claim is left out, counted at the proxies, or counted at its nodes: no choice may exceed the room."""
+    for choice in product(("out", "proxy", "nodes"), repeat=len(claims)):
+        asked, nodes, by_proxy = 0, set(), False
+        for claim, where in zip(claims, choice, strict=True):
+            if where == "out" or (where == "proxy" and claim.traffic is Traffic.REPLICATION):
+                continue
+            asked += totals[claim.key]
+            by_proxy = by_proxy or where == "proxy"
+            nodes |= claim.nodes if where == "nodes" else set()
+        if asked > capacity.proxy * by_proxy + sum(capacity.nodes[node] for node in nodes):
+            return False
+    return True
+
+
+def check(claims: Sequence[Claim], capacity: Capacity, floor: int, answer: Assignment) -> None:
+    active = [claim for claim in claims if claim.nodes]
+    assert answer.rates.keys() == {claim.key for claim in active}
+    totals = {key: sum(rates.values()) for key, rates in answer.rates.items()}
+    for claim in active:
+        assert answer.rates[claim.key].keys() == claim.nodes
+        assert min(answer.rates[claim.key].values()) >= 0, "below zero"
+        if floor:
+            assert min(answer.rates[claim.key].values()) > 0, "starved"
+    for node, room in capacity.nodes.items():
+        assert sum(rates.get(node, 0) for rates in answer.rates.values()) <= room, f"{node} beyond its capacity"
+    through = sum(totals[claim.key] for claim in active if claim.traffic is not Traffic.REPLICATION)
+    assert through <= capacity.proxy, "proxies beyond their capacity"
+    owed = {c.key: min(c.slo or 0, c.slo or 0 if c.demand is None else c.demand) for c in active}
+    missed = {key: owed[key] - totals[key] for key in owed if owed[key] > totals[key]}
+    assert answer.missed == missed, "what is missed is not what is told"
+    least = floor_of_all(active, capacity, floor)
+    above = {c.key: max(owed[c.key] - least * len(c.nodes), 0) for c in active}
+    if fits(above, active, without_floor(active, capacity, least)):
+        assert not missed, "a feasible SLO is missed"
+    _check_spare(active, capacity, totals, least)
+
+
+def floor_of_all(active: Sequence[Claim], capacity: Capacity, floor: int) -> int:
+    """What every transfer can have of the floor."""
+    through = sum(len(c.nodes) for c in active if c.traffic is not Traffic.REPLICATION)
+    shares = [room // sum(n in c.nodes for c in active) for n, room in capacity.nodes.items() if _used(n, active)]
+    return min([floor, *shares, *([capacity.proxy // through] if through else [])])
+
+
+def without_floor(active: Sequence[Claim], capacity: Capacity, least: int) -> Capacity:
+    """What is left to share once everybody has the floor."""
+    return Capacity(
+        capacity.proxy - least * sum(len(c.nodes) for c in active if c.traffic is not Traffic.REPLICATION),
+        {node: room - least * sum(node in c.nodes for c in active) for node, room in capacity.nodes.items()},
+    )
+
+
+def _used(node: str, active: Sequence[Claim]) -> bool:
+    return any(node in claim.nodes for claim in active)
+
+
+def _check_spare(active: Sequence[Claim], capacity: Capacity, totals: Mapping[ClaimKey, int], least: int) -> None:
+    """Nobody who wants more could get more than the rounding, which is less than a byte per second for each claim."""
+    without = without_floor(active, capacity, least)
+    above = {c.key: totals[c.key] - least * len(c.nodes) for c in active}
+    slack = 2 * len(active)
+    for claim in active:
+        if claim.demand is None or totals[claim.key] + slack < claim.demand:
+            more = {**above, claim.key: above[claim.key] + slack}
+            assert not fits(more, active, without), f"spare is left that {claim.key} could use"
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_bandwidth_is_shared_as_promised(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        claims, capacity, floor = random_case(random.Random(seed))
+        answer = assign(claims, capacity, floor)
+        try:
+            check(claims, capacity, floor, answer)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        assert answer == assign(claims[::-1], capacity, floor), f"seed {seed}: the sequence of claims matters"

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from storage_bridge.bandwidth.assignment import Capacity, Traffic
+from storage_bridge.bandwidth.regulator import Regulator, Report, Settings, Transfers
+
+X, Y = ("x", Traffic.READ), ("y", Traffic.READ)
+SETTINGS = Settings(floor=0, epsilon=0.02, resend_epochs=100, hold_s=5, decay_s=10)
+
+
+def regulator(**nodes: int) -> Regulator:
+    return Regulator(Capacity(sum(nodes.values()), nodes), SETTINGS)
+
+
+def report(node: str, at_s: float, **rates: float | None) -> Report:
+    return Report(node, at_s, tuple(Transfers(tenant, node, rate) for tenant, rate in rates.items()))
+
+
+def test_only_changes_are_sent_and_a_limit_that_is_over_is_lifted() -> None:
+    one = regulator(n=100)
+    assert one.epoch(0, [report("n", 0, x=None)], {X: 50}) == {(X, "n"): 100}
+    assert one.epoch(1, [report("n", 1, x=100.0)], {X: 50}) == {}
+    assert one.epoch(2, [report("n", 2, x=99.0, y=None)], {X: 50}) == {(X, "n"): 75, (Y, "n"): 25}
+    assert one.epoch(3, [report("n", 3, y=25.0)], {X: 50}) == {(X, "n"): None, (Y, "n"): 100}
+    assert one.epoch(4, [report("n", 4)], {X: 50}) == {(Y, "n"): None}
+
+
+def test_everything_is_sent_again_at_times_and_to_a_node_that_returns() -> None:
+    one = Regulator(Capacity(100, {"n": 100}), Settings(floor=0, resend_epochs=3, hold_s=5))
+    sent = [one.epoch(at_s, [report("n", at_s, x=100.0)], {}) for at_s in (0, 1, 2, 3)]
+    assert [bool(news) for news in sent] == [True, False, True, False]
+    one.epoch(50, [], {})
+    assert one.epoch(100, [report("n", 100, x=100.0)], {}) == {(X, "n"): 100}
+
+
+def test_what_a_tenant_does_not_use_goes_to_others_and_returns_when_it_wants_more() -> None:
+    one = regulator(n=1000)
+    one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
+    assert one.limits == {(X, "n"): 800, (Y, "n"): 200}
+    one.epoch(1, [report("n", 1, x=100.0, y=200.0)], {X: 600})
+    assert one.limits == {(X, "n"): 125, (Y, "n"): 875}
+    one.epoch(2, [report("n", 2, x=125.0, y=875.0)], {X: 600})
+    assert one.limits[X, "n"] == 800
+
+
+def test_a_silent_node_keeps_its_limits_and_then_falls_to_the_share_of_the_slo() -> None:
+    one = regulator(a=100, b=100)
+    one.epoch(0, [report("a", 0, x=None, y=None), report("b", 0, z=None)], {X: 40})
+    before = dict(one.limits)
+    assert (before[X, "a"], before[Y, "a"]) == (70, 30)
+    assert one.epoch(4, [report("b", 4, z=None)], {X: 40}) == {}
+    assert one.limits == before
+    one.epoch(10, [report("b", 10, z=None)], {X: 40})
+    assert (one.limits[X, "a"], one.limits[Y, "a"]) == (55, 15)
+    one.epoch(60, [report("b", 60, z=None)], {X: 40})
+    assert (one.limits[X, "a"], one.limits[Y, "a"]) == (40, 0)
+    one.epoch(61, [report("a", 61, x=None, y=None), report("b", 61, z=None)], {X: 40})
+    assert one.limits == before
+
+
+def test_what_silent_nodes_hold_is_not_given_away_at_the_proxies() -> None:
+    one = Regulator(Capacity(100, {"a": 100, "b": 100}), SETTINGS)
+    one.epoch(0, [report("a", 0, x=None), report("b", 0, y=None)], {})
+    assert one.limits == {(X, "a"): 50, (Y, "b"): 50}
+    one.epoch(6, [report("b", 6, y=50.0)], {})
+    assert sum(one.limits.values()) <= 100
+
+
+def test_what_is_promised_beyond_the_capacity_is_told() -> None:
+    one = regulator(n=100)
+    one.epoch(0, [report("n", 0, x=None)], {X: 130})
+    assert one.missed == {X: 30}
