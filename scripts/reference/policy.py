@@ -21,6 +21,8 @@ FIELDS = {
     "order": "which of those that wait is looked at first; see below",
     "backfill": "who may pass the first that waits for room; see below",
     "backfill_depth_max": "most reservations with `conservative`; nobody behind them passes",
+    "preemption": "what a core that finds no room may take back: `elastic` services of others, or `none`, so that it "
+    "waits until they end with their applications. Cores are never taken back",
     "ageing_s": "waiting so many seconds counts as one halving of a size or run time; 0: no ageing",
     "tenants": "an outer level above the order; see below",
     "tenant_shares": "weights of tenants for `drf` and `fair-share`; 1 for who is not named",

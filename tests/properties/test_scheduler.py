@@ -67,6 +67,7 @@ def varied(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[S
         tenants=chance.choice(sorted(TENANCIES)),
         tenant_limits=chance.choice([{}, {"a": limit}, {"*": limit}]),
         interactive_share=chance.choice([0.0, 0.5]),
+        preemption=chance.choice(["elastic", "elastic", "none"]),
     )
     return replace(snapshot, queued=somebodys(snapshot.queued), active=somebodys(snapshot.active)), policy
 
@@ -120,7 +121,7 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         ids = Counter(p.service_id for p in placements)
         assert set(ids) >= {s.id for s in executions[execution_id].core_services()}, "core only in part"
         assert max(ids.values()) == 1
-    _check_preemptions(snapshot, plan)
+    _check_preemptions(snapshot, policy, plan)
     _check_limits(snapshot, policy, plan)
     assert plan.starts.keys() | plan.reasons.keys() == {e.id for e in snapshot.queued}
     assert not plan.starts.keys() & plan.reasons.keys()
@@ -139,8 +140,9 @@ def _check_limits(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
             holdings.take(execution.tenant, one)
 
 
-def _check_preemptions(snapshot: Snapshot, plan: Plan) -> None:
-    """Only elastic services that hold a node go, only for a core that waits, and nobody gets elastic services there."""
+def _check_preemptions(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
+    """Only elastic services that hold a node go, only for a core that waits, and only where the policy lets them."""
+    assert not plan.preempt or policy.preemption == "elastic"
     active = {e.id: e for e in snapshot.active}
     for execution_id, services in plan.preempt.items():
         for service_id in services:
@@ -163,7 +165,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
         if reason is not None and reason.code is ReasonCode.NEVER_FITS:
             assert never_fits(execution.application, snapshot.nodes) is not None
     if first is not None:
-        for execution in snapshot.active:
+        for execution in snapshot.active if policy.preemption == "elastic" else ():
             for service in execution.elastic_services():
                 if service.node is not None and service.alive:
                     placer.ledger.give_back(

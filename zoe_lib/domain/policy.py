@@ -9,6 +9,7 @@ from zoe_lib.domain.cluster import NodeHold
 
 ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"})
 BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
+PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})
 FILTERS = frozenset({"readiness", "holds", "labels", "devices", "resources"})
 WEIGHERS = frozenset({"fewest_containers", "free_memory"})
@@ -41,6 +42,7 @@ class Policy:
     backfill: who may pass the first that waits for room: `none`; `easy`, whoever does not delay it by the estimates;
         `easy-sjbf`, the same with the shortest looked at first; `conservative`, whoever delays nobody before it.
     backfill_depth_max: with `conservative`, so many of those that wait get a reservation; nobody behind them passes.
+    preemption: what a core may take back that finds no room: `elastic` services of others, or `none`.
     tenants: an outer level above the order: `none`, or `drf`, the tenant with the least dominant share first.
     tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for who is not named.
     tenant_limits: what a tenant's running services may reserve in all, by tenant; `*` stands for all others.
@@ -58,6 +60,7 @@ class Policy:
     order: str = "fifo"
     backfill: str = "none"
     backfill_depth_max: int = 100
+    preemption: str = "elastic"
     ageing_s: float = 600.0
     tenants: str = "none"
     tenant_shares: Mapping[str, float] = field(default_factory=dict)
@@ -83,6 +86,7 @@ def problems(policy: Policy) -> list[str]:
     names = (
         ("order", policy.order, ORDERS),
         ("backfill", policy.backfill, BACKFILLS),
+        ("preemption", policy.preemption, PREEMPTIONS),
         ("tenants", policy.tenants, TENANCIES),
     )
     found = [

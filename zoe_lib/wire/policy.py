@@ -33,6 +33,7 @@ class PolicyView(Wire):
     order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"] = "fifo"
     backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "none"
     backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
+    preemption: Literal["none", "elastic"] = "elastic"
     ageing_s: float = Field(default=600.0, ge=0, allow_inf_nan=False)
     tenants: Literal["none", "drf"] = "none"
     tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(default={})

@@ -27,7 +27,7 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     running = queue.ranked(snapshot.active)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
-    reclaim = Reclaim(placer, running)
+    reclaim = Reclaim(placer, running, policy.preemption)
     walk = QueuePass(placer, reclaim, queue, snapshot, policy)
     walk.walk(ordered)
     starts = walk.starts

@@ -34,8 +34,9 @@ class Holding:
 class Reclaim:
     """The services of one pass whose room may be had, and those chosen to go. `active` is in policy order."""
 
-    def __init__(self, placer: Placer, active: Iterable[Execution]) -> None:
+    def __init__(self, placer: Placer, active: Iterable[Execution], preemption: str = "elastic") -> None:
         self._placer = placer
+        self._takes_back = preemption == "elastic"
         self._leaving: list[Holding] = []
         self._elastic: list[Holding] = []
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
@@ -72,7 +73,7 @@ class Reclaim:
             holding = Holding(rank, execution, service, ledger.index[service.node], amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
                 self._leaving.append(holding)
-            elif not service.core:
+            elif self._takes_back and not service.core:
                 self._elastic.append(holding)
 
     def _admit_with(self, execution: Execution, lent: Sequence[Holding]) -> tuple[Placement, ...] | None:

@@ -44,6 +44,11 @@ def test_what_can_start_now_waits_for_nothing_and_elastic_services_are_in_nobody
     assert wait("a", job("a", 1, 10.0, cores=3), active=(greedy,)) == Wait(0.0)
 
 
+def test_elastic_services_that_do_not_give_way_are_waited_for() -> None:
+    active = started(queued("a", component(total_count=4), expected_run_s=199.0), "n", "n", "n", "n")
+    assert wait("new", job("new", 1.0, 50.0), active=(active,), preemption="none") == Wait(100.0)
+
+
 def test_backfill_and_limits_count() -> None:
     running = started(job("r", 0, 150.0, cores=2), "n")
     waiting = (job("large", 1, 10.0), job("small", 2, 20.0, cores=1))

@@ -14,8 +14,9 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
 
-def decide(waiting: list[Execution], active: list[Execution], *nodes: object) -> Plan:
-    return schedule(Snapshot(100.0, nodes, tuple(waiting), tuple(active)), Policy())  # type: ignore[arg-type]
+def decide(waiting: list[Execution], active: list[Execution], *nodes: object, preemption: str = "elastic") -> Plan:
+    policy = Policy(preemption=preemption)
+    return schedule(Snapshot(100.0, nodes, tuple(waiting), tuple(active)), policy)  # type: ignore[arg-type]
 
 
 def elastic(name: str, *nodes: str, admitted_s: float = 1.0, priority: int = 0) -> Execution:
@@ -37,6 +38,20 @@ def test_cores_are_never_taken_back() -> None:
     plan = decide([queued("new")], [running], node("n", cores=4))
     assert not plan.preempt
     assert plan.reasons["new"].code is ReasonCode.NO_RESOURCES
+
+
+def test_without_preemption_elastic_services_stay_and_what_leaves_by_itself_is_waited_for() -> None:
+    old = elastic("old", "n", "n", "n", "n")
+    plan = decide([queued("new", component(cores=2))], [old], node("n", cores=4), preemption="none")
+    assert not plan.preempt
+    assert plan.reasons["new"].code is ReasonCode.NO_RESOURCES
+    leaving = apply(
+        started(queued("leaving", component(cores=2)), "n"),
+        Stopping(at_s=1.0, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED),
+    )
+    waits = [queued("new", component(cores=2))]
+    plan = decide(waits, [leaving, elastic("old", "n", "n")], node("n", cores=4), preemption="none")
+    assert plan.reasons["new"].code is ReasonCode.MAKING_ROOM
 
 
 def test_free_room_elsewhere_is_used_before_anything_is_taken() -> None:
