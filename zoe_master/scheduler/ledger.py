@@ -62,12 +62,12 @@ class Ledger:
             for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
         ]
 
-    def held(self, execution: Execution) -> list[Holding]:
-        """Node and amount of every service of the execution that holds something."""
+    def held(self, execution: Execution, core: bool | None = None) -> list[Holding]:
+        """Node and amount of every service of the execution that holds something; only its core, or all but it."""
         return [
             (self.index[service.node], amount)
             for service, amount in held(execution, self.gateway)
-            if service.node in self.index
+            if service.node in self.index and core in (None, service.core)
         ]
 
     def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:

@@ -131,10 +131,19 @@ class QueuePass:
             self._start(execution, placements)
 
     def _releases(self) -> Iterator[Release]:
-        """What runs, and what this walk has started, with the times at which it is expected to end."""
+        """What runs, and what this walk has started, with the times at which it is expected to end.
+
+        Elastic services that give way to cores are in nobody's way: they could be gone at once.
+        """
         now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._queue.estimates
+        gives_way = self._policy.preemption == "elastic"
         for execution in self._snapshot.active:
-            yield estimates.end_s(execution, now_s), ledger.held(execution)
+            ends_s = estimates.end_s(execution, now_s)
+            if gives_way and not all(service.core for service in execution.services):
+                yield ends_s, ledger.held(execution, core=True)
+                yield now_s, ledger.held(execution, core=False)
+            else:
+                yield ends_s, ledger.held(execution)
         for execution, placements in self._started:
             yield now_s + estimates.run_s(execution), ledger.wanted(execution, placements)
 
