@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-scheduler-smoke clean test-swarm images up down
+.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-scheduler-smoke study clean test-swarm images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -67,6 +67,9 @@ bench-scheduler: setup ## the pure pass at scale: placements a second, long queu
 
 bench-scheduler-smoke: setup ## one pass of the scheduler over 100 nodes and 320 executions
 	@$(RUN) -m benchmarks.scheduler_smoke
+
+study: setup ## go on with the scheduling study in docs/study, and write its tables
+	@$(BIN)/zoe-sim study --out docs/study
 
 lock: setup ## write the lock files again
 	@sh scripts/lock.sh

@@ -8,10 +8,10 @@ import sys
 
 import structlog
 
-from zoe_master.simulator.commands import generate, run
+from zoe_master.simulator.commands import generate, run, study
 from zoe_master.simulator.jobs import TraceError
 
-COMMANDS = (run, generate)
+COMMANDS = (run, generate, study)
 
 
 def main() -> int:

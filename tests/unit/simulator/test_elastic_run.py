@@ -1,0 +1,56 @@
+"""Elastic applications through the production master, with times that can be worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_master.simulator.elastic_run import ElasticRun
+from zoe_master.simulator.workload import GIB, Arrival, arrivals, machines
+
+ONE_CORE = Resources(1000, GIB)
+FOUR_CORES = [Node("n", Resources(4000, 16 * GIB))]
+
+
+def arrival(number: int, submit_s: float, run_s: float, core: int, total: int) -> Arrival:
+    return Arrival(number, submit_s, run_s, run_s, core, total, ONE_CORE, "t", 1e9)
+
+
+def ends(run: ElasticRun) -> dict[int, float]:
+    return {one.arrival.number: one.end_s for one in run.run()}
+
+
+def test_with_half_of_its_components_it_takes_twice_as_long() -> None:
+    run = ElasticRun([arrival(0, 5.0, 100.0, 1, 8)], FOUR_CORES, Policy())
+    assert ends(run) == {0: pytest.approx(205.0)}
+    assert run.finished[0].turnaround_s == pytest.approx(200.0)
+    assert run.finished[0].bounded_slowdown == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("preemption", "first", "second"), [("elastic", 125.0, 60.0), ("none", 100.0, 110.0)])
+def test_a_core_takes_room_back_where_the_policy_lets_it(preemption: str, first: float, second: float) -> None:
+    """The second wants half of the machine from 50 to 60, or else when the first has ended."""
+    work = [arrival(0, 0.0, 100.0, 1, 4), arrival(1, 10.0, 50.0, 2, 2)]
+    run = ElasticRun(work, FOUR_CORES, Policy(preemption=preemption))
+    # Half of the speed for 50 s costs 25 s.
+    expected = {0: first, 1: second} if preemption == "elastic" else {0: 100.0, 1: 150.0}
+    assert ends(run) == {number: pytest.approx(at_s) for number, at_s in expected.items()}
+    assert run.preempted == (2 if preemption == "elastic" else 0)
+
+
+def test_an_end_lets_others_grow_and_reserved_core_seconds_are_counted_while_work_arrives() -> None:
+    work = [arrival(0, 0.0, 10.0, 2, 2), arrival(1, 0.0, 100.0, 2, 4), arrival(2, 20.0, 1.0, 1, 1)]
+    run = ElasticRun(work, FOUR_CORES, Policy())
+    assert ends(run)[0] == pytest.approx(10.0)
+    assert run.core_seconds == pytest.approx(20.0 * 4)
+
+
+def test_everything_ends_and_the_same_run_comes_out_the_same() -> None:
+    work = arrivals(11, 60, 1.2)
+    runs = [ElasticRun(work, machines(), Policy(order="size", backfill="easy")) for _ in range(2)]
+    first, second = (run.run() for run in runs)
+    assert first == second
+    assert len(first) == 60
+    assert all(one.turnaround_s >= one.arrival.run_s * (1 - 1e-6) for one in first)

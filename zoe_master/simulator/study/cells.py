@@ -1,0 +1,95 @@
+"""What the study compares: every cell is one run, named by what was chosen for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from typing import Self
+
+from zoe_lib.domain.policy import ORDERS, Policy
+
+PARTS = ("orders", "backfill", "ageing")
+FAMILIES = ("rigid", "malleable", "flexible")
+SIGMAS = (0.0, 0.5, 1.0, 2.0)
+BACKFILLS = ("none", "easy", "easy-sjbf", "conservative")
+AGEING_S = 600.0
+AGEINGS_S = (0.0, 600.0, 3600.0, 36000.0)
+_AGED = ("sjf", "size", "srpt", "psbs")
+_NO_SIZES = ("fifo", "las", "edf", "fair-share")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """One run. `family`: rigid, all or nothing; malleable, elastic services stay; flexible, they give way to cores.
+
+    `storage` is `none` where nothing is read from a store.
+    """
+
+    part: str
+    order: str
+    family: str
+    backfill: str
+    ageing_s: float
+    sigma: float
+    storage: str
+    seed: int
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the run, with the scheduler's defaults for what the study does not vary."""
+        return Policy(
+            order=self.order,
+            backfill=self.backfill,
+            ageing_s=self.ageing_s,
+            preemption="none" if self.family == "malleable" else "elastic",
+        )
+
+    def key(self) -> tuple[str, ...]:
+        """As it stands in a table."""
+        return tuple(str(value) for value in astuple(self))
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The columns of `key`."""
+        return tuple(field.name for field in fields(cls))
+
+    @classmethod
+    def of(cls, row: dict[str, str]) -> Self:
+        """A cell read from a table."""
+        return cls(*(type_of(row[name]) for name, type_of in zip(cls.names(), _TYPES, strict=True)))
+
+
+_TYPES = (str, str, str, str, float, float, str, int)
+
+
+def cells(seeds: int) -> Iterator[Cell]:
+    """All of the study, seed by seed, so that what is there at any time is paired."""
+    for seed in range(seeds):
+        yield from _orders(seed)
+        yield from _backfills(seed)
+        yield from _ageings(seed)
+
+
+def _orders(seed: int) -> Iterator[Cell]:
+    """Each order in each family under wrong estimates. Without backfill some orders ask for no size: one sigma."""
+    ageing_s = AGEING_S
+    for order in sorted(ORDERS):
+        for family in FAMILIES:
+            for sigma in SIGMAS[:1] if order in _NO_SIZES else SIGMAS:
+                yield Cell("orders", order, family, "none", ageing_s, sigma, "none", seed)
+
+
+def _backfills(seed: int) -> Iterator[Cell]:
+    """Whoever may pass, with estimates that are wrong by a factor of e."""
+    for order in ("fifo", "hrrn", "sjf", "size"):
+        for family in ("rigid", "flexible"):
+            for backfill in BACKFILLS:
+                yield Cell("backfill", order, family, backfill, AGEING_S, 1.0, "none", seed)
+
+
+def _ageings(seed: int) -> Iterator[Cell]:
+    """Slower ageing than by default, and none, with the same errors: rigid, where waiting is long."""
+    for order in sorted(ORDERS.intersection(_AGED)):
+        for family in ("rigid", "flexible"):
+            for ageing_s in AGEINGS_S:
+                yield Cell("ageing", order, family, "none", ageing_s, 1.0, "none", seed)

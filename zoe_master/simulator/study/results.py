@@ -1,0 +1,73 @@
+"""The raw figures of the study: one CSV file a part, a row a run, written as runs end, so that it can be resumed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zoe_master.simulator.study.cells import Cell
+
+Row = dict[str, str]
+
+
+class Results:
+    """The files of one folder. A row that was cut off by the end of a process is left out and run again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def rows(self, part: str) -> list[tuple[Cell, Row]]:
+        """All complete rows of a part."""
+        path = self._path(part)
+        if not path.exists():
+            return []
+        with path.open(newline="") as file:
+            return [(Cell.of(row), row) for row in csv.DictReader(file) if None not in row.values() and None not in row]
+
+    def there(self, applications: int) -> set[Cell]:
+        """The cells that have been run with so many applications."""
+        return {
+            cell
+            for path in self._folder.glob("*.csv")
+            for cell, row in self.rows(path.stem)
+            if int(row["applications"]) == applications
+        }
+
+    def add(self, cell: Cell, figures: Mapping[str, Any]) -> None:
+        """Append one row."""
+        path = self._path(cell.part)
+        there = path.read_text() if path.exists() else ""
+        with path.open("a", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if not there:
+                writer.writerow([*Cell.names(), *figures])
+            elif not there.endswith("\n"):
+                file.write("\n")  # behind a row that was cut off
+            writer.writerow([*cell.key(), *(_text(value) for value in figures.values())])
+
+    def sort(self, wanted: Sequence[Cell]) -> None:
+        """Bring the rows of every file into the sequence of the cells, and drop those that are no longer wanted."""
+        position = {cell: number for number, cell in enumerate(wanted)}
+        for part in {cell.part for cell in wanted}:
+            rows = sorted((r for r in self.rows(part) if r[0] in position), key=lambda row: position[row[0]])
+            self._write(part, [row for _, row in rows])
+
+    def _write(self, part: str, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        draft = self._path(part).with_suffix(".draft")
+        with draft.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        draft.replace(self._path(part))
+
+    def _path(self, part: str) -> Path:
+        return self._folder / f"{part}.csv"
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

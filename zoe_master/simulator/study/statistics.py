@@ -1,0 +1,44 @@
+"""Means with confidence intervals, of few runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, stdev
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean, and between which values the true one lies with a confidence of 95 %."""
+
+    middle: float
+    low: float
+    high: float
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """The arithmetic mean by Student's t; of one value nothing is known but itself."""
+    middle = fmean(values)
+    if len(values) == 1:
+        return Interval(middle, middle, middle)
+    half = student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return Interval(middle, middle - half, middle + half)
+
+
+def ratio_interval(pairs: Sequence[tuple[float, float]]) -> Interval:
+    """The geometric mean of first over second, both positive; the interval is that of the logarithms."""
+    logarithms = mean_interval([math.log(first / second) for first, second in pairs])
+    return Interval(math.exp(logarithms.middle), math.exp(logarithms.low), math.exp(logarithms.high))
+
+
+def student_t(freedom: int, confidence: float = 0.95) -> float:
+    """The two-sided quantile of Student's t: Abramowitz and Stegun, 26.7.5; within 1 % from three degrees on."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(freedom**power) for power, term in enumerate(terms, 1))

@@ -1,0 +1,108 @@
+"""The tables of the study, in Markdown: means over seeds, and paired ratios with their 95 % confidence intervals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from zoe_master.simulator.study.cells import Cell
+from zoe_master.simulator.study.one_run import MEASURES
+from zoe_master.simulator.study.results import Row
+from zoe_master.simulator.study.statistics import Interval, mean_interval, ratio_interval
+
+# What a table says of a group of runs, in its columns.
+_COLUMNS = {
+    "mean_turnaround_s": "mean turnaround, s",
+    "p95_turnaround_s": "p95 turnaround, s",
+    "mean_bounded_slowdown": "mean bounded slowdown",
+    "max_bounded_slowdown": "max. bounded slowdown",
+    "mean_wait_s": "mean wait, s",
+    "allocation": "allocation",
+}
+_RATIOS = ("mean_turnaround_s", "p95_turnaround_s", "mean_bounded_slowdown", "max_bounded_slowdown")
+# Under these names figures stand by seed, for all cells that differ in nothing but the seed.
+Group = dict[int, dict[str, float]]
+
+
+def tables(rows: Mapping[str, Sequence[tuple[Cell, Row]]]) -> str:
+    """All tables. Ratios are between runs on the same workload; below one is better than the other."""
+    text = "# Tables of the scheduling study\n\nWritten by `zoe-sim study` from the CSV files beside it; do not edit.\n"
+    for part, its_rows in rows.items():
+        groups = _groups(its_rows)
+        if groups:
+            seeds = max(map(len, groups.values()))
+            text += f"\n## {part.capitalize()}\n{seeds} seeds.\n\n" + _part(groups)
+    return text
+
+
+def _groups(rows: Iterable[tuple[Cell, Row]]) -> dict[Cell, Group]:
+    """By cell without its seed."""
+    groups: dict[Cell, Group] = defaultdict(dict)
+    for cell, row in rows:
+        groups[replace(cell, seed=0)][cell.seed] = {name: float(row[name]) for name in MEASURES}
+    return dict(groups)
+
+
+def _part(groups: Mapping[Cell, Group]) -> str:
+    differing = [name for name in Cell.names()[1:-1] if len({getattr(cell, name) for cell in groups}) > 1]
+    means = [[*_named(cell, differing), *_means(group)] for cell, group in groups.items()]
+    text = _table([*differing, *_COLUMNS.values()], means)
+    for name in differing:
+        text += _ratios(groups, differing, name)
+    return text
+
+
+def _ratios(groups: Mapping[Cell, Group], differing: Sequence[str], name: str) -> str:
+    """What becomes of each group if nothing but `name` had its first value: pairs of the same seed."""
+    base = next(iter(groups))
+    reference = "fifo" if name == "order" else getattr(base, name)
+    lines = []
+    for cell, group in groups.items():
+        other = groups.get(_with(cell, name, reference)) or _any_sigma(groups, _with(cell, name, reference))
+        if getattr(cell, name) != reference and other is not None:
+            lines.append([*_named(cell, differing), *(_ratio(group, other, measure) for measure in _RATIOS)])
+    if not lines:
+        return ""
+    head = [*differing, *(_COLUMNS[measure] for measure in _RATIOS)]
+    return f"\nRatio to {name} `{reference}`, all else the same:\n\n" + _table(head, lines)
+
+
+def _with(cell: Cell, name: str, value: Hashable) -> Cell:
+    return replace(cell, **{name: value})  # type: ignore[arg-type]
+
+
+def _any_sigma(groups: Mapping[Cell, Group], cell: Cell) -> Group | None:
+    """An order that asks for no sizes was run with one sigma, and stands for all."""
+    return groups.get(replace(cell, sigma=0.0))
+
+
+def _ratio(group: Group, other: Group, measure: str) -> str:
+    pairs = [(group[seed][measure], other[seed][measure]) for seed in group.keys() & other.keys()]
+    return _text(ratio_interval(pairs), lambda value: f"{value:.2f}")
+
+
+def _means(group: Group) -> list[str]:
+    return [_text(mean_interval([one[measure] for one in group.values()]), _digits) for measure in _COLUMNS]
+
+
+def _text(interval: Interval, digits: Callable[[float], str]) -> str:
+    if interval.low == interval.high:
+        return digits(interval.middle)
+    return f"{digits(interval.middle)} ({digits(interval.low)} to {digits(interval.high)})"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _named(cell: Cell, differing: Sequence[str]) -> list[str]:
+    return [
+        f"{getattr(cell, name):g}" if isinstance(getattr(cell, name), float) else str(getattr(cell, name))
+        for name in differing
+    ]
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rule = ["---"] * len(head)
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
