@@ -9,7 +9,12 @@ from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, Feasib
 
 
 class StorageController(Protocol):
-    """Holds bandwidth SLOs and views. Idempotent by tenant and by view."""
+    """Holds bandwidth SLOs and views. Idempotent by tenant and by view.
+
+    Every call answers within a bounded time or raises StorageUnavailableError, also for an answer that makes no sense;
+    then nothing is known of what it did, and the caller makes it so again. What `slos` and `views` report is what this
+    Zoe has put there; what others have is only counted, in `capacity`.
+    """
 
     def capacity(self) -> StorageCapacity:
         """What the store can move and what is promised."""

@@ -22,6 +22,7 @@ from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.executor import Executor
 from zoe_master.forecaster import forecast
+from zoe_master.granting import Granting
 from zoe_master.images import Images
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
@@ -31,6 +32,7 @@ from zoe_master.scheduler.estimate import Estimates, RunTime
 from zoe_master.scheduler.proposal import Proposal, propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.steps import Reach, pass_by
+from zoe_master.storage import Keeper
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +57,13 @@ class Master:
     """Drives all executions while it is the leader. Not thread-safe: one loop ticks; `latest` may be read by others."""
 
     def __init__(
-        self, store: Store, backend: Backend, leader_epoch: int, clock: Clock = time.time, reach: Reach = pass_by
+        self,
+        store: Store,
+        backend: Backend,
+        leader_epoch: int,
+        clock: Clock = time.time,
+        reach: Reach = pass_by,
+        storage: Keeper | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
@@ -65,6 +73,7 @@ class Master:
         self._observer = Observer(self._picture, backend, reach)
         self._images = Images(self._picture, backend)
         self._executor = Executor(self._picture, backend, reach)
+        self._granting = Granting(self._picture, storage, reach)
         self._platform: Sequence[Node] = ()
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
@@ -82,13 +91,14 @@ class Master:
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
         held = self._images.check(now_s, plan_id)
-        snapshot = self._picture.snapshot(now_s, nodes, held)
+        snapshot = replace(self._picture.snapshot(now_s, nodes, held), storage=self._granting.supply())
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._picture.policy)
         plan_s = time.perf_counter() - began_s
         # 4. Act.
         self._executor.carry_out(plan, now_s, plan_id)
+        self._granting.sync(plan, now_s, plan_id)
         self._executor.drive(observations, now_s, plan_id)
         self._keep_forecasts(now_s, plan_id)
         self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced())

@@ -64,7 +64,7 @@ SERVICE_LEADS_TO: dict[type[ev.Event], str] = {
 MARKS = {
     Mark.QUEUED: "the master took it into the queue",
     Mark.ADMITTED: "the scheduler found room for the whole core",
-    Mark.STORAGE_GRANTED: "the storage controller granted its bandwidth (only with a storage section; not there yet)",
+    Mark.STORAGE_GRANTED: "the storage controller granted its bandwidth (only with one, and a storage section)",
     Mark.PLACED: "every core service has a node",
     Mark.STARTED: "every core service's process runs",
     Mark.READY: "every core service is ready",

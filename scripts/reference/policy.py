@@ -26,8 +26,9 @@ FIELDS = {
     "ageing_s": "waiting so many seconds counts as one halving of a size or run time; 0: no ageing",
     "tenants": "an outer level above the order; see below",
     "tenant_shares": "weights of tenants for `drf` and `fair-share`; 1 for who is not named",
-    "tenant_limits": "most `cores_milli` and `memory_bytes` that a tenant's services may reserve; `*` stands for all "
-    "others. Who has reached its limit waits (`tenant_limit`) and holds up nobody",
+    "tenant_limits": "most `cores_milli` and `memory_bytes` that a tenant's services may reserve, and most "
+    "`read_bytes_per_s` and `write_bytes_per_s` that may be guaranteed to it; `*` stands for all others. Who has "
+    "reached its limit waits (`tenant_limit`) and holds up nobody",
     "usage_half_life_s": "order `fair-share`: use counts half after so many seconds",
     "fair_share_age_weight": "order `fair-share`: what `ageing_s` of waiting add to the factor of use (at most 1)",
     "interactive_share": "interactive applications come before batch ones of the same priority while they hold "
@@ -90,7 +91,7 @@ REASONS = {
     "held": "its user or an admin holds it back (not used yet)",
     "waits_for_execution": "another execution must end first (not used yet)",
     "retry_backoff": "it failed and is tried again after a pause",
-    "storage_bandwidth": "the bandwidth that it requires is not free (not used yet)",
+    "storage_bandwidth": "the bandwidth that it requires is not free; it holds up nobody who can start",
     "tenant_limit": "its tenant has reached a limit of the policy; it holds up nobody",
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -17,8 +18,10 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit
+from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.admission import admit
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.elastic import give_elastic
@@ -201,6 +204,59 @@ def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
+
+
+def with_storage(snapshot: Snapshot, chance: random.Random) -> Snapshot:
+    """The same with a store, and wishes of some that come to about two thirds of it."""
+
+    def wishing(execution: Execution) -> Execution:
+        if chance.random() < 0.4:
+            return execution
+        bandwidth = Bandwidth(chance.randint(1, 60), chance.choice([None, 30]), chance.choice(list(Guarantee)))
+        run_s = chance.choice([None, chance.uniform(1, 100)])
+        application = replace(execution.application, storage=StorageDemand(bandwidth=bandwidth), expected_run_s=run_s)
+        return replace(execution, application=application)
+
+    return replace(
+        snapshot,
+        queued=tuple(map(wishing, snapshot.queued)),
+        active=tuple(map(wishing, snapshot.active)),
+        storage=Supply(Rates(100, 50)),
+    )
+
+
+def guaranteed(executions: Iterable[Execution]) -> Rates:
+    return sum((wish for e in executions if (wish := required(e.application)) is not None), Rates())
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_guarantees_are_never_over_committed_and_who_waits_for_them_holds_up_nobody_else(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        plain, policy = random_snapshot(random.Random(seed))
+        chance = random.Random(f"storage {seed}")
+        snapshot = with_storage(plain, chance)
+        policy = replace(policy, backfill=chance.choice(sorted(BACKFILLS)))
+        plan = schedule(snapshot, policy)
+        try:
+            check(snapshot, policy, plan)
+            held, started = guaranteed(snapshot.active), [e for e in snapshot.queued if e.id in plan.starts]
+            more = guaranteed(started)
+            room = Rates(100, 50) - held
+            assert more.fits_in(room), "more is guaranteed than there is"
+            waits = {k for k, reason in plan.reasons.items() if reason.code is ReasonCode.STORAGE_BANDWIDTH}
+            without = replace(snapshot, queued=tuple(e for e in snapshot.queued if e.id not in waits))
+            others = schedule(without, policy)
+            assert plan.starts == others.starts, "one that waits for bandwidth changes what others get"
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_a_store_changes_nothing_for_those_who_require_nothing_of_it(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        snapshot, policy = random_snapshot(random.Random(seed))
+        snapshot, policy = varied(snapshot, policy, random.Random(f"varied {seed}"))
+        assert schedule(snapshot, policy) == schedule(replace(snapshot, storage=Supply(Rates(1, 1))), policy)
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 
+from storage_bridge.base import StorageController
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, Component, Kind, Probe, ProbeKind
 from zoe_lib.domain.cluster import Node
@@ -23,6 +24,7 @@ from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master, Tick
 from zoe_master.steps import Reach, Step, pass_by
+from zoe_master.storage import InlineKeeper
 from zoe_master.waker import Waker
 
 GIB = 2**30
@@ -63,12 +65,14 @@ class World:
         backend_type: type[SimulatedBackend] = SimulatedBackend,
         images: frozenset[str] | None = None,
         store: Store | None = None,
+        controller: StorageController | None = None,
     ) -> None:
         self.clock = ManualClock(1000.0)
         self.store: Store = store or MemoryStore()
         self.waker = Waker()
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
         self.reach: Reach = pass_by
+        self.controller = controller
         self._count = 0
         self.restart()
 
@@ -77,7 +81,8 @@ class World:
         self.store.stop_leading()
         epoch = self.store.try_lead("test")
         assert epoch is not None
-        self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach)
+        keeper = InlineKeeper(self.controller) if self.controller is not None else None
+        self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach, storage=keeper)
 
     def _reach(self, step: Step) -> None:
         self.reach(step)

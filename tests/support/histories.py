@@ -45,6 +45,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
     yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=_placements(execution.core_services()))
     yield ev.StorageGranted(at_s=at_s, read_bytes_per_s=GIB)
+    yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB)
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)
     yield ev.Stopping(at_s=at_s, outcome=Outcome.FAILED, cause=Cause.EXITED, exit_code=3, message="exit code 3")

@@ -18,6 +18,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.lifecycle import apply, outcome_of
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import awaits_grant
 
 # Trying again would only run into the same wall.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
@@ -61,8 +62,11 @@ def due_at_s(execution: Execution) -> float | None:
 
 
 def may_start(execution: Execution, now_s: float) -> Iterator[Service]:
-    """Placed services whose turn has come: every core service of a lower start-up order is ready or done."""
-    if execution.state not in _STARTED:
+    """Placed services whose turn has come: every core service of a lower start-up order is ready or done.
+
+    None before the bandwidth is granted that the execution requires.
+    """
+    if execution.state not in _STARTED or awaits_grant(execution):
         return
     waiting_orders = [
         execution.component_of(s).startup_order for s in execution.core_services() if not _ready_or_done(s)

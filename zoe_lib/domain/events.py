@@ -78,6 +78,15 @@ class StorageGranted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StorageDeclined(Event):
+    """The bandwidth that it prefers cannot be promised; it starts without."""
+
+    kind: ClassVar[str] = "storage_declined"
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ElasticPlaced(Event):
     """Elastic services of a started execution were given nodes."""
 
@@ -200,6 +209,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Forecasted,
         StartPlanned,
         StorageGranted,
+        StorageDeclined,
         ElasticPlaced,
         ServiceStarting,
         ServiceStarted,

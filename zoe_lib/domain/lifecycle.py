@@ -31,6 +31,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.StartPlanned: frozenset({E.QUEUED}),
     ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
     ev.StorageGranted: frozenset({E.STARTING}),
+    ev.StorageDeclined: frozenset({E.STARTING}),
     ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarting: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarted: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
@@ -138,6 +139,11 @@ def _(event: ev.StartPlanned, execution: Execution) -> Execution:
 @_change.register
 def _(event: ev.StorageGranted, execution: Execution) -> Execution:
     return _marked(execution, Mark.STORAGE_GRANTED, event.at_s)
+
+
+@_change.register
+def _(_event: ev.StorageDeclined, execution: Execution) -> Execution:
+    return execution
 
 
 @_change.register

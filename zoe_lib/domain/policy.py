@@ -28,10 +28,15 @@ EVERY_TENANT = "*"
 
 @dataclass(frozen=True, slots=True)
 class TenantLimit:
-    """What one tenant's running services may reserve in all; None is no limit."""
+    """What one tenant's running services may reserve, and have guaranteed of the store, in all; None is no limit."""
 
     cores_milli: int | None = None
     memory_bytes: int | None = None
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+
+
+_NO_LIMIT = TenantLimit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,12 @@ class Policy:
     retry_backoff_s: float = 1.0
     retry_backoff_max_s: float = 300.0
     version: int = 0
+
+
+def limit_of(policy: Policy, tenant: str) -> TenantLimit:
+    """The limit of a tenant: its own, else everybody's, else none."""
+    limits = policy.tenant_limits
+    return limits.get(tenant) or limits.get(EVERY_TENANT) or _NO_LIMIT
 
 
 def problems(policy: Policy) -> list[str]:

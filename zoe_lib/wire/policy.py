@@ -12,10 +12,12 @@ from zoe_lib.wire.base import Wire
 
 
 class TenantLimitView(Wire):
-    """What one tenant's running services may reserve in all; null is no limit."""
+    """What one tenant's running services may reserve, and have guaranteed of the store, in all; null is no limit."""
 
     cores_milli: int | None = Field(default=None, ge=0)
     memory_bytes: int | None = Field(default=None, ge=0)
+    read_bytes_per_s: int | None = Field(default=None, ge=0)
+    write_bytes_per_s: int | None = Field(default=None, ge=0)
 
 
 class NodeHoldView(Wire):

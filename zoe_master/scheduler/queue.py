@@ -8,6 +8,7 @@ from zoe_lib.domain.application import Kind
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
+from zoe_master.scheduler.bandwidth import Guarantees
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.orders import ORDERS, Moment
 from zoe_master.scheduler.snapshot import Snapshot
@@ -20,6 +21,7 @@ class Queue:
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
         self.estimates = Estimates(snapshot.past_runs)
         self.holdings = Holdings(snapshot.active, policy)
+        self.guarantees = Guarantees(snapshot.active, snapshot.storage, policy, self.estimates, snapshot.now_s)
         self._snapshot = snapshot
         self._policy = policy
         usage = _usage_over_due(snapshot, policy) if policy.order == "fair-share" else {}

@@ -74,6 +74,8 @@ class QueuePass:
                 return True
             reason = _MAKING_ROOM if self._reclaim.make_room(execution) else None
             reason = reason or self._refuse(execution, answer, self._placer)
+            if reason.code is not ReasonCode.NEVER_FITS:
+                self._queue.guarantees.take(execution)
         self.reasons[execution.id] = reason
         return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
 
@@ -151,7 +153,12 @@ class QueuePass:
         """Whether asking one by one could find a reason; a long queue of plain executions is not asked."""
         now_s, policy = self._snapshot.now_s, self._policy
         full = self._placed >= policy.placements_per_tick_max
-        return bool(self._snapshot.held or policy.tenant_limits or full or any(e.not_before_s > now_s for e in rest))
+        return bool(
+            self._snapshot.held
+            or policy.tenant_limits
+            or full
+            or any(e.not_before_s > now_s or e.application.storage is not None for e in rest)
+        )
 
     def _kept_back(self, execution: Execution) -> Reason | None:
         """Why it may not start now, whatever is free."""
@@ -161,13 +168,14 @@ class QueuePass:
             return _BACKOFF
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
-        return self._queue.holdings.refusal(execution)
+        return self._queue.holdings.refusal(execution) or self._queue.guarantees.refusal(execution)
 
     def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         self.starts[execution.id] = placements
         self._started.append((execution, placements))
         self._placed += len(placements)
         self._queue.holdings.take(execution.tenant, execution.application.core_resources())
+        self._queue.guarantees.take(execution)
 
 
 def _behind(policy: Policy) -> Reason:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_master.scheduler.estimate import RunKey
 
@@ -19,6 +20,7 @@ class Snapshot:
     `queued` holds what waits; `active` what starts, runs or stops and so holds reservations. `held` names those of the
     queue that may not start now for a reason outside the cluster; they block nobody. `past_runs` has the expected run
     time in seconds of whom past runs tell about, `used` the core-seconds of each tenant, the older the less they count.
+    `storage` is what the storage controller can promise; None: there is none.
     """
 
     now_s: float
@@ -28,6 +30,7 @@ class Snapshot:
     held: Mapping[ExecutionId, Reason] = field(default_factory=dict)
     past_runs: Mapping[RunKey, float] = field(default_factory=dict)
     used: Mapping[str, float] = field(default_factory=dict)
+    storage: Supply | None = None
 
 
 @dataclass(frozen=True, slots=True)

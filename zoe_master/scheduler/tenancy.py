@@ -7,17 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import EVERY_TENANT, Policy, TenantLimit
+from zoe_lib.domain.policy import Policy, TenantLimit, limit_of
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
-
-_NO_LIMIT = TenantLimit()
 
 
 class Holdings:
     """What each tenant's services reserve while a plan is made; not counted where the policy does not ask for it."""
 
     def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
+        self._policy = policy
         self._limits = policy.tenant_limits
         self._held: dict[str, Resources] = defaultdict(Resources)
         for execution in active if policy.tenant_limits or policy.tenants != "none" else ():
@@ -37,7 +36,7 @@ class Holdings:
         """How often the tenant may still take this amount; None when nothing limits it."""
         if not self._limits:
             return None
-        limit = self._limit(tenant)
+        limit = limit_of(self._policy, tenant)
         held = self.of(tenant)
         counts = [
             max(most - has, 0) // wanted
@@ -59,12 +58,9 @@ class Holdings:
         return Reason(
             ReasonCode.TENANT_LIMIT,
             f"Its core needs {_text(core)}, and the tenant holds {_text(self.of(execution.tenant))} of at most "
-            f"{_limit_text(self._limit(execution.tenant))}.",
+            f"{_limit_text(limit_of(self._policy, execution.tenant))}.",
             hint="it starts when enough of the tenant's own services have ended, or an admin raises the limit",
         )
-
-    def _limit(self, tenant: str) -> TenantLimit:
-        return self._limits.get(tenant) or self._limits.get(EVERY_TENANT) or _NO_LIMIT
 
 
 def by_dominant_share(

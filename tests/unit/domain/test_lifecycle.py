@@ -35,6 +35,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.ReasonChanged: ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_NODES, "none")),
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),
     ev.StorageGranted: ev.StorageGranted(at_s=1.0),
+    ev.StorageDeclined: ev.StorageDeclined(at_s=1.0),
     ev.ElasticPlaced: ev.ElasticPlaced(at_s=1.0, placements=()),
     ev.ServiceStarting: ev.ServiceStarting(at_s=1.0, service_id=SERVICE),
     ev.ServiceStarted: ev.ServiceStarted(at_s=1.0, service_id=SERVICE),

@@ -1,0 +1,199 @@
+"""The storage controller is asked before anything is launched, and is kept equal to what runs, whatever dies when."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.model import BandwidthSlo, StorageCapacity, StorageUnavailableError
+from storage_bridge.simulated import SimulatedController
+from tests.simulation.world import World, application, check_invariants, component, node
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.promises import required
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_master.backends.simulated import Behaviour
+from zoe_master.steps import Step
+
+MB = 1_000_000
+CAPACITY = Capacity(100 * MB, {"disk": 100 * MB})
+
+
+def world(**more: object) -> World:
+    controller = SimulatedController(CAPACITY)
+    return World([node("n1"), node("n2")], controller=controller, **more)  # type: ignore[arg-type]
+
+
+def wants(megabytes: int, guarantee: Guarantee = Guarantee.REQUIRED, **more: object) -> Application:
+    demand = StorageDemand(bandwidth=Bandwidth(megabytes * MB, None, guarantee))
+    return application(component("c", 1, 1), storage=demand, **more)
+
+
+def slos(one: World) -> dict[str, BandwidthSlo]:
+    assert isinstance(one.controller, SimulatedController)
+    down, one.controller.down = one.controller.down, False
+    found = dict(one.controller.slos())
+    one.controller.down = down
+    return found
+
+
+def kinds(one: World, execution_id: str) -> list[str]:
+    return [entry.kind for entry in one.store.journal(0, 1000, None, execution_id)]
+
+
+def test_the_promise_is_in_force_before_anything_starts_and_is_gone_at_the_end() -> None:
+    one = world()
+    execution_id = one.submit(wants(60))
+    one.tick()
+    assert slos(one) == {"default": BandwidthSlo(60 * MB)}
+    told = kinds(one, execution_id)
+    assert told.index("start_planned") < told.index("storage_granted") < told.index("service_starting")
+    assert Mark.STORAGE_GRANTED in one.get(execution_id).marks
+    one.run(60.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert slos(one) == {}
+
+
+def test_the_second_waits_for_the_first_and_a_third_without_a_wish_does_not() -> None:
+    one = world()
+    first, second, third = one.submit(wants(60)), one.submit(wants(50)), one.submit(application(component("c", 1, 1)))
+    one.tick()
+    assert one.state(second) is ExecutionState.QUEUED
+    reason = one.get(second).reason
+    assert reason is not None
+    assert reason.code is ReasonCode.STORAGE_BANDWIDTH
+    assert one.state(third) is not ExecutionState.QUEUED
+    one.run(60.0)
+    assert {one.state(e) for e in (first, second, third)} == {ExecutionState.SUCCEEDED}
+
+
+def test_what_is_preferred_starts_without_and_says_so_and_with_where_there_is_room() -> None:
+    one = world()
+    one.submit(wants(60))
+    lucky, unlucky = one.submit(wants(40, Guarantee.PREFERRED)), one.submit(wants(10, Guarantee.PREFERRED))
+    one.tick()
+    assert slos(one) == {"default": BandwidthSlo(100 * MB)}
+    assert "storage_granted" in kinds(one, lucky)
+    assert "storage_declined" in kinds(one, unlucky)
+    assert one.state(unlucky) is not ExecutionState.QUEUED
+    one.run(5.0)
+    assert kinds(one, unlucky).count("storage_declined") == 1
+
+
+def test_a_controller_that_is_away_lets_nothing_start_that_requires_it_and_holds_up_nobody_else() -> None:
+    one = world()
+    assert isinstance(one.controller, SimulatedController)
+    one.controller.down = True
+    waits, other = one.submit(wants(1)), one.submit(wants(1, Guarantee.PREFERRED))
+    one.run(60.0)
+    reason = one.get(waits).reason
+    assert reason is not None
+    assert "cannot be reached" in reason.sentence
+    assert one.state(other) is ExecutionState.SUCCEEDED
+    one.controller.down = False
+    one.run(60.0)
+    assert one.state(waits) is ExecutionState.SUCCEEDED
+
+
+def test_one_whose_controller_goes_away_after_the_plan_starts_nothing_until_it_is_back() -> None:
+    one = world()
+    controller = Fading(CAPACITY)
+    one.controller = controller
+    one.restart()
+    execution_id = one.submit(wants(50))
+    controller.refuse_slos = True
+    one.tick()
+    one.run(5.0)
+    execution = one.get(execution_id)
+    assert execution.state is ExecutionState.STARTING
+    assert {s.state for s in execution.services} == {ServiceState.CREATED}
+    controller.refuse_slos = False
+    one.run(60.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_what_others_were_promised_by_the_controller_is_not_promised_again() -> None:
+    one = world()
+    controller = Shared(CAPACITY)
+    one.controller = controller
+    one.restart()
+    execution_id = one.submit(wants(60))
+    one.tick()
+    assert one.state(execution_id) is ExecutionState.QUEUED
+    controller.others = 40 * MB
+    one.tick()
+    assert one.state(execution_id) is not ExecutionState.QUEUED
+
+
+@pytest.mark.parametrize("step", [Step.PLANNED, Step.START_PLANNED, Step.STORAGE_SYNCED, Step.SERVICE_STARTING])
+def test_a_master_that_dies_anywhere_leaves_no_promise_behind(step: Step) -> None:
+    one = world()
+    execution_id = one.submit(wants(60))
+    one.crash_once_at(step)
+    one.tick()
+    assert slos(one) == {"default": BandwidthSlo(60 * MB)}
+    one.cancel(execution_id)
+    one.run(30.0)
+    assert slos(one) == {}
+    one.restart()
+    one.tick()
+    assert slos(one) == {}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_never_more_is_promised_than_there_is_and_nothing_runs_without_its_promise(seed: int) -> None:
+    chance = random.Random(seed)
+    one = world(behave=lambda _: Behaviour(run_s=chance.choice([1.0, 10.0, 30.0])))
+    assert isinstance(one.controller, SimulatedController)
+    for _ in range(15):
+        for _ in range(chance.randint(0, 3)):
+            one.submit(wants(chance.randint(1, 80), chance.choice(list(Guarantee)), time_limit_s=60.0))
+        if chance.random() < 0.3:
+            one.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+        one.controller.down = chance.random() < 0.15
+        one.run(chance.choice([0.0, 5.0, 20.0]), check_promises)
+    one.controller.down = False
+    one.run(3600.0, check_promises)
+    assert not one.store.active()
+    assert slos(one) == {}
+
+
+def check_promises(one: World) -> None:
+    check_invariants(one)
+    active = [e for e in one.store.active() if e.state in ACTIVE_STATES]
+    guaranteed = [wish.read for e in active if (wish := required(e.application)) is not None]
+    assert sum(guaranteed) <= 100 * MB, "over-committed"
+    in_force = slos(one).get("default", BandwidthSlo()).read_bytes_per_s or 0
+    assert in_force <= 100 * MB
+    assert in_force >= sum(guaranteed_of(e) for e in active), "something runs without its promise"
+
+
+def guaranteed_of(execution: Execution) -> int:
+    wish = required(execution.application)
+    runs = any(s.alive and s.state is not ServiceState.CREATED for s in execution.services)
+    return wish.read if wish is not None and runs else 0
+
+
+class Fading(SimulatedController):
+    """Answers every question, but takes no SLO while `refuse_slos` is set."""
+
+    refuse_slos = False
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        if self.refuse_slos:
+            raise StorageUnavailableError("it was restarted")
+        super().set_slo(tenant, slo)
+
+
+class Shared(SimulatedController):
+    """Promises something to others, too."""
+
+    others = 50 * MB
+
+    def capacity(self) -> StorageCapacity:
+        mine = super().capacity()
+        return replace(mine, promised_read_bytes_per_s=mine.promised_read_bytes_per_s + self.others)
