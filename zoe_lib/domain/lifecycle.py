@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import singledispatch
 
 from zoe_lib.domain import events as ev
@@ -21,6 +20,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.execution import ExecutionState as E
 from zoe_lib.domain.execution import ServiceState as S
+from zoe_lib.domain.values import changed
 
 # event -> the states of the execution in which it is legal
 EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
@@ -83,7 +83,7 @@ def apply(execution: Execution, event: ev.Event) -> Execution:
         raise IllegalTransition(execution, event, f"it is {execution.state}")
     if isinstance(event, ev.ServiceEvent):
         _check_service(execution, event)
-    return replace(_change(event, execution), version=execution.version + 1)
+    return _change(event, execution, execution.version + 1)
 
 
 def _check_service(execution: Execution, event: ev.ServiceEvent) -> None:
@@ -98,91 +98,98 @@ def _check_service(execution: Execution, event: ev.ServiceEvent) -> None:
 
 
 @singledispatch
-def _change(event: ev.Event, execution: Execution) -> Execution:
+def _change(event: ev.Event, execution: Execution, _version: int) -> Execution:
     raise IllegalTransition(execution, event, "no rule is known for it")
 
 
 @_change.register
-def _(event: ev.Submitted, execution: Execution) -> Execution:
-    return replace(
+def _(event: ev.Submitted, execution: Execution, version: int) -> Execution:
+    return changed(
         execution,
+        version=version,
         submitted_at_s=event.at_s,
         services=new_services(execution.id, execution.application, execution.attempt),
     )
 
 
 @_change.register
-def _(event: ev.Queued, execution: Execution) -> Execution:
-    return replace(_marked(execution, Mark.QUEUED, event.at_s), state=E.QUEUED)
+def _(event: ev.Queued, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, state=E.QUEUED, marks=_marked(execution, event, Mark.QUEUED))
 
 
 @_change.register
-def _(event: ev.ReasonChanged, execution: Execution) -> Execution:
-    return replace(execution, reason=event.reason)
+def _(event: ev.ReasonChanged, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, reason=event.reason)
 
 
 @_change.register
-def _(event: ev.Forecasted, execution: Execution) -> Execution:
-    return replace(execution, forecast=event.forecast)
+def _(event: ev.Forecasted, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, forecast=event.forecast)
 
 
 @_change.register
-def _(event: ev.StartPlanned, execution: Execution) -> Execution:
-    placed = _place(execution, event, event.placements)
+def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
+    placed = changed(
+        execution,
+        version=version,
+        state=E.STARTING,
+        reason=None,
+        services=_placed(execution, event, event.placements),
+        marks=_marked(execution, event, Mark.ADMITTED, Mark.PLACED),
+    )
     missing = [s.name for s in placed.core_services() if s.node is None]
     if missing:
         raise IllegalTransition(execution, event, f"core services without a node: {', '.join(missing)}")
-    placed = _marked(_marked(placed, Mark.ADMITTED, event.at_s), Mark.PLACED, event.at_s)
-    return replace(placed, state=E.STARTING, reason=None)
+    return placed
 
 
 @_change.register
-def _(event: ev.StorageGranted, execution: Execution) -> Execution:
-    return _marked(execution, Mark.STORAGE_GRANTED, event.at_s)
+def _(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, marks=_marked(execution, event, Mark.STORAGE_GRANTED))
 
 
 @_change.register
-def _(_event: ev.StorageDeclined, execution: Execution) -> Execution:
-    return execution
+def _(_event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version)
 
 
 @_change.register
-def _(event: ev.ElasticPlaced, execution: Execution) -> Execution:
-    return _place(execution, event, event.placements)
+def _(event: ev.ElasticPlaced, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, services=_placed(execution, event, event.placements))
 
 
 @_change.register
-def _(event: ev.ServiceStarting, execution: Execution) -> Execution:
-    return _with_service(execution, event.service_id, lambda s: replace(s, state=S.STARTING))
+def _(event: ev.ServiceStarting, execution: Execution, version: int) -> Execution:
+    return _of_service(execution, version, event, lambda s: changed(s, state=S.STARTING))
 
 
 @_change.register
-def _(event: ev.ServiceStarted, execution: Execution) -> Execution:
-    execution = _with_service(
-        execution, event.service_id, lambda s: replace(s, started_at_s=event.at_s, backend_id=event.backend_id)
+def _(event: ev.ServiceStarted, execution: Execution, version: int) -> Execution:
+    execution = _of_service(
+        execution, version, event, lambda s: changed(s, started_at_s=event.at_s, backend_id=event.backend_id)
     )
     if all(s.started_at_s is not None for s in execution.core_services()):
-        return _marked(execution, Mark.STARTED, event.at_s)
+        return changed(execution, marks=_marked(execution, event, Mark.STARTED))
     return execution
 
 
 @_change.register
-def _(event: ev.ServiceReady, execution: Execution) -> Execution:
-    return _with_service(
-        execution, event.service_id, lambda s: replace(s, state=S.READY, ready_at_s=event.at_s, message="")
+def _(event: ev.ServiceReady, execution: Execution, version: int) -> Execution:
+    return _of_service(
+        execution, version, event, lambda s: changed(s, state=S.READY, ready_at_s=event.at_s, message="")
     )
 
 
 @_change.register
-def _(event: ev.ServiceStopping, execution: Execution) -> Execution:
-    return _with_service(execution, event.service_id, lambda s: replace(s, state=S.STOPPING, cause=event.cause))
+def _(event: ev.ServiceStopping, execution: Execution, version: int) -> Execution:
+    return _of_service(execution, version, event, lambda s: changed(s, state=S.STOPPING, cause=event.cause))
 
 
 @_change.register
-def _(event: ev.ServiceEnded, execution: Execution) -> Execution:
+def _(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
     def end(service: Service) -> Service:
         asked = service.state is S.STOPPING and event.cause in (Cause.EXITED, Cause.STOPPED)
-        return replace(
+        return changed(
             service,
             state=S.ENDED,
             ended_at_s=event.at_s,
@@ -191,20 +198,21 @@ def _(event: ev.ServiceEnded, execution: Execution) -> Execution:
             message=event.message,
         )
 
-    return _with_service(execution, event.service_id, end)
+    return _of_service(execution, version, event, end)
 
 
 @_change.register
-def _(event: ev.ServiceLost, execution: Execution) -> Execution:
-    return _with_service(
+def _(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
+    return _of_service(
         execution,
-        event.service_id,
-        lambda s: replace(s, state=S.LOST, ended_at_s=event.at_s, cause=Cause.NODE_LOST, message=event.message),
+        version,
+        event,
+        lambda s: changed(s, state=S.LOST, ended_at_s=event.at_s, cause=Cause.NODE_LOST, message=event.message),
     )
 
 
 @_change.register
-def _(event: ev.ServiceRetried, execution: Execution) -> Execution:
+def _(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution:
     old = execution.service(event.service_id)
     if old.core or old not in execution.current():
         raise IllegalTransition(execution, event, "only the newest try of an elastic service gets a successor")
@@ -217,24 +225,25 @@ def _(event: ev.ServiceRetried, execution: Execution) -> Execution:
         attempt=attempt,
         not_before_s=event.not_before_s,
     )
-    return replace(execution, services=(*execution.services, successor))
+    return changed(execution, version=version, services=(*execution.services, successor))
 
 
 @_change.register
-def _(event: ev.Running, execution: Execution) -> Execution:
+def _(event: ev.Running, execution: Execution, version: int) -> Execution:
     waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and s.exit_code != 0]
     if waiting:
         raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
-    return replace(_marked(execution, Mark.READY, event.at_s), state=E.RUNNING)
+    return changed(execution, version=version, state=E.RUNNING, marks=_marked(execution, event, Mark.READY))
 
 
 @_change.register
-def _(event: ev.Stopping, execution: Execution) -> Execution:
+def _(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
     if execution.state is E.STOPPING and not overtakes:
         raise IllegalTransition(execution, event, f"it stops already, and its outcome is {execution.outcome}")
-    return replace(
+    return changed(
         execution,
+        version=version,
         state=E.STOPPING,
         outcome=event.outcome,
         cause=event.cause,
@@ -244,18 +253,20 @@ def _(event: ev.Stopping, execution: Execution) -> Execution:
 
 
 @_change.register
-def _(event: ev.Ended, execution: Execution) -> Execution:
+def _(event: ev.Ended, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     assert execution.outcome is not None
-    return replace(_marked(execution, Mark.ENDED, event.at_s), state=E(execution.outcome.value))
+    state = E(execution.outcome.value)
+    return changed(execution, version=version, state=state, marks=_marked(execution, event, Mark.ENDED))
 
 
 @_change.register
-def _(event: ev.Requeued, execution: Execution) -> Execution:
+def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     attempt = max(s.attempt for s in execution.services) + 1
-    return replace(
+    return changed(
         execution,
+        version=version,
         state=E.QUEUED,
         attempt=execution.attempt + 1,
         failed_attempts=execution.failed_attempts + (execution.cause not in PLATFORM_CAUSES),
@@ -271,15 +282,17 @@ def _(event: ev.Requeued, execution: Execution) -> Execution:
 
 
 @_change.register
-def _(event: ev.Refused, execution: Execution) -> Execution:
+def _(event: ev.Refused, execution: Execution, version: int) -> Execution:
     ended = tuple(
-        replace(s, state=S.ENDED, cause=event.cause, ended_at_s=event.at_s) if s.alive else s
+        changed(s, state=S.ENDED, cause=event.cause, ended_at_s=event.at_s) if s.alive else s
         for s in execution.services
     )
-    return replace(
-        _marked(execution, Mark.ENDED, event.at_s),
+    return changed(
+        execution,
+        version=version,
         state=E(event.outcome.value),
         services=ended,
+        marks=_marked(execution, event, Mark.ENDED),
         outcome=event.outcome,
         cause=event.cause,
         message=event.message,
@@ -293,25 +306,25 @@ def _check_nothing_left(execution: Execution, event: ev.Event) -> None:
         raise IllegalTransition(execution, event, f"still there: {', '.join(left)}")
 
 
-def _place(execution: Execution, event: ev.Event, placements: tuple[ev.Placement, ...]) -> Execution:
+def _placed(execution: Execution, event: ev.Event, placements: tuple[ev.Placement, ...]) -> tuple[Service, ...]:
     nodes = {p.service_id: p.node for p in placements}
     known = {s.id for s in execution.current() if s.state is S.CREATED and s.node is None}
     strangers = nodes.keys() - known
     if strangers or len(nodes) != len(placements):
         raise IllegalTransition(execution, event, f"cannot be placed: {', '.join(sorted(strangers)) or 'twice'}")
-    services = tuple(replace(s, node=nodes[s.id]) if s.id in nodes else s for s in execution.services)
-    return replace(execution, services=services)
+    return tuple(changed(s, node=nodes[s.id]) if s.id in nodes else s for s in execution.services)
 
 
-def _with_service(execution: Execution, wanted: str, change: Callable[[Service], Service]) -> Execution:
-    return replace(execution, services=tuple(change(s) if s.id == wanted else s for s in execution.services))
+def _of_service(
+    execution: Execution, version: int, event: ev.ServiceEvent, change: Callable[[Service], Service]
+) -> Execution:
+    services = tuple([change(s) if s.id == event.service_id else s for s in execution.services])
+    return changed(execution, version=version, services=services)
 
 
-def _marked(execution: Execution, mark: Mark, at_s: float) -> Execution:
+def _marked(execution: Execution, event: ev.Event, *marks: Mark) -> Mapping[Mark, float]:
     """The first time counts; a mark is never moved."""
-    if mark in execution.marks:
-        return execution
-    return replace(execution, marks={**execution.marks, mark: at_s})
+    return {**execution.marks, **{mark: event.at_s for mark in marks if mark not in execution.marks}}
 
 
 def outcome_of(exit_code: int | None) -> Outcome:
