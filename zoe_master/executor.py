@@ -8,7 +8,7 @@ import structlog
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.reasons import Reason
 from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start
@@ -18,6 +18,7 @@ from zoe_master.steps import Reach, Step
 
 log = structlog.get_logger(__name__)
 
+_TO_BE_STARTED = (ServiceState.CREATED, ServiceState.STARTING)
 _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 
 
@@ -47,8 +48,9 @@ class Executor:
         """Start what has its turn, finish starts that were left half done, stop what must go."""
         for execution in self._picture.executions():
             if execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
-                self._start_services(execution, observations, now_s, cause_id)
-            if execution.state is ExecutionState.STOPPING:
+                if any(s.state in _TO_BE_STARTED for s in execution.services):
+                    self._start_services(execution, observations, now_s, cause_id)
+            elif execution.state is ExecutionState.STOPPING:
                 self._stop_services(execution, now_s, cause_id)
         self._repeat_stops(observations)
 
@@ -69,9 +71,10 @@ class Executor:
 
     def _give_reason(self, execution_id: str, reason: Reason, now_s: float, plan_id: str) -> None:
         execution = self._picture.get(execution_id)
-        if execution is None or execution.reason == reason or execution.state is not ExecutionState.QUEUED:
+        if execution is None or execution.reason is reason or execution.reason == reason:
             return
-        self._picture.append(execution, [ev.ReasonChanged(at_s=now_s, cause_id=plan_id, reason=reason)])
+        if execution.state is ExecutionState.QUEUED:
+            self._picture.append(execution, [ev.ReasonChanged(at_s=now_s, cause_id=plan_id, reason=reason)])
 
     def _start_services(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
@@ -109,6 +112,7 @@ class Executor:
         wanted = [
             s.id
             for e in self._picture.executions()
+            if e.state in ACTIVE_STATES
             for s in e.services
             if s.state is ServiceState.STOPPING
             and (s.id not in observations or observations[s.id].state not in _ENDING)

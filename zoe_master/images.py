@@ -25,7 +25,7 @@ class Images:
         for execution in self._picture.executions():
             if execution.state is not ExecutionState.QUEUED:
                 continue
-            for image in sorted({component.image for component in execution.application.components}):
+            for image in execution.application.images:
                 status = known.get(image) or known.setdefault(image, self._backend.prepare(image))
                 if status.state is ImageState.UNAVAILABLE:
                     self._refuse(execution, status, now_s, cause_id)

@@ -71,7 +71,7 @@ class Observer:
 
     def _clean_up(self, observations: Mapping[ServiceId, Observation]) -> None:
         """Whatever the journal does not know as alive is stopped when it runs, and forgotten when it has ended."""
-        alive = self._picture.alive_services()
+        alive = self._picture.alive_services({o.execution_id for o in observations.values()})
         strangers = [o for o in observations.values() if o.service_id not in alive]
         running = [o.service_id for o in strangers if o.state not in _ENDING]
         gone = [o.service_id for o in strangers if o.state in _GONE]

@@ -46,8 +46,11 @@ class Picture:
 
     def catch_up(self) -> None:
         """Read what others wrote to the journal since the last time: submissions, cancellations, policies."""
-        while entries := self._store.journal(self._journal_id, _ENTRIES_PER_READ):
-            self._journal_id = entries[-1].id
+        more = True
+        while more:
+            entries = self._store.journal(self._journal_id, _ENTRIES_PER_READ, with_data=False)
+            more = len(entries) == _ENTRIES_PER_READ
+            self._journal_id = entries[-1].id if entries else self._journal_id
             for execution_id in self._changed_elsewhere(entries):
                 self._reload(execution_id)
             if any(entry.execution_id is None for entry in entries):
@@ -114,9 +117,10 @@ class Picture:
         """The execution, unless it is terminal or unknown."""
         return self._executions.get(execution_id)
 
-    def alive_services(self) -> set[ServiceId]:
-        """Ids of all services that may still be somewhere."""
-        return {s.id for e in self._executions.values() for s in e.services if s.alive}
+    def alive_services(self, executions: Iterable[ExecutionId]) -> set[ServiceId]:
+        """Ids of those services of these executions that may still be somewhere."""
+        known = map(self._executions.get, executions)
+        return {s.id for e in known if e is not None for s in e.services if s.alive}
 
     def _changed_elsewhere(self, entries: Iterable[JournalEntry]) -> Iterator[ExecutionId]:
         newest = {e.execution_id: e for e in entries if e.execution_id is not None}

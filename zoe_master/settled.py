@@ -25,7 +25,9 @@ class Settled:
             self._executions.clear()
             self._policy = policy
         before = self._seen
-        self._touched.update(o.execution_id for i, o in observations.items() if before.get(i) != o)
+        # Nearly all are the same objects as before, which is seen at once; the others are compared.
+        new = ((before.get(i), o) for i, o in observations.items())
+        self._touched.update(o.execution_id for earlier, o in new if earlier is not o and earlier != o)
         self._touched.update(o.execution_id for i, o in before.items() if i not in observations)
         self._seen = observations
 

@@ -297,6 +297,15 @@ def test_the_journal_of_a_tenant_has_what_is_nobodys(any_store: Store) -> None:
     assert [e.tenant for e in any_store.journal(0, 10)] == ["iostack", None, "other", "iostack"]
 
 
+def test_the_journal_without_data_says_who_changed_when(any_store: Store) -> None:
+    any_store.submit(execution(1), "request")
+    any_store.append(execution(1).id, [refused()], 1, None)
+    any_store.set_policy(any_store.policy(), 0, 1.0, "admin")
+    full = any_store.journal(0, 10)
+    assert any(entry.data for entry in full)
+    assert any_store.journal(0, 10, with_data=False) == [replace(entry, data={}) for entry in full]
+
+
 def test_the_journal_of_one_execution(any_store: Store) -> None:
     any_store.submit(execution(1), "request")
     any_store.submit(execution(2), "request")

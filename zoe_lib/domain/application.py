@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import StorageDemand
@@ -63,7 +64,7 @@ class Volume:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Component:
     """One container template. The first `essential_count` instances are core, the rest elastic.
 
@@ -98,8 +99,14 @@ class Component:
         """How many instances only make it faster."""
         return self.total_count - self.essential_count
 
+    @cached_property
+    def demand(self) -> Hashable:
+        """What an instance asks of a node. Components with the same demand find the same nodes."""
+        wanted = self.reservation
+        return wanted.cores_milli, wanted.memory_bytes, tuple(sorted(wanted.devices.items())), self.labels
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Application:
     """What a user submits, after frameworks were expanded and everything was checked.
 
@@ -136,10 +143,34 @@ class Application:
             for index in range(component.total_count):
                 yield component, index
 
+    @cached_property
+    def core_groups(self) -> tuple[tuple[Component, int], ...]:
+        """Components with core instances and how many they have, in start-up order."""
+        ordered = sorted(self.components, key=lambda c: c.startup_order)
+        return tuple((c, c.essential_count) for c in ordered if c.essential_count)
+
     def core_resources(self) -> Resources:
         """What all core services together reserve."""
-        return total(c.reservation * c.essential_count for c in self.components)
+        return self._core_resources
 
     def total_resources(self) -> Resources:
         """What all services together reserve."""
+        return self._total_resources
+
+    @cached_property
+    def _core_resources(self) -> Resources:
+        return total(c.reservation * c.essential_count for c in self.components)
+
+    @cached_property
+    def _total_resources(self) -> Resources:
         return total(c.reservation * c.total_count for c in self.components)
+
+    @cached_property
+    def malleable(self) -> bool:
+        """Whether it has elastic services; else it is rigid."""
+        return any(component.elastic_count for component in self.components)
+
+    @cached_property
+    def images(self) -> tuple[str, ...]:
+        """The images of all components, each once, by name."""
+        return tuple(sorted({component.image for component in self.components}))

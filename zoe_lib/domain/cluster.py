@@ -152,6 +152,8 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
 def _cannot_be_packed(application: Application, platform: Sequence[Node], gateway: Resources) -> Reason | None:
     nodes = {node.name: node for node in platform}
     groups = core_groups(application, gateway)
+    if len(groups) == 1:  # instances of one kind were counted node by node, and fill them in any order
+        return None
     free = {name: node.total for name, node in nodes.items()}
     if pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None) is not None:
         return None

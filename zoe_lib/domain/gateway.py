@@ -7,7 +7,7 @@ overhead of a pod does in Kubernetes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.application import Application, Component
@@ -37,20 +37,20 @@ def bearer(execution: Execution) -> Service | None:
     return next((s for s in execution.current() if _bears(s, bearing)), None)
 
 
-def core_groups(application: Application, gateway: Resources) -> list[tuple[Component, int]]:
+def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[Component, int]]:
     """Core components with counts, in start-up order: the bearer is a group of its own, larger than its like.
 
     It comes right before the rest of its component, which has the instances from index 1 on.
     """
     bearing = bearing_component(application) if gateway != NO_GATEWAY else None
+    if bearing is None:
+        return application.core_groups
     groups: list[tuple[Component, int]] = []
-    for component in sorted(application.components, key=lambda c: c.startup_order):
-        count = component.essential_count
+    for component, count in application.core_groups:
         if component is bearing:
             groups.append((replace(component, reservation=component.reservation + gateway), 1))
-            count -= 1
-        if count:
-            groups.append((component, count))
+        if others := count - (component is bearing):
+            groups.append((component, others))
     return groups
 
 

@@ -205,8 +205,12 @@ class Store(Protocol):
         limit: int,
         tenant: str | None = None,
         execution_id: ExecutionId | None = None,
+        with_data: bool = True,
     ) -> Sequence[JournalEntry]:
-        """Entries with a greater id, in order. `tenant` also lets pass what belongs to no tenant."""
+        """Entries with a greater id, in order. `tenant` also lets pass what belongs to no tenant.
+
+        Without `with_data` their data are empty: for whoever asks only who has changed.
+        """
         ...
 
     def last_journal_id(self) -> int:

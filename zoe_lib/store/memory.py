@@ -149,11 +149,16 @@ class MemoryStore:
 
     # -- journal ---------------------------------------------------------------------------------------------------
     def journal(
-        self, after_id: int, limit: int, tenant: str | None = None, execution_id: ExecutionId | None = None
+        self,
+        after_id: int,
+        limit: int,
+        tenant: str | None = None,
+        execution_id: ExecutionId | None = None,
+        with_data: bool = True,
     ) -> Sequence[JournalEntry]:
         """Entries after an id."""
         with self._reached() as state:
-            return state.entries(after_id, limit, tenant, execution_id)
+            return [record.entry(with_data) for record in state.records(after_id, limit, tenant, execution_id)]
 
     def last_journal_id(self) -> int:
         """The newest id."""

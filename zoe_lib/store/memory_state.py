@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from threading import RLock
@@ -38,10 +38,12 @@ class Record:
     tenant: str | None = None
     version: int | None = None
 
-    def entry(self) -> JournalEntry:
+    def entry(self, with_data: bool) -> JournalEntry:
         """The line as it is read."""
         what = self.what
-        data = what.data if isinstance(what, Fact) else event_data(what)
+        data: Mapping[str, object] = {}
+        if with_data:
+            data = what.data if isinstance(what, Fact) else event_data(what)
         return JournalEntry(
             self.id, what.kind, what.at_s, what.cause_id, data, self.execution_id, self.tenant, self.version
         )
@@ -98,18 +100,22 @@ class State:
         self._newest_id += 1
         self.journal.append(Record(self._newest_id, fact))
 
-    def entries(
+    def records(
         self, after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None
-    ) -> Sequence[JournalEntry]:
+    ) -> Iterable[Record]:
         """Read on from an id."""
-        start = bisect_right(self.journal, after_id, key=lambda record: record.id)
+        # Ids may have gaps, but only those of what was pruned: so many from the end on is early enough.
+        at_least = max(len(self.journal) - (self._newest_id - after_id), 0)
+        start = bisect_right(self.journal, after_id, lo=at_least, key=lambda record: record.id)
+        if tenant is None and execution_id is None:
+            return self.journal[start : start + limit]
         found = (
             record
             for record in map(self.journal.__getitem__, range(start, len(self.journal)))
             if (execution_id is None or record.execution_id == execution_id)
             and (tenant is None or record.tenant is None or record.tenant == tenant)
         )
-        return [record.entry() for record in islice(found, limit)]
+        return islice(found, limit)
 
     def tell(self) -> None:
         """Call the subscribers; outside of the lock, since they may ask the store."""

@@ -126,12 +126,17 @@ class PostgresStore:
 
     # -- journal ---------------------------------------------------------------------------------------------------
     def journal(
-        self, after_id: int, limit: int, tenant: str | None = None, execution_id: ExecutionId | None = None
+        self,
+        after_id: int,
+        limit: int,
+        tenant: str | None = None,
+        execution_id: ExecutionId | None = None,
+        with_data: bool = True,
     ) -> Sequence[JournalEntry]:
         """Entries after an id."""
         if not storable(tenant, execution_id):
             return ()
-        return self._database.read(lambda c: journal.read(c, after_id, limit, tenant, execution_id))
+        return self._database.read(lambda c: journal.read(c, after_id, limit, tenant, execution_id, with_data))
 
     def last_journal_id(self) -> int:
         """The newest id."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.events import Placement
@@ -15,16 +15,14 @@ from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
 
-def core_requests(execution: Execution, placer: Placer) -> Iterator[tuple[Request, list[Service]]]:
-    """One request per group of identical core instances, with the services it stands for."""
+def core_requests(execution: Execution, placer: Placer) -> list[Request]:
+    """One request per group of identical core instances, in start-up order."""
     begins_s, ends_s = placer.span(execution)
-    services: dict[str, list[Service]] = {}
-    for service in execution.core_services():
-        services.setdefault(service.component, []).append(service)
-    for component, count in core_groups(execution.application, placer.ledger.gateway):
-        group, services[component.name] = services[component.name][:count], services[component.name][count:]
-        storage = execution.application.storage
-        yield Request(component, count, execution.tenant, storage, begins_s, ends_s), group
+    tenant, storage = execution.tenant, execution.application.storage
+    return [
+        Request(component, count, tenant, storage, begins_s, ends_s)
+        for component, count in core_groups(execution.application, placer.ledger.gateway)
+    ]
 
 
 def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
@@ -32,36 +30,48 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
 
     Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
     """
-    refused = _admit_by_policy(execution, placer)
-    if isinstance(refused, tuple):
-        return refused
-    requests = list(core_requests(execution, placer))
-    # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
-    packed = placer.pack([request for request, _ in requests]) if len(requests) > 1 else None
-    if packed is None:
-        return refused
-    return tuple(
-        Placement(service_id=service.id, node=node)
-        for (_, services), nodes in zip(requests, packed, strict=True)
-        for service, node in zip(services, nodes, strict=True)
-    )
+    requests = core_requests(execution, placer)
+    found = _place_by_policy(requests, placer)
+    if isinstance(found, Request):
+        # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
+        packed = placer.pack(requests) if len(requests) > 1 else None
+        if packed is None:
+            return found
+        found = packed
+    return _placements(execution, requests, found, placer)
 
 
-def _admit_by_policy(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
-    taken: list[tuple[Request, list[int]]] = []
-    placements: list[Placement] = []
-    for request, services in core_requests(execution, placer):
+def surely_refused(execution: Execution, placer: Placer) -> bool:
+    """Whether fewer cores are free on all nodes together than its core needs: the quick no of `admit`."""
+    return placer.ledger.lacks_cores(execution.application.core_resources().cores_milli)
+
+
+def _place_by_policy(requests: Sequence[Request], placer: Placer) -> list[list[int]] | Request:
+    """Indexes of nodes for each request, or the request that found no room."""
+    found: list[list[int]] = []
+    for request in requests:
         nodes = placer.place(request)
-        taken.append((request, nodes))
+        found.append(nodes)
         if len(nodes) < request.count:
-            for earlier, its_nodes in taken:
+            for earlier, its_nodes in zip(requests, found, strict=False):
                 placer.undo(earlier, its_nodes)
             return request
-        placements.extend(
-            Placement(service_id=service.id, node=placer.ledger.nodes[node].name)
-            for service, node in zip(services, nodes, strict=True)
-        )
-    return tuple(placements)
+    return found
+
+
+def _placements(
+    execution: Execution, requests: Sequence[Request], found: Sequence[Sequence[int]], placer: Placer
+) -> tuple[Placement, ...]:
+    """The services that the requests stand for, each with its node."""
+    services: dict[str, list[Service]] = {}
+    for service in reversed(execution.core_services()):
+        services.setdefault(service.component, []).append(service)
+    nodes = placer.ledger.nodes
+    return tuple(
+        Placement(service_id=services[request.component.name].pop().id, node=nodes[index].name)
+        for request, indexes in zip(requests, found, strict=True)
+        for index in indexes
+    )
 
 
 def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:

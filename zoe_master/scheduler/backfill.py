@@ -7,12 +7,12 @@ count of processors to nodes with several resources: what is free at the reserve
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
-from zoe_master.scheduler.admission import admit
+from zoe_master.scheduler.admission import admit, surely_refused
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Holding, Ledger
 from zoe_master.scheduler.placement import Placer
@@ -33,13 +33,7 @@ class Reservation:
     ) -> None:
         self._now_s = now_s
         self._estimates = estimates
-        self._then: Ledger | None = None
-        self.shadow_s = math.inf
-        fits = _FirstFit(blocked, placer, releases)
-        first = bisect_left(fits.times, True, key=fits)
-        if first < len(fits.times):
-            self.shadow_s = fits.times[first]
-            self._then = fits.ledgers[self.shadow_s]
+        self.shadow_s, self._then = _first_fit(blocked, placer, releases)
 
     def lets_pass(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         """Whether the blocked one starts no later if this one takes these places now; if so they are accounted for."""
@@ -57,25 +51,29 @@ class Reservation:
         return True
 
 
-class _FirstFit:
-    """Asks whether the blocked execution fits once everything expected to end by a time has ended."""
+def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
+    """The earliest end after which the blocked execution fits, and the ledger then with its places taken.
 
-    def __init__(self, blocked: Execution, placer: Placer, releases: Iterable[Release]) -> None:
-        self._blocked = blocked
-        self._placer = placer
-        self._releases = sorted(releases, key=lambda release: release[0])
-        self.times = sorted({at_s for at_s, _ in self._releases if at_s < math.inf})
-        self.ledgers: dict[float, Ledger] = {}
-
-    def __call__(self, at_s: float) -> bool:
-        """True when it fits at that time; the ledger after its placement is kept."""
-        ledger = self._placer.ledger.copy()
-        for ends_at_s, holdings in self._releases:
-            if ends_at_s > at_s:
-                break
+    What fits once fits ever after, so the ends are halved. The ledger of the latest known not to suffice is kept, and
+    only what is released after it is added: all in all every release once.
+    """
+    ordered = sorted([release for release in releases if release[0] < math.inf], key=_end)
+    low, high = 0, len(ordered)  # before `low` it is known not to fit, from `high` on it does
+    too_early = placer.ledger
+    then: Ledger | None = None
+    while low < high:
+        after = bisect_right(ordered, ordered[(low + high) // 2][0], key=_end)
+        ledger = too_early.copy()
+        for _, holdings in ordered[low:after]:
             for node, amount in holdings:
                 ledger.give_back(node, amount)
-        if not isinstance(admit(self._blocked, self._placer.on(ledger)), tuple):
-            return False
-        self.ledgers[at_s] = ledger
-        return True
+        later = placer.on(ledger)
+        if not surely_refused(blocked, later) and isinstance(admit(blocked, later), tuple):
+            then, high = ledger, bisect_left(ordered, ordered[after - 1][0], key=_end)
+        else:
+            too_early, low = ledger, after
+    return (math.inf, None) if then is None else (ordered[high][0], then)
+
+
+def _end(release: Release) -> float:
+    return release[0]

@@ -23,8 +23,10 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     queue = Queue(snapshot, policy)
     placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy, queue.span)
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
+    #    Rigid ones do neither, and of them only those matter whose room comes free.
     ordered = queue.sequence()
-    running = queue.ranked(snapshot.active)
+    leaving = ExecutionState.STOPPING
+    running = queue.ranked(e for e in snapshot.active if e.application.malleable or e.state is leaving)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
     reclaim = Reclaim(placer, running, policy.preemption)
@@ -32,9 +34,10 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     walk.walk(ordered)
     starts = walk.starts
     # 4. What no core can use goes to elastic services in policy order: a core takes it back when it can.
-    candidates = [e for e in running if e.state is not ExecutionState.STOPPING]
-    if starts:
-        candidates = queue.ranked([*candidates, *(e for e in ordered if e.id in starts)])
+    candidates = [e for e in running if e.state is not leaving]
+    started = [e for e in ordered if e.id in starts and e.application.malleable] if starts else []
+    if started:
+        candidates = queue.ranked([*candidates, *started])
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))
     elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left)
     # 5. An execution that starts gets its elastic services with its core.

@@ -49,7 +49,7 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
     placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy, queue.span)
     nodes: dict[str, dict[str, str]] = {}
     if not isinstance(admit(wanted, placer), tuple):
-        for request, _ in core_requests(wanted, placer):
+        for request in core_requests(wanted, placer):
             for node, (_, text) in placer.refusals(request).items():
                 nodes.setdefault(node, {}).setdefault(request.component.name, text)
     reason = plan.reasons.get(execution_id)

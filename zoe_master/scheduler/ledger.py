@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import copy
 
 import numpy as np
 import numpy.typing as npt
@@ -36,16 +35,19 @@ class Ledger:
         self.free_memory = [amount.memory_bytes for amount in usable]
         self.free_devices = [dict(amount.devices) for amount in usable]
         self.services = [0] * len(self.nodes)
+        self._free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         self.gateway = gateway_reservation(self.nodes)
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""
-        for execution in active:
-            for node, amount in self.held(execution):
+        self._holdings = {execution.id: self._held(execution) for execution in active}
+        for holdings in self._holdings.values():
+            for node, amount in holdings:
                 self.take(node, amount)
 
     def copy(self) -> Ledger:
         """The same accounts, to be changed apart from these."""
-        twin = copy(self)
+        twin = Ledger.__new__(Ledger)
+        twin.__dict__ |= self.__dict__
         twin.free_cores = list(self.free_cores)
         twin.free_memory = list(self.free_memory)
         twin.free_devices = [dict(devices) for devices in self.free_devices]
@@ -57,6 +59,7 @@ class Ledger:
         """Keep of each amount what is free here and there."""
         self.free_cores = list(map(min, self.free_cores, other.free_cores))
         self.free_memory = list(map(min, self.free_memory, other.free_memory))
+        self._free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         self.free_devices = [
             {kind: min(amount, theirs.get(kind, 0)) for kind, amount in ours.items()}
             for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
@@ -64,6 +67,10 @@ class Ledger:
 
     def held(self, execution: Execution, core: bool | None = None) -> list[Holding]:
         """Node and amount of every service of the execution that holds something; only its core, or all but it."""
+        known = self._holdings.get(execution.id) if core is None else None
+        return self._held(execution, core) if known is None else known
+
+    def _held(self, execution: Execution, core: bool | None = None) -> list[Holding]:
         return [
             (self.index[service.node], amount)
             for service, amount in held(execution, self.gateway)
@@ -84,6 +91,10 @@ class Ledger:
         """Undo one `take`."""
         self._change(node, amount, 1)
 
+    def lacks_cores(self, cores_milli: int) -> bool:
+        """Whether so many cores are not even free on all nodes together: the quick no before any placement is tried."""
+        return cores_milli > self._free_cores_in_all
+
     def free(self, node: int) -> Resources:
         """What is left on a node now."""
         return Resources(self.free_cores[node], self.free_memory[node], self.free_devices[node])
@@ -103,9 +114,12 @@ class Ledger:
 
     def _change(self, node: int, amount: Resources, sign: int) -> None:
         self.changes.append(node)
-        self.free_cores[node] += sign * amount.cores_milli
+        before = self.free_cores[node]
+        after = self.free_cores[node] = before + sign * amount.cores_milli
+        self._free_cores_in_all += max(after, 0) - max(before, 0)
         self.free_memory[node] += sign * amount.memory_bytes
         self.services[node] -= sign
-        for kind, pieces in amount.devices.items():
+        if amount.devices:
             devices = self.free_devices[node]
-            devices[kind] = devices.get(kind, 0) + sign * pieces
+            for kind, pieces in amount.devices.items():
+                devices[kind] = devices.get(kind, 0) + sign * pieces

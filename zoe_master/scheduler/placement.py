@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from copy import copy
 
 import numpy as np
 
@@ -24,13 +23,6 @@ _OF_THE_LEDGER = frozenset({"resources", "devices"})
 
 def _for_ever(_execution: Execution) -> Span:
     return 0.0, math.inf
-
-
-def _kind(request: Request) -> Hashable:
-    """What two requests must share to be scored alike."""
-    reservation = request.component.reservation
-    devices = tuple(sorted(reservation.devices.items()))
-    return reservation.cores_milli, reservation.memory_bytes, devices, request.component.labels
 
 
 class Placer:
@@ -57,16 +49,18 @@ class Placer:
 
     def on(self, ledger: Ledger) -> Placer:
         """The same policy on other accounts of the same nodes."""
-        twin = copy(self)
-        twin.ledger = ledger
-        twin._candidates, twin._placed_before = {}, set()
+        twin = Placer.__new__(Placer)
+        twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
         return twin
 
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        eligible = self._eligible_nodes(request)
+        if len(eligible) == 1:
+            return self._fill(request, eligible[0])
         if self._dynamic:
             return self._place_once(request)
-        kind = _kind(request)
+        kind = request.component.demand
         candidates = self._candidates.get(kind)
         if candidates is None:
             if kind not in self._placed_before:
@@ -120,8 +114,8 @@ class Placer:
             placed.append(node)
         return placed
 
-    def pack(self, requests: Sequence[Request]) -> list[list[str]] | None:
-        """Take room for all of these requests by tight packing; node names for each, or None and no change."""
+    def pack(self, requests: Sequence[Request]) -> list[list[int]] | None:
+        """Take room for all of these requests by tight packing; node indexes for each, or None and no change."""
         ledger = self.ledger
         eligible = {
             r.component.name: {
@@ -136,10 +130,11 @@ class Placer:
         )
         if packed is None:
             return None
-        for request, nodes in zip(requests, packed, strict=True):
+        found = [[ledger.index[node] for node in nodes] for nodes in packed]
+        for request, nodes in zip(requests, found, strict=True):
             for node in nodes:
-                ledger.take(ledger.index[node], request.component.reservation)
-        return packed
+                ledger.take(node, request.component.reservation)
+        return found
 
     def undo(self, request: Request, placed: Sequence[int]) -> None:
         """Give all the room of a `place` back."""
@@ -159,14 +154,16 @@ class Placer:
 
     def _eligible_nodes(self, request: Request) -> list[int]:
         key = request.component.labels
-        if key not in self._eligible:
+        eligible = self._eligible.get(key)
+        if eligible is None:
             every = range(len(self.ledger.nodes))
-            self._eligible[key] = [i for i in every if self._passes(request, i, self._static)]
-        return self._eligible[key]
+            eligible = self._eligible[key] = [i for i in every if self._passes(request, i, self._static)]
+        return eligible
 
     def _fits(self, request: Request, node: int) -> bool:
-        room = self.ledger.with_room((node,), request.component.reservation)
-        return bool(room) and self._passes(request, node, self._dynamic)
+        if not self.ledger.with_room((node,), request.component.reservation):
+            return False
+        return not self._dynamic or self._passes(request, node, self._dynamic)
 
     def _passes(self, request: Request, node: int, filters: Sequence[Filter]) -> bool:
         value = self.ledger.nodes[node]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
-from zoe_master.scheduler.admission import admit
+from zoe_master.scheduler.admission import admit, surely_refused
 from zoe_master.scheduler.backfill import Release
 from zoe_master.scheduler.ledger import Holding, Ledger
 from zoe_master.scheduler.placement import Placer
@@ -46,7 +46,8 @@ class Profile:
             least = self._ledgers[first].copy()
             for ledger in self._ledgers[first + 1 : after]:
                 least.lower_to(ledger)
-            answer = admit(execution, self._placer.on(least))
+            placer = self._placer.on(least)
+            answer = None if surely_refused(execution, placer) else admit(execution, placer)
             if isinstance(answer, tuple):
                 self._take(first, after, at_s + run_s, self._placer.ledger.wanted(execution, answer))
                 return answer if first == 0 else None

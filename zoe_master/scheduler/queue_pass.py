@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_master.scheduler.admission import admit, refusal
+from zoe_master.scheduler.admission import admit, refusal, surely_refused
 from zoe_master.scheduler.backfill import Release, Reservation
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.profile import Profile
@@ -80,7 +81,7 @@ class QueuePass:
         return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
-        behind = _behind(self._policy)
+        behind = _behind(self._policy.order)
         if self._may_be_kept_back(rest):
             self.reasons |= {execution.id: self._kept_back(execution) or behind for execution in rest}
         else:
@@ -99,7 +100,7 @@ class QueuePass:
         estimates, now_s = self._queue.estimates, self._snapshot.now_s
         reservation = Reservation(blocked, self._placer, self._releases(), estimates, now_s)
         for execution in candidates:
-            if self._kept_back(execution) is None:
+            if not surely_refused(execution, self._placer) and self._kept_back(execution) is None:
                 self._try_to_pass(execution, reservation)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
@@ -141,7 +142,7 @@ class QueuePass:
         gives_way = self._policy.preemption == "elastic"
         for execution in self._snapshot.active:
             ends_s = estimates.end_s(execution, now_s)
-            if gives_way and not all(service.core for service in execution.services):
+            if gives_way and execution.application.malleable:
                 yield ends_s, ledger.held(execution, core=True)
                 yield now_s, ledger.held(execution, core=False)
             else:
@@ -178,9 +179,11 @@ class QueuePass:
         self._queue.guarantees.take(execution)
 
 
-def _behind(policy: Policy) -> Reason:
+@cache
+def _behind(order: str) -> Reason:
+    """One object for all of a long queue, so that nobody compares it word by word."""
     return Reason(
         ReasonCode.BEHIND_IN_QUEUE,
-        f"Others come first by the policy ({policy.order}); the first of them waits for room.",
+        f"Others come first by the policy ({order}); the first of them waits for room.",
         hint="`zoe explain` tells how many are ahead",
     )

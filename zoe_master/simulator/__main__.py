@@ -16,7 +16,8 @@ COMMANDS = (run, generate, study)
 
 def main() -> int:
     """Run one command; 2 for a file that is no trace."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=quiet, cache_logger_on_first_use=True)
     arguments = _parser().parse_args()
     try:
         code: int = arguments.run(arguments)

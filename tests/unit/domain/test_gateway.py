@@ -51,7 +51,7 @@ def test_the_bearer_is_a_larger_group_of_its_own() -> None:
     assert [(c.name, count) for c, count in groups] == [("b", 1), ("b", 2), ("a", 2)]
     assert groups[0][0].reservation == web.reservation + GATEWAY
     assert groups[1][0] == web
-    assert core_groups(Application("a", (plain, web)), NO_GATEWAY) == [(web, 3), (plain, 2)]
+    assert core_groups(Application("a", (plain, web)), NO_GATEWAY) == ((web, 3), (plain, 2))
 
 
 def test_it_is_held_from_placement_to_the_end_of_everything() -> None:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select, text, union_all
+from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, select, text, union_all
+from sqlalchemy.dialects.postgresql import JSONB
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
@@ -72,17 +73,28 @@ def write_fact(connection: Connection, kind: str, at_s: float, cause_id: str, da
 
 
 def read(
-    connection: Connection, after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None
+    connection: Connection,
+    after_id: int,
+    limit: int,
+    tenant: str | None,
+    execution_id: ExecutionId | None,
+    with_data: bool = True,
 ) -> Sequence[JournalEntry]:
     """Entries after an id, in order."""
-    return [to_entry(row) for row in connection.execute(query(after_id, limit, tenant, execution_id))]
+    return [to_entry(row) for row in connection.execute(query(after_id, limit, tenant, execution_id, with_data))]
 
 
-def query(after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None) -> Select[Any]:
+def query(
+    after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None, with_data: bool = True
+) -> Select[Any]:
     """The statement of `read`. Two ordered scans for a tenant: with an OR, the whole journal would be sorted."""
+    columns = [column for column in journal.c if with_data or column is not journal.c.data]
+    nothing = () if with_data else (literal_column("'{}'::jsonb", JSONB).label("data"),)
 
     def part(*conditions: ColumnElement[bool]) -> Select[Any]:
-        return select(journal).where(journal.c.id > after_id, *conditions).order_by(journal.c.id).limit(limit)
+        return (
+            select(*columns, *nothing).where(journal.c.id > after_id, *conditions).order_by(journal.c.id).limit(limit)
+        )
 
     if execution_id is not None:
         of_tenant = [journal.c.tenant == tenant] if tenant is not None else []
