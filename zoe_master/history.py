@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
 from zoe_lib.store.base import ExecutionQuery, Store
 from zoe_master.forecaster import Record
-from zoe_master.scheduler.estimate import RunKey, run_key
+from zoe_master.scheduler.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.orders import attained
+from zoe_master.scheduler.virtual_time import Arrival, arrival_of
 
 # The last two runs predict the next one as well as longer histories do, and follow changes at once.
 _RUNS_AVERAGED = 2
@@ -24,13 +25,15 @@ class History:
 
     Run times: the mean of the last two successful runs of one user's application of one name. Tsafrir, Etsion and
     Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates", IEEE TPDS 18(6),
-    2007. Use: core-seconds reserved, each counting half after `half_life_s`.
+    2007. Use: core-seconds reserved, each counting half after `half_life_s`. Arrivals: of those that ran and ended
+    last, with the run time that was expected before.
     """
 
     def __init__(self, store: Store, half_life_s: float) -> None:
         self._runs: OrderedDict[RunKey, tuple[float, ...]] = OrderedDict()
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
+        self._departed: deque[Arrival] = deque(maxlen=_READ_AT_START_MAX)
         self.record = Record()
         for execution in _recently_ended(store):
             if Mark.PLACED in execution.marks:
@@ -45,12 +48,19 @@ class History:
         self._used[execution.tenant] = self._used.get(execution.tenant, 0.0) + attained(execution, ended_at_s) * late
         self.record.ended(execution)
         placed_at_s = execution.marks.get(Mark.PLACED)
+        if placed_at_s is not None:
+            self._departed.append(arrival_of(execution, Estimates(self.past_runs([execution]))))
         if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
             key = run_key(execution)
             earlier = self._runs.pop(key, ())
             self._runs[key] = (*earlier, max(ended_at_s - placed_at_s, 0.0))[-_RUNS_AVERAGED:]
             if len(self._runs) > _KINDS_MAX:
                 self._runs.popitem(last=False)
+
+    @property
+    def departed(self) -> tuple[Arrival, ...]:
+        """Arrivals of those that ended last."""
+        return tuple(self._departed)
 
     def past_runs(self, executions: Iterable[Execution]) -> Mapping[RunKey, float]:
         """Expected run times in seconds, as far as past runs tell."""

@@ -103,6 +103,7 @@ class Picture:
             active=active,
             past_runs=self._history.past_runs(executions),
             used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
+            departed=self._history.departed if self.policy.order == "psbs" else (),
         )
 
     def _with_hold(self, node: Node) -> Node:

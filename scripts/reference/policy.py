@@ -55,6 +55,18 @@ of the last two successful runs of the same user's application of the same name,
 `zoe explain` says which. For what waits `sjf` and `srpt` coincide; for rigid applications that were never tried before,
 `las` and `fifo` do.
 """
+PSBS_TEXT = """\
+`psbs` is practical size-based scheduling (Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling",
+IEEE Transactions on Computers 65(7), 2016), adapted to cores that start as a whole and are not taken back. There, a
+single server that can be shared at will serves whoever ends first in an emulated processor sharing, and all late jobs
+at once. Here, the emulation shares the usable cores of the present nodes: everybody from its submission on, at a pace
+of cores there are over cores wanted by all that are virtually there, at most 1. It is computed anew at each pass from
+what waits, what runs and the last 2,000 executions that ended. The sequence decides who starts next and who gets
+elastic services; what runs keeps its core. Sharing among the late becomes taking turns by least attained service. So
+one that runs far longer than was expected goes first only until others are late, too: by their own expected run
+times, never by its true one. For rigid applications that were never tried before, the late are served in the sequence
+of the emulation.
+"""
 ORDER_MEANINGS = {
     "fifo": "who came first, first",
     "sjf": "shortest expected run time first; waiting halves it",
@@ -64,6 +76,8 @@ ORDER_MEANINGS = {
     "hrrn": "highest response ratio first: (waiting + run time) / run time, so that waiting counts the "
     "more the shorter it is; ages by itself",
     "las": "least attained service first: fewest core-seconds held so far, in all tries",
+    "psbs": "who would end first if all ran at once, slowed down equally, by the expected run times; those that would "
+    "have ended by now (they are late) before all others, taking turns: fewest core-seconds so far; ages by itself",
     "edf": "earliest deadline first; those without one after all others",
     "fair-share": "the tenant that used least of what is due to it first: 2^-(share of use / share due), plus the "
     "weight of its waiting (after the multifactor priority of Slurm)",
@@ -123,6 +137,7 @@ def policy_page() -> str:
         table(("setting", "default", "meaning"), fields),
         ORDERS_TEXT,
         table(("order", "meaning"), [(f"`{name}`", ORDER_MEANINGS[name]) for name in sorted(ORDERS)]),
+        PSBS_TEXT,
         *_backfills(),
         TENANCY_TEXT,
         table(("tenants", "meaning"), [(f"`{name}`", TENANCIES_MEANINGS[name]) for name in sorted(TENANCIES)]),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from zoe_lib.domain.cluster import NodeHold
 
-ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"})
+ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"})
 BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
 PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})

@@ -32,7 +32,7 @@ class NodeHoldView(Wire):
 class PolicyView(Wire):
     """The admin's policy; see docs/reference/policy.md for every field."""
 
-    order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "edf", "fair-share"] = "fifo"
+    order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"] = "fifo"
     backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "none"
     backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
     preemption: Literal["none", "elastic"] = "elastic"

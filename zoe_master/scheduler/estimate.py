@@ -11,6 +11,9 @@ from zoe_lib.domain.execution import Execution, Mark
 
 # Whose past runs tell how long another one takes: tenant, user, name of the application.
 RunKey = tuple[str, str, str]
+# Taken for an application of which no run time is known: an hour.
+_RUN_S_UNKNOWN = 3600.0
+_LEAST_S = 1e-9
 
 
 class Source(StrEnum):
@@ -58,6 +61,11 @@ class Estimates:
     def run_s(self, execution: Execution) -> float:
         """The expected run time in seconds."""
         return self.run_time(execution).seconds
+
+    def guess_s(self, execution: Execution) -> float:
+        """The expected run time in seconds; an hour when nothing is known."""
+        expected_s = self.run_s(execution)
+        return max(expected_s, _LEAST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
 
     def end_s(self, execution: Execution, now_s: float) -> float:
         """When a placed execution is expected to end; one that should have ended is expected to end now."""

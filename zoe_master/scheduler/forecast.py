@@ -48,18 +48,27 @@ def wait_of(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estim
     """How long a queued execution will wait; None when it is not queued. `estimates`: how long things really run."""
     if policy.backfill == "conservative":
         policy = replace(policy, backfill="easy")  # nearly the same starts, at a hundredth of the cost
-    ordered = Queue(snapshot, policy).sequence()
+    queue = Queue(snapshot, policy)
+    ordered = queue.sequence()
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
     if position is None:
         return None
-    return _Future(snapshot, policy, estimates, ordered[: position + 1 + _BEHIND]).wait_of(ordered[position])
+    return _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND]).wait_of(ordered[position])
 
 
 class _Future:
     """The cluster from now on, one expected end after the other, on one ledger."""
 
-    def __init__(self, snapshot: Snapshot, policy: Policy, estimates: Estimates, ordered: Sequence[Execution]) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        queue: Queue,
+        policy: Policy,
+        estimates: Estimates,
+        ordered: Sequence[Execution],
+    ) -> None:
         self._snapshot = snapshot
+        self._virtual = queue.virtual
         self._policy = policy
         self._estimates = estimates
         self._began_s = self._now_s = snapshot.now_s
@@ -94,7 +103,8 @@ class _Future:
             active=tuple(self._active.values()),
             held={k: v for k, v in self._snapshot.held.items() if k != wanted.id} if first else {},
         )
-        queue = Queue(snapshot, self._policy)
+        self._virtual.advance(self._now_s)
+        queue = Queue(snapshot, self._policy, self._virtual)
         nothing_to_lend = Reclaim(self._placer, ())
         walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refusal if first else _blocked)
         walk.walk(queue.sequence())

@@ -13,22 +13,25 @@ from dataclasses import dataclass, field
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 
 SortKey = tuple[float, ...]
 
-# Taken for an application of which no run time is known: an hour.
-_RUN_S_UNKNOWN = 3600.0
 _LEAST_S = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What orders look at besides the execution. `usage` is each tenant's share of all recent use, over its due."""
+    """What orders look at besides the execution.
+
+    `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now.
+    """
 
     now_s: float
     policy: Policy
     estimates: Estimates
     usage: Mapping[str, float] = field(default_factory=dict)
+    virtual: VirtualTime = NOBODY
 
     def waited_s(self, execution: Execution) -> float:
         """From its submission, or the end of its last try, to its place or until now."""
@@ -40,8 +43,7 @@ class Moment:
 
     def run_s(self, execution: Execution) -> float:
         """Expected run time in seconds; an hour when nothing is known."""
-        expected_s = self.estimates.run_s(execution)
-        return max(expected_s, _LEAST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
+        return self.estimates.guess_s(execution)
 
     def remaining_s(self, execution: Execution) -> float:
         """What is expected to be left of the run time."""
@@ -102,6 +104,14 @@ def _las(execution: Execution, moment: Moment) -> SortKey:
     return (attained(execution, moment.now_s),)
 
 
+def _psbs(execution: Execution, moment: Moment) -> SortKey:
+    end_lag_s = moment.virtual.end_lag_s(execution.id)
+    if moment.virtual.late(execution.id):
+        # They take turns: whoever has had least. One that runs far longer than expected then keeps nobody out.
+        return (0.0, attained(execution, moment.now_s), end_lag_s)
+    return (1.0, end_lag_s, 0.0)
+
+
 def _edf(execution: Execution, _moment: Moment) -> SortKey:
     return (execution.deadline_s if execution.deadline_s is not None else math.inf,)
 
@@ -119,6 +129,7 @@ ORDERS: Mapping[str, Order] = {
     "srpt": _srpt,
     "hrrn": _hrrn,
     "las": _las,
+    "psbs": _psbs,
     "edf": _edf,
     "fair-share": _fair_share,
 }

@@ -13,19 +13,26 @@ from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.orders import ORDERS, Moment
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.tenancy import Holdings, by_dominant_share, interactive_first
+from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
 
 
 class Queue:
-    """The sequence for one snapshot under one policy."""
+    """The sequence for one snapshot under one policy.
 
-    def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
+    `virtual` is the emulation for `psbs` if there is one already, advanced to the snapshot's time.
+    """
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> None:
         self.estimates = Estimates(snapshot.past_runs)
         self.holdings = Holdings(snapshot.active, policy)
         self.guarantees = Guarantees(snapshot.active, snapshot.storage, policy, self.estimates, snapshot.now_s)
         self._snapshot = snapshot
         self._policy = policy
         usage = _usage_over_due(snapshot, policy) if policy.order == "fair-share" else {}
-        self._moment = Moment(snapshot.now_s, policy, self.estimates, usage)
+        if virtual is None:
+            virtual = self._virtual_time() if policy.order == "psbs" else NOBODY
+        self.virtual = virtual
+        self._moment = Moment(snapshot.now_s, policy, self.estimates, usage, virtual)
 
     def ranked(self, executions: Iterable[Execution]) -> list[Execution]:
         """Higher priority first, then the policy's order, then who came first; ties by id."""
@@ -57,6 +64,12 @@ class Queue:
         if execution.state in ACTIVE_STATES:
             return now_s, self.estimates.end_s(execution, now_s)
         return now_s, now_s + self.estimates.run_s(execution)
+
+    def _virtual_time(self) -> VirtualTime:
+        """Processor sharing of the present cluster by all that is there and by what ended last."""
+        snapshot = self._snapshot
+        present = (arrival_of(e, self.estimates) for e in (*snapshot.queued, *snapshot.active))
+        return virtual_time((*snapshot.departed, *present), self._cluster().cores_milli, snapshot.now_s)
 
     def _cluster(self) -> Resources:
         return total(node.usable for node in self._snapshot.nodes)

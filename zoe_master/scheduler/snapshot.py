@@ -11,6 +11,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_master.scheduler.estimate import RunKey
+from zoe_master.scheduler.virtual_time import Arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Snapshot:
     queue that may not start now for a reason outside the cluster; they block nobody. `past_runs` has the expected run
     time in seconds of whom past runs tell about, `used` the core-seconds of each tenant, the older the less they count.
     `storage` is what the storage controller can promise; None: there is none.
+    `departed` are the arrivals of those that ended last.
     """
 
     now_s: float
@@ -31,6 +33,7 @@ class Snapshot:
     past_runs: Mapping[RunKey, float] = field(default_factory=dict)
     used: Mapping[str, float] = field(default_factory=dict)
     storage: Supply | None = None
+    departed: tuple[Arrival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from itertools import combinations
 
 import pytest
 
-from tests.support.scheduling import component, queued, started
+from tests.support.scheduling import component, node, queued, started
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import ORDERS, Policy
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.virtual_time import Arrival
 
 NOW_S = 1000.0
 USED = {"default": 100.0}
@@ -29,6 +30,12 @@ def tried_before(execution: Execution) -> Execution:
     return replace(execution, services=(*ended, *execution.services))
 
 
+def running(execution: Execution, at_s: float) -> Execution:
+    placed = started(execution, "n")
+    services = tuple(replace(s, state=ServiceState.READY, started_at_s=at_s) for s in placed.services)
+    return replace(placed, services=services, marks={**placed.marks, "placed": at_s})
+
+
 WAITING = (
     tried_before(job("first", 0, 1000)),
     job("waited-long-for-its-run", 10, 20, cores=5),
@@ -44,6 +51,7 @@ FIRST = {
     "size": "small",
     "hrrn": "waited-long-for-its-run",
     "las": "waited-long-for-its-run",
+    "psbs": "waited-long-for-its-run",
     "edf": "deadline",
     "fair-share": "other-tenant",
 }
@@ -77,7 +85,42 @@ def test_what_runs_is_ranked_by_what_remains_or_by_what_it_has_had() -> None:
     assert ranks == {"sjf": ["late", "early"], "srpt": ["early", "late"], "las": ["late", "early"]}
 
 
-@pytest.mark.parametrize("order", ["sjf", "size", "srpt", "hrrn", "fair-share"])
+def test_psbs_serves_first_what_would_end_first_if_all_shared_the_cluster() -> None:
+    """A short one passes a long one that has much of its run time still before it, and not one that is nearly done."""
+    long, early, late = job("long", 0, 100), job("early", 80, 15), job("late", 90, 15)
+
+    def sequence_of(now_s: float, *waiting: Execution) -> list[str]:
+        queue = Queue(Snapshot(now_s, (node("n", cores=1),), waiting), Policy(order="psbs"))
+        return [e.id for e in queue.sequence()]
+
+    assert sequence_of(90.0, long, early) == ["early", "long"]
+    assert sequence_of(90.0, long, late) == ["long", "late"]
+    assert sequence_of(2000.0, long, early, late) == ["early", "long", "late"]
+
+
+def test_what_ended_lately_has_had_its_share_too() -> None:
+    ended = tuple(Arrival(f"gone{number}", 0.0, 30.0, 1000) for number in range(3))
+    early, short = job("early", 0, 60), job("short", 100, 30)
+    for departed, wanted in (((), "early"), (ended, "short")):
+        queue = Queue(Snapshot(100.0, (node("n", cores=1),), (early, short), departed=departed), Policy(order="psbs"))
+        assert queue.sequence()[0].id == wanted
+
+
+def test_one_that_runs_far_over_its_expected_time_blocks_nobody() -> None:
+    """SRPT keeps it first for ever, since nothing is left of it; with PSBS others are late in their turn."""
+    monster = running(job("monster", 0, 10), at_s=0.0)
+    other = running(job("other", 50, 40), at_s=50.0)
+
+    def ranks(order: str, now_s: float) -> list[str]:
+        queue = Queue(Snapshot(now_s, (node("n"),), active=(monster, other)), Policy(order=order, ageing_s=0.0))
+        return [e.id for e in queue.ranked((monster, other))]
+
+    assert ranks("psbs", 80.0) == ["monster", "other"]
+    assert ranks("psbs", 91.0) == ["other", "monster"]
+    assert ranks("srpt", 91.0) == ["monster", "other"]
+
+
+@pytest.mark.parametrize("order", ["sjf", "size", "srpt", "hrrn", "psbs", "fair-share"])
 def test_in_the_end_waiting_counts_more_than_anything(order: str) -> None:
     large = job("large", 0, 1e5, cores=8)
     small = job("small", 1e9, 1, tenant="other")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from zoe_master.simulator.jobs import Job
@@ -20,9 +21,10 @@ class Pool:
     running: dict[int, tuple[float, float]] = field(default_factory=dict)
     starts: dict[int, float] = field(default_factory=dict)
     events: list[tuple[float, int, int, Job]] = field(default_factory=list)
+    arrived: list[Job] = field(default_factory=list)
 
 
-# Who is first, by name of the order, without ageing; ties to who came first.
+# Who is first, by name of the order, without ageing; ties to who came first. PSBS looks at more than the job.
 ORDERS: dict[str, Callable[[Job, float], float]] = {
     "fifo": lambda job, now: 0.0,
     "sjf": lambda job, now: job.request_s,
@@ -40,6 +42,7 @@ def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fi
         now, kind, number, job = heapq.heappop(pool.events)
         if kind == SUBMISSION:
             pool.waiting.append(job)
+            pool.arrived.append(job)
             if job.processors > pool.free:
                 continue
         elif job.id in pool.running:
@@ -47,9 +50,31 @@ def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fi
         if kind == ESTIMATED_END:
             heapq.heappush(pool.events, (now, TERMINATION, number, job))
         else:
-            pool.waiting.sort(key=lambda j: (ORDERS[order](j, now), j.submit_s, j.id))
+            if order == "psbs":
+                ends = _virtual_ends(processors, pool.arrived)
+                pool.waiting.sort(key=lambda j: (ends[j.id], j.submit_s, j.id))
+            else:
+                pool.waiting.sort(key=lambda j: (ORDERS[order](j, now), j.submit_s, j.id))
             _decide(pool, now, backfill)
     return pool.starts
+
+
+def _virtual_ends(processors: float, arrived: Iterable[Job]) -> dict[int, float]:
+    """When each would end if all shared the pool and nobody else came."""
+    upcoming, left, ends, now = list(arrived), {}, {}, 0.0
+    while upcoming or left:
+        pace = min(1.0, processors / sum(job.processors for job, _ in left.values())) if left else 1.0
+        end, first = min(((now + rest / pace, number) for number, (_, rest) in left.items()), default=(math.inf, 0))
+        until = min(end, upcoming[0].submit_s if upcoming else math.inf)
+        left = {number: (job, rest - (until - now) * pace) for number, (job, rest) in left.items()}
+        now = until
+        if until == end:
+            ends[first] = end
+            del left[first]
+        else:
+            job = upcoming.pop(0)
+            left[job.id] = (job, job.request_s)
+    return ends
 
 
 def _decide(pool: Pool, now: float, backfill: str) -> None:

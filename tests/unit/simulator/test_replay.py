@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,18 @@ def test_starts_are_those_of_the_reference_job_for_job(seed: int, backfill: str,
     policy = Policy(order=order, backfill=backfill, ageing_s=0.0)
     starts = {s.job.id: s.start_s for s in Replay(trace, policy).run()}
     assert starts == simulate(trace.processors, list(trace.jobs), backfill, order)
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy"])
+@pytest.mark.parametrize("seed", range(2))
+def test_psbs_starts_them_in_the_sequence_of_processor_sharing(seed: int, backfill: str) -> None:
+    chance = random.Random(seed)
+    trace = random_trace(seed)
+    # No two virtual ends at the same time, which would be told apart by rounding.
+    odd = tuple(replace(job, request_s=job.request_s + chance.random()) for job in trace.jobs)
+    trace = replace(trace, jobs=odd)
+    starts = {s.job.id: s.start_s for s in Replay(trace, Policy(order="psbs", backfill=backfill)).run()}
+    assert starts == simulate(trace.processors, list(trace.jobs), backfill, "psbs")
 
 
 def test_backfill_waits_less_than_none() -> None:
