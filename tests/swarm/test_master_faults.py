@@ -99,6 +99,23 @@ def test_a_lost_node_ends_a_try_of_cores_and_elastic_services_move(
         installation.end(execution_id)
 
 
+def test_a_lost_core_ends_the_execution_where_it_may_not_be_tried_again(
+    installation: Installation, swarm: Cluster, engine_3: str
+) -> None:
+    installation.store.set_policy(Policy(start_attempts_max=1), 0, time.time(), "test")
+    core = installation.ready(sleepers("core", 3), 60)
+    swarm.host(engine_3).kill_engine()
+    ended = installation.until(core.id, lambda e: e.state is ExecutionState.FAILED, 90)
+    assert (ended.attempt, ended.cause) == (1, Cause.NODE_LOST)
+    assert {s.node: s.state for s in ended.services} == {
+        "node-1": ServiceState.ENDED,
+        "node-2": ServiceState.ENDED,
+        engine_3: ServiceState.LOST,
+    }
+    swarm.restart_engine(engine_3)
+    check_that_leftovers_go_first(installation, swarm, engine_3)
+
+
 def check_that_attempts_share_nothing(
     installation: Installation, swarm: Cluster, lost_node: str, execution_id: str
 ) -> None:

@@ -25,11 +25,13 @@ class Infrastructure:
         self._settings = settings
         self._networks: dict[Attempt, str] = {}
         self._secrets: dict[tuple[Attempt, str], str] = {}
+        self._sharing: set[Attempt] = set()
         self.left = 0
         """How many networks and secrets could not be removed yet."""
 
     def network(self, attempt: Attempt, tags: Mapping[str, str]) -> str:
         """The id of the attempt's network."""
+        self._sharing.add(attempt)
         if attempt not in self._networks:
             name = attempt_name(self._settings.installation, attempt)
             found = self._managers.ask(lambda api: api.networks(names=[name]))
@@ -49,6 +51,7 @@ class Infrastructure:
 
     def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:
         """The id of a secret of the attempt, made with this value when there is none of that name."""
+        self._sharing.add(attempt)
         if (attempt, name) not in self._secrets:
             found = self._managers.ask(lambda api: api.secrets(filters={"name": name}))
             match = next((secret for secret in found if secret["Spec"]["Name"] == name), None)
@@ -59,16 +62,23 @@ class Infrastructure:
             self._secrets[attempt, name] = str(match["ID"])
         return self._secrets[attempt, name]
 
+    def sharing(self, attempts: Collection[Attempt]) -> bool:
+        """Whether one of them may have something here; after the first sweep those without cost no more looks."""
+        return not self._sharing.isdisjoint(attempts)
+
     def sweep(self, in_use: Collection[Attempt]) -> None:
         """Remove what belongs to no attempt of these; what is still in use is tried again by the next sweep."""
         mine = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
         self.left = 0
         networks = self._managers.ask(lambda api: api.networks(filters=mine))
-        for network_id in _unused(((n["Id"], n["Labels"]) for n in networks if n["Scope"] == "swarm"), in_use):
+        networks = [network for network in networks if network["Scope"] == "swarm"]
+        for network_id in _unused(((n["Id"], n["Labels"]) for n in networks), in_use):
             self._remove(lambda api, one=network_id: api.remove_network(one))
         found = self._managers.ask(lambda api: api.secrets(filters=mine))
         for secret_id in _unused(((s["ID"], s["Spec"]["Labels"]) for s in found), in_use):
             self._remove(lambda api, one=secret_id: api.remove_secret(one))
+        tags = [*(network["Labels"] for network in networks), *(secret["Spec"]["Labels"] for secret in found)]
+        self._sharing = {attempt_of(one or {}) for one in tags}
         for attempt in {*self._networks, *(attempt for attempt, _ in self._secrets)} - set(in_use):
             self.forget(attempt)
 

@@ -21,6 +21,8 @@ from zoe_master.backends.swarm.tending import Tending
 
 _log = logging.getLogger(__name__)
 _CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)
+_REST = 4.0
+"""Times as long as a look took until the next: a manager that is slow to list its tasks has other work to do, too."""
 _HASTE_S = 30.0
 """How long removals are tried often: what hangs longer, such as on a node that is away, is tried at rest."""
 
@@ -99,7 +101,8 @@ class ManagerLoop:
         if looked:
             self._reconciler.look()
             self._at_intervals(now_s)
-            self._next_look_s = time.time() + self._interval_s()
+            done_s = time.time()
+            self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
         for record in self._board.all():
             self._tending.tend(record)
         self._remove(looked)
@@ -125,7 +128,7 @@ class ManagerLoop:
             if record.mark.forgotten and record.collected and (record.group is None or record.group.removed):
                 self._board.drop(record.service_id)
         attempts = self._board.attempts()
-        ended = self._attempts is None or not self._attempts <= attempts
+        ended = self._attempts is None or self._shared.sharing(self._attempts - attempts)
         if ended:
             self._hasty_until_s = time.time() + _HASTE_S
         if ended or (looked and self._shared.left):

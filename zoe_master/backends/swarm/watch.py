@@ -171,6 +171,10 @@ class EngineWatch:
                     self._running.pop(container_id, None)
                 self._listener.container_seen(facts, after_gap=False)
                 return
+        if event["Action"] == "destroy":
+            with self._lock:
+                self._running.pop(container_id, None)
+            return
         self._inspect(container_id, after_gap=False)
 
     def _inspect(self, container_id: str, after_gap: bool) -> None:
