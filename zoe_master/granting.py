@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from zoe_lib.domain.events import Event, StorageDeclined, StorageGranted
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionState, Mark
+from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionState, Mark
 from zoe_lib.domain.promises import Rates, Supply, by_tenant, preferred, promises
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.steps import Reach, Step
-from zoe_master.storage import Keeper
+from zoe_master.storage import Keeper, Wanted
 
 
 class Granting:
@@ -23,6 +25,10 @@ class Granting:
         """What can be promised; None when there is no controller."""
         return self._keeper.seen().supply if self._keeper is not None else None
 
+    def locality(self) -> Mapping[str, frozenset[str]]:
+        """Names of the nodes that hold an object, by its URI, as far as it was asked for and is reported."""
+        return self._keeper.seen().locality if self._keeper is not None else {}
+
     def sync(self, plan: Plan, now_s: float, plan_id: str) -> None:
         """Want what active executions are promised, and journal whose promise is in force.
 
@@ -33,7 +39,7 @@ class Granting:
         active = [e for e in self._picture.executions() if e.state in ACTIVE_STATES]
         promised = promises(active, self._keeper.seen().supply)
         wanted = by_tenant(active, promised)
-        self._keeper.want(wanted)
+        self._keeper.want(Wanted(wanted, self._inputs_of_queue()))
         self._reach(Step.STORAGE_SYNCED)
         in_force = self._keeper.seen().slos
         held = {tenant for tenant, rates in wanted.items() if rates.fits_in(in_force.get(tenant, Rates()))}
@@ -45,6 +51,13 @@ class Granting:
                     self._picture.append(execution, [_granted(promised[execution.id], now_s, plan_id)])
             elif execution.id in plan.starts:
                 self._decline(execution, now_s, plan_id)
+
+    def _inputs_of_queue(self) -> frozenset[str]:
+        """URIs whose places matter to the policy soon."""
+        if "locality" not in self._picture.policy.weighers:
+            return frozenset()
+        waiting = (e.application.storage for e in self._picture.executions() if e.state in WAITING_STATES)
+        return frozenset(one.uri for storage in waiting if storage is not None for one in storage.inputs)
 
     def _decline(self, execution: Execution, now_s: float, plan_id: str) -> None:
         wish = preferred(execution.application)

@@ -91,7 +91,8 @@ class Master:
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
         held = self._images.check(now_s, plan_id)
-        snapshot = replace(self._picture.snapshot(now_s, nodes, held), storage=self._granting.supply())
+        supply, locality = self._granting.supply(), self._granting.locality()
+        snapshot = replace(self._picture.snapshot(now_s, nodes, held), storage=supply, locality=locality)
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._picture.policy)

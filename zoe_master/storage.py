@@ -20,23 +20,37 @@ from zoe_master.waker import Waker
 
 log = structlog.get_logger(__name__)
 
+# More would hold up the SLOs; the others have their turn at the next look.
+_LOCATED_AT_ONCE = 20
 _NOT_ASKED = Supply(problem="the storage controller has not been asked yet")
 _AWAY = Supply(problem="the storage controller cannot be reached")
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the last look at the controller found: what can be promised in all, and the SLOs in force by tenant."""
+    """What the last look at the controller found: what can be promised in all, and the SLOs in force by tenant.
+
+    `locality` has the names of the nodes that hold the objects that were asked about, by their URIs.
+    """
 
     supply: Supply = _NOT_ASKED
     slos: Mapping[str, Rates] = field(default_factory=dict)
+    locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be in force, by tenant, and no other SLOs; and the objects whose places are asked for."""
+
+    slos: Mapping[str, Rates]
+    uris: frozenset[str] = frozenset()
 
 
 class Keeper(Protocol):
     """What the master uses of a controller."""
 
-    def want(self, slos: Mapping[str, Rates]) -> None:
-        """These SLOs are to be in force, by tenant, and no others."""
+    def want(self, wanted: Wanted) -> None:
+        """Make it so, and keep it so."""
         ...
 
     def seen(self) -> Seen:
@@ -52,19 +66,17 @@ class InlineKeeper:
     """Asks at once, where that takes no time: simulated controllers."""
 
     def __init__(self, controller: StorageController) -> None:
-        self._controller = controller
-        self._seen = Seen()
-        self._wanted: Mapping[str, Rates] | None = None
+        self._looks = _Looks(controller)
+        self._wanted: Wanted | None = None
 
-    def want(self, slos: Mapping[str, Rates]) -> None:
+    def want(self, wanted: Wanted) -> None:
         """Make it so now."""
-        self._wanted = slos
-        self._seen = _look(self._controller, slos)
+        self._wanted = wanted
+        self._looks.look(wanted)
 
     def seen(self) -> Seen:
         """A fresh look."""
-        self._seen = _look(self._controller, self._wanted)
-        return self._seen
+        return self._looks.look(self._wanted)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -74,20 +86,20 @@ class KeeperThread:
     """Asks in a thread of its own, when something else is wanted and every `interval_s`; news wake the master."""
 
     def __init__(self, controller: StorageController, waker: Waker, interval_s: float) -> None:
-        self._controller = controller
+        self._looks = _Looks(controller)
         self._waker = waker
         self._interval_s = interval_s
-        self._wanted: Mapping[str, Rates] | None = None
+        self._wanted: Wanted | None = None
         self._seen = Seen()
         self._changed = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="zoe-storage", daemon=True)
         self._thread.start()
 
-    def want(self, slos: Mapping[str, Rates]) -> None:
+    def want(self, wanted: Wanted) -> None:
         """Leave word for the thread."""
-        if slos != self._wanted:
-            self._wanted = dict(slos)
+        if wanted != self._wanted:
+            self._wanted = wanted
             self._changed.set()
 
     def seen(self) -> Seen:
@@ -105,7 +117,7 @@ class KeeperThread:
             self._changed.clear()
             before = self._seen
             try:
-                self._seen = _look(self._controller, self._wanted)
+                self._seen = self._looks.look(self._wanted)
             except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
                 log.exception("the look at the storage controller failed")
                 self._seen = Seen(_AWAY)
@@ -114,27 +126,42 @@ class KeeperThread:
             self._changed.wait(self._interval_s)
 
 
-def _look(controller: StorageController, wanted: Mapping[str, Rates] | None) -> Seen:
-    """Make the SLOs what is wanted (None: not known yet, nothing is touched) and tell how it is then."""
-    try:
-        there = controller.slos()
-        if wanted is not None:
-            for tenant in sorted(there.keys() - wanted.keys()):
-                controller.clear_slo(tenant)
-            for tenant in sorted(wanted):
-                if there.get(tenant) != _slo(wanted[tenant]):
-                    controller.set_slo(tenant, _slo(wanted[tenant]))
-            there = controller.slos()
-        capacity = controller.capacity()
-    except StorageUnavailableError as error:
-        log.warning("the storage controller cannot be reached", why=str(error))
-        return Seen(_AWAY)
-    ours = {tenant: Rates(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0) for tenant, slo in there.items()}
-    total = sum(ours.values(), Rates())
-    promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
-    everything = Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s)
-    # What others were promised by the controller is not there for us.
-    return Seen(Supply(everything - promised + total), ours)
+class _Looks:
+    """One look after the other. Where objects are is asked once, as long as somebody wants to know."""
+
+    def __init__(self, controller: StorageController) -> None:
+        self._controller = controller
+        self._places: dict[str, frozenset[str]] = {}
+
+    def look(self, wanted: Wanted | None) -> Seen:
+        """Make it what is wanted (None: not known yet, nothing is touched) and tell how it is then."""
+        try:
+            slos = self._keep(wanted.slos) if wanted is not None else self._controller.slos()
+            capacity = self._controller.capacity()
+            if wanted is not None:
+                self._locate(wanted.uris)
+        except StorageUnavailableError as error:
+            log.warning("the storage controller cannot be reached", why=str(error))
+            return Seen(_AWAY)
+        ours = {tenant: Rates(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0) for tenant, slo in slos.items()}
+        promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
+        everything = Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s)
+        # What others were promised by the controller is not there for us.
+        return Seen(Supply(everything - promised + sum(ours.values(), Rates())), ours, dict(self._places))
+
+    def _keep(self, wanted: Mapping[str, Rates]) -> Mapping[str, BandwidthSlo]:
+        there = self._controller.slos()
+        for tenant in sorted(there.keys() - wanted.keys()):
+            self._controller.clear_slo(tenant)
+        for tenant in sorted(wanted):
+            if there.get(tenant) != _slo(wanted[tenant]):
+                self._controller.set_slo(tenant, _slo(wanted[tenant]))
+        return self._controller.slos()
+
+    def _locate(self, uris: frozenset[str]) -> None:
+        self._places = {uri: places for uri, places in self._places.items() if uri in uris}
+        for uri in sorted(uris - self._places.keys())[:_LOCATED_AT_ONCE]:
+            self._places[uri] = frozenset(self._controller.locality(uri))
 
 
 def _slo(rates: Rates) -> BandwidthSlo:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,7 +12,7 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import BandwidthSlo
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.promises import Rates
-from zoe_master.storage import InlineKeeper, KeeperThread
+from zoe_master.storage import InlineKeeper, KeeperThread, Wanted
 from zoe_master.waker import Waker
 
 WANTED = {"a": Rates(60, 10), "b": Rates(write=5)}
@@ -53,8 +54,8 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
     controller, waker = Hanging(), Waker()
     keeper = KeeperThread(controller, waker, interval_s=60.0)
     try:
-        keeper.want({"stale": Rates(1, 1)})
-        keeper.want(WANTED)
+        keeper.want(Wanted({"stale": Rates(1, 1)}))
+        keeper.want(Wanted(WANTED))
         assert keeper.seen().slos != WANTED
         controller.let_go.set()
         wait_for_slos(keeper, waker)
@@ -68,7 +69,7 @@ def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
     controller, waker = Broken(Capacity(100, {"disk": 100})), Waker()
     keeper = KeeperThread(controller, waker, interval_s=0.05)
     try:
-        keeper.want(WANTED)
+        keeper.want(Wanted(WANTED))
         wait_for_slos(keeper, waker)
         assert controller.failures == 0
     finally:
@@ -81,7 +82,7 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
     keeper = InlineKeeper(controller)
     assert keeper.seen().slos == {"a": Rates(30)}
     assert keeper.seen().supply.rates == Rates(100, 100), "what is ours can be promised anew"
-    keeper.want({})
+    keeper.want(Wanted({}))
     assert dict(controller.slos()) == {}
 
 
@@ -90,3 +91,20 @@ def test_a_controller_that_is_away_is_a_problem_and_no_supply(down: bool) -> Non
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.down = down
     assert bool(InlineKeeper(controller).seen().supply.problem) is down
+
+
+def test_places_are_asked_for_once_and_forgotten_when_nobody_wants_to_know() -> None:
+    asked: list[str] = []
+
+    class Told(SimulatedController):
+        def locality(self, uri: str) -> Sequence[str]:
+            asked.append(uri)
+            return super().locality(uri)
+
+    keeper = InlineKeeper(Told(Capacity(100, {"disk": 100}), places={"swift2d://c.s/x": ["n1", "n2"]}))
+    uris = frozenset({"swift2d://c.s/x", "swift2d://c.s/unknown"})
+    keeper.want(Wanted({}, uris))
+    assert keeper.seen().locality == {"swift2d://c.s/x": {"n1", "n2"}, "swift2d://c.s/unknown": frozenset()}
+    assert sorted(asked) == sorted(uris)
+    keeper.want(Wanted({}))
+    assert keeper.seen().locality == {}

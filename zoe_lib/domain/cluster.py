@@ -11,6 +11,9 @@ from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources, total
 
+# Says how many bytes per second a node's path to the object store can move.
+STORAGE_PATH_LABEL = "storage_bytes_per_s"
+
 
 @dataclass(frozen=True, slots=True)
 class NodeHold:
@@ -54,6 +57,14 @@ class Node:
     def usable(self) -> Resources:
         """Total without what foreign work takes."""
         return self.total - self.foreign
+
+
+def storage_path(node: Node) -> float | None:
+    """Bytes per second that the node's path to the object store can move, from its label; None when it tells none."""
+    label = node.labels.get(STORAGE_PATH_LABEL)
+    if label is None or not label.isdecimal():
+        return None
+    return float(label)
 
 
 def gateway_reservation(nodes: Iterable[Node]) -> Resources:

@@ -12,7 +12,7 @@ BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
 PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})
 FILTERS = frozenset({"readiness", "holds", "labels", "devices", "resources"})
-WEIGHERS = frozenset({"fewest_containers", "free_memory"})
+WEIGHERS = frozenset({"fewest_containers", "free_memory", "locality", "storage_headroom"})
 # Without these a service could be put where it cannot run, so no policy may leave them out.
 FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
 

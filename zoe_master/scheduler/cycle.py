@@ -21,7 +21,7 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     """Decide which executions start, which elastic services they get, and why the others wait."""
     # 1. Account for what runs.
     queue = Queue(snapshot, policy)
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy, queue.span)
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span)
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     #    Rigid ones do neither, and of them only those matter whose room comes free.
     ordered = queue.sequence()

@@ -46,7 +46,7 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
     plan = schedule(snapshot, policy)
     queue = Queue(snapshot, policy)
     ordered = queue.sequence()
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy, queue.span)
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span)
     nodes: dict[str, dict[str, str]] = {}
     if not isinstance(admit(wanted, placer), tuple):
         for request in core_requests(wanted, placer):

@@ -75,7 +75,8 @@ class _Future:
         self._waiting = {e.id: e for e in ordered}
         gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
-        self._placer = Placer(Ledger(snapshot.nodes, self._active.values()), policy, self._span)
+        ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality)
+        self._placer = Placer(ledger, policy, self._span)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)

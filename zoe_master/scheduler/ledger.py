@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import held, wanted
 from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.paths import Paths, rates_of
 
 Scores = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.intp]
@@ -26,7 +27,12 @@ class Ledger:
     nothing fits there until it is level again.
     """
 
-    def __init__(self, nodes: Iterable[Node], active: Iterable[Execution]) -> None:
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        active: Collection[Execution],
+        locality: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}
         self.total_memory = np.array([n.total.memory_bytes for n in self.nodes], dtype=np.float64)
@@ -43,6 +49,11 @@ class Ledger:
         for holdings in self._holdings.values():
             for node, amount in holdings:
                 self.take(node, amount)
+        self.locality = locality or {}
+        """Names of the nodes that hold an object, by its URI."""
+        rates = rates_of(self.nodes)
+        self.paths = Paths(rates, self.index, active, self.services) if any(rates) else None
+        """Paths to the object store; None when no node tells of its own."""
 
     def copy(self) -> Ledger:
         """The same accounts, to be changed apart from these."""

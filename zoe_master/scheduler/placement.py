@@ -14,7 +14,7 @@ from zoe_master.scheduler.candidates import Candidates
 from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.ledger import Ledger, Scores
 from zoe_master.scheduler.request import Filter, Request
-from zoe_master.scheduler.weighers import WEIGHERS
+from zoe_master.scheduler.weighers import STORAGE_WEIGHERS, WEIGHERS
 
 # When it begins and when it is expected to end, in seconds since the epoch.
 Span = tuple[float, float]
@@ -43,6 +43,7 @@ class Placer:
         self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | _OF_THE_LEDGER]
         self._named = [(name, FILTERS[name]) for name in filters]
         self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
+        self._by_storage = not STORAGE_WEIGHERS.isdisjoint(policy.weighers)
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
         self._candidates: dict[Hashable, Candidates] = {}
         self._placed_before: set[Hashable] = set()
@@ -60,7 +61,7 @@ class Placer:
             return self._fill(request, eligible[0])
         if self._dynamic:
             return self._place_once(request)
-        kind = request.component.demand
+        kind = (request.component.demand, request.storage if self._by_storage else None)
         candidates = self._candidates.get(kind)
         if candidates is None:
             if kind not in self._placed_before:

@@ -21,8 +21,8 @@ class Snapshot:
     `queued` holds what waits; `active` what starts, runs or stops and so holds reservations. `held` names those of the
     queue that may not start now for a reason outside the cluster; they block nobody. `past_runs` has the expected run
     time in seconds of whom past runs tell about, `used` the core-seconds of each tenant, the older the less they count.
-    `storage` is what the storage controller can promise; None: there is none.
-    `departed` are the arrivals of those that ended last.
+    `storage` is what the storage controller can promise; None: there is none. `locality` has the names of the nodes
+    that hold an object, by its URI, where that is reported. `departed` are the arrivals of those that ended last.
     """
 
     now_s: float
@@ -34,6 +34,7 @@ class Snapshot:
     used: Mapping[str, float] = field(default_factory=dict)
     storage: Supply | None = None
     departed: tuple[Arrival, ...] = ()
+    locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

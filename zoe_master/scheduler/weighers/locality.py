@@ -1,0 +1,18 @@
+"""Prefer nodes that hold the inputs, where the storage controller reports who does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoe_master.scheduler.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.request import Request
+
+
+def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
+    """The share of the application's inputs that the node holds; 0 where nothing is reported."""
+    inputs = request.storage.inputs if request.storage is not None else ()
+    places = [ledger.locality[one.uri] for one in inputs if one.uri in ledger.locality]
+    if not places:
+        return np.zeros(len(nodes))
+    names = [ledger.nodes[i].name for i in nodes]
+    return np.array([sum(name in held for held in places) / len(inputs) for name in names], dtype=np.float64)
