@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,16 @@ from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import ManualClock, SimulatedBackend
 from zoe_master.master import Master
 from zoe_master.simulator.progress import Progress
+from zoe_master.simulator.shared_store import Reader, SharedStore
+from zoe_master.simulator.store_use import StoreUse
 from zoe_master.simulator.workload import Arrival
+from zoe_master.storage import InlineKeeper
 
 _COMPONENT = "worker"
 # One that gives way is gone in the next tick; more ticks at one time mean that the master does not come to rest.
 _TICKS_AT_ONCE_MAX = 50
+# Shares are whole bytes per second, and demands are rounded.
+_GRANTED = 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +47,15 @@ class Finished:
 
 
 class ElasticRun:
-    """One workload under one policy. `finished` in order of their ends; `core_seconds` reserved while work arrived."""
+    """One workload under one policy, reading from a store if there is one.
 
-    def __init__(self, workload: Sequence[Arrival], nodes: Sequence[Node], policy: Policy) -> None:
+    `finished` in order of their ends; `core_seconds` reserved while work arrived. `wished_s` is how long those ran who
+    wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they could use.
+    """
+
+    def __init__(
+        self, workload: Sequence[Arrival], nodes: Sequence[Node], policy: Policy, use: StoreUse | None = None
+    ) -> None:
         self._workload = workload
         self._clock = ManualClock()
         self._store = MemoryStore()
@@ -51,13 +63,18 @@ class ElasticRun:
         self._backend = SimulatedBackend(nodes, self._clock)
         epoch = self._store.try_lead("study")
         assert epoch is not None
-        self._master = Master(self._store, self._backend, epoch, clock=self._clock)
+        self._use = use
+        self._shared = SharedStore(use.size) if use is not None else None
+        asked = self._shared is not None and use is not None and use.guarantee is not None
+        keeper = InlineKeeper(self._shared.controller) if asked and self._shared is not None else None
+        self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=keeper)
         self._waiting: dict[str, Arrival] = {}
         self._active: dict[str, Progress] = {}
         self._started_s: dict[str, float] = {}
         self._last_submission_s = workload[-1].submit_s if workload else 0.0
         self.finished: list[Finished] = []
         self.core_seconds = 0.0
+        self.wished_s = self.granted_s = 0.0
         self.preempted = 0
         self.ticks = 0
 
@@ -84,6 +101,7 @@ class ElasticRun:
         while_arriving_s = max(min(at_s, self._last_submission_s) - self._clock(), 0.0)
         for progress in self._active.values():
             self.core_seconds += progress.running * progress.arrival.component.cores_milli / 1000 * while_arriving_s
+            self._count_wish(progress, seconds)
             progress.advance(seconds)
         self._clock.advance(seconds)
 
@@ -92,7 +110,8 @@ class ElasticRun:
         component = Component(
             _COMPONENT, "study", arrival.component, essential_count=arrival.core, total_count=arrival.total
         )
-        application = Application(execution_id, (component,), expected_run_s=arrival.estimate_s)
+        storage = self._use.demand_of(arrival) if self._use is not None else None
+        application = Application(execution_id, (component,), expected_run_s=arrival.estimate_s, storage=storage)
         fresh = Execution(
             execution_id,
             execution_id,
@@ -121,10 +140,13 @@ class ElasticRun:
             self.ticks += 1
             self.preempted += sum(map(len, plan.preempt.values()))
             for execution_id in plan.starts:
-                self._active[execution_id] = Progress(self._waiting.pop(execution_id))
+                arrival = self._waiting.pop(execution_id)
+                read_bytes = self._use.read_bytes_of(arrival) if self._use is not None else 0.0
+                self._active[execution_id] = Progress(arrival, read_bytes)
                 self._started_s[execution_id] = self._clock()
             if not plan.preempt and not plan.reserved:
                 self._count_running()
+                self._share()
                 return
         raise RuntimeError("the master does not come to rest")
 
@@ -135,3 +157,23 @@ class ElasticRun:
             progress.running = sum(
                 s.node is not None and s.alive and s.state is not ServiceState.STOPPING for s in execution.services
             )
+
+    def _share(self) -> None:
+        """Give those that read their bandwidth, until something changes."""
+        if self._shared is None:
+            return
+        readers = []
+        for execution_id, progress in self._active.items():
+            execution = self._master.picture.get(execution_id)
+            if execution is not None and progress.read_bytes > 0 and progress.running:
+                there = (s.node for s in execution.services if s.node is not None and s.alive)
+                readers.append(Reader(progress.arrival.tenant, progress, Counter(there)))
+        self._shared.share(readers)
+
+    def _count_wish(self, progress: Progress, seconds: float) -> None:
+        reading = progress.arrival.reading
+        if self._shared is None or reading is None or reading.promised is None or not progress.running:
+            return
+        self.wished_s += seconds
+        if progress.bandwidth >= min(reading.promised, progress.demand) * _GRANTED:
+            self.granted_s += seconds

@@ -35,6 +35,12 @@ _LARGEST_SHARE = 0.5
 # Seven of ten come in bursts, with gaps of a tenth of the mean.
 _BURST_SHARE, _BURST_GAP = 0.7, 0.1
 _TENANTS = 10
+# What is read, in bytes per second and core at full speed; half of the readers know rows and columns to push down.
+_READER_SHARE, _PUSHDOWN_SHARE, _WISH_SHARE = 0.6, 0.5, 0.6
+_RATE_MEDIAN, _RATE_SIGMA = 3e6, 1.0
+_KEPT = (0.01, 0.1, 0.5)
+# A wish is for half of what it could use, within a bound: so large that those of all readers are more than there is.
+_WISH, _WISH_MAX = 0.5, 100_000_000
 _DEADLINE_TIMES = (2.0, 20.0)
 
 
@@ -98,6 +104,12 @@ def with_errors(workload: Sequence[Arrival], seed: int, sigma: float) -> tuple[A
     return tuple(replace(one, estimate_s=one.run_s * math.exp(sigma * chance.gauss(0.0, 1.0))) for one in workload)
 
 
+def with_reading(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
+    """The same, of which some read from an object store."""
+    chance = random.Random(f"reading {seed}")
+    return tuple(replace(one, reading=_reading(chance, one)) for one in workload)
+
+
 def rigid(workload: Sequence[Arrival]) -> tuple[Arrival, ...]:
     """The same with every component in the core: all or nothing."""
     return tuple(replace(one, core=one.total) for one in workload)
@@ -117,6 +129,16 @@ def _application(chance: random.Random, number: int, factor: int) -> Arrival:
     run_s = max(base_s, 1.0) * _DURATION_TIMES
     tenant = f"tenant{chance.randrange(_TENANTS)}"
     return Arrival(number, 0.0, run_s, run_s, core, total, component, tenant, 0.0)
+
+
+def _reading(chance: random.Random, one: Arrival) -> Reading | None:
+    reads, knows, wishes = (chance.random() < share for share in (_READER_SHARE, _PUSHDOWN_SHARE, _WISH_SHARE))
+    rate = chance.lognormvariate(math.log(_RATE_MEDIAN), _RATE_SIGMA) * one.total * one.component.cores_milli / 1000
+    kept = chance.choice(_KEPT)
+    if not reads:
+        return None
+    promised = max(int(min(rate * _WISH, _WISH_MAX)), 1)
+    return Reading(rate * one.run_s, kept if knows else 1.0, promised if wishes else None)
 
 
 def _most(component: Resources, factor: int) -> int:

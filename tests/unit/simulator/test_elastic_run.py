@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Guarantee
 from zoe_master.simulator.elastic_run import ElasticRun
-from zoe_master.simulator.workload import GIB, Arrival, arrivals, machines
+from zoe_master.simulator.shared_store import StoreSize
+from zoe_master.simulator.store_use import StoreUse
+from zoe_master.simulator.workload import GIB, Arrival, Reading, arrivals, machines
 
 ONE_CORE = Resources(1000, GIB)
 FOUR_CORES = [Node("n", Resources(4000, 16 * GIB))]
@@ -54,3 +59,38 @@ def test_everything_ends_and_the_same_run_comes_out_the_same() -> None:
     assert first == second
     assert len(first) == 60
     assert all(one.turnaround_s >= one.arrival.run_s * (1 - 1e-6) for one in first)
+
+
+READS = Reading(read_bytes=10_000.0, promised=60)
+STORE = StoreSize(store=100, path=1000, floor=1)
+
+
+def reading(number: int, submit_s: float) -> Arrival:
+    """Ten seconds with 1,000 bytes/s, or as long as its bytes take."""
+    return replace(arrival(number, submit_s, 10.0, 1, 1), tenant=f"t{number}", reading=READS)
+
+
+def test_an_application_lasts_as_long_as_its_bytes_take() -> None:
+    run = ElasticRun([reading(0, 0.0)], FOUR_CORES, Policy(), StoreUse(STORE))
+    assert ends(run) == {0: pytest.approx(100.0, rel=0.02)}
+    two = ElasticRun([reading(0, 0.0), reading(1, 0.0)], FOUR_CORES, Policy(), StoreUse(STORE))
+    assert ends(two) == {0: pytest.approx(200.0, rel=0.02), 1: pytest.approx(200.0, rel=0.02)}
+    assert two.granted_s == 0.0
+    assert two.wished_s == pytest.approx(400.0, rel=0.02)
+
+
+def test_what_is_required_is_waited_for_and_then_held() -> None:
+    use = StoreUse(STORE, described=True, guarantee=Guarantee.REQUIRED)
+    run = ElasticRun([reading(0, 0.0), reading(1, 0.0)], FOUR_CORES, Policy(), use)
+    assert ends(run) == {0: pytest.approx(100.0, rel=0.02), 1: pytest.approx(200.0, rel=0.02)}
+    assert run.granted_s == pytest.approx(run.wished_s)
+
+
+def test_what_is_preferred_is_held_for_the_first_and_the_second_does_not_wait() -> None:
+    use = StoreUse(STORE, described=True, guarantee=Guarantee.PREFERRED)
+    run = ElasticRun([reading(0, 0.0), reading(1, 0.0)], FOUR_CORES, Policy(), use)
+    finished = {one.arrival.number: one for one in run.run()}
+    assert [finished[n].start_s for n in (0, 1)] == [0.0, 0.0]
+    # 60 promised and half of the other 40 for the first.
+    assert finished[0].end_s == pytest.approx(10_000 / 80, rel=0.02)
+    assert finished[1].end_s == pytest.approx(200.0, rel=0.02)

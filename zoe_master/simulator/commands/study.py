@@ -40,16 +40,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run every cell that is not there yet."""
     results = Results(arguments.out)
-    parts = arguments.part or list(PARTS)
-    if not arguments.tables_only:
-        wanted = [cell for cell in cells(arguments.seeds) if cell.part in parts]
-        there = results.there(arguments.applications)
-        missing = [cell for cell in wanted if cell not in there]
-        began_s = time.perf_counter()
-        for number, (cell, figures) in enumerate(_run_all(missing, arguments.applications, arguments.processes), 1):
-            results.add(cell, figures)
-            _tell(number, len(missing), time.perf_counter() - began_s)
-        results.sort(wanted)
+    wanted = [cell for cell in cells(arguments.seeds) if not arguments.part or cell.part in arguments.part]
+    there = results.there(arguments.applications)
+    missing = [cell for cell in wanted if cell not in there and not arguments.tables_only]
+    began_s = time.perf_counter()
+    for number, (cell, figures) in enumerate(_run_all(missing, arguments.applications, arguments.processes), 1):
+        results.add(cell, figures)
+        _tell(number, len(missing), time.perf_counter() - began_s)
+    results.sort(wanted)
     (arguments.out / "tables.md").write_text(tables({part: results.rows(part) for part in PARTS}))
     return 0
 

@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from typing import Self
 
-from zoe_lib.domain.policy import ORDERS, Policy
+from zoe_lib.domain.policy import DEFAULT_WEIGHERS, ORDERS, Policy
 
-PARTS = ("orders", "backfill", "ageing")
+PARTS = ("orders", "backfill", "ageing", "storage")
 FAMILIES = ("rigid", "malleable", "flexible")
 SIGMAS = (0.0, 0.5, 1.0, 2.0)
 BACKFILLS = ("none", "easy", "easy-sjbf", "conservative")
 AGEING_S = 600.0
 AGEINGS_S = (0.0, 600.0, 3600.0, 36000.0)
+# Whether the scheduler knows of the store: not at all; by weigher; rows and columns pushed down; bandwidth preferred or
+# required by those who wish for some; all of it but the requirement.
+STORAGE = ("oblivious", "headroom", "pushdown", "preferred", "required", "all")
+_HEADROOM = ("headroom", "all")
+# Above the spreading of containers: it must be able to change a choice.
+_HEADROOM_WEIGHT = 2.0
 _AGED = ("sjf", "size", "srpt", "psbs")
 _NO_SIZES = ("fifo", "las", "edf", "fair-share")
 
@@ -37,11 +43,13 @@ class Cell:
     @property
     def policy(self) -> Policy:
         """The policy of the run, with the scheduler's defaults for what the study does not vary."""
+        headroom = {"storage_headroom": _HEADROOM_WEIGHT} if self.storage in _HEADROOM else {}
         return Policy(
             order=self.order,
             backfill=self.backfill,
             ageing_s=self.ageing_s,
             preemption="none" if self.family == "malleable" else "elastic",
+            weighers={**DEFAULT_WEIGHERS, **headroom},
         )
 
     def key(self) -> tuple[str, ...]:
@@ -68,6 +76,7 @@ def cells(seeds: int) -> Iterator[Cell]:
         yield from _orders(seed)
         yield from _backfills(seed)
         yield from _ageings(seed)
+        yield from _storage(seed)
 
 
 def _orders(seed: int) -> Iterator[Cell]:
@@ -93,3 +102,9 @@ def _ageings(seed: int) -> Iterator[Cell]:
         for family in ("rigid", "flexible"):
             for ageing_s in AGEINGS_S:
                 yield Cell("ageing", order, family, "none", ageing_s, 1.0, "none", seed)
+
+
+def _storage(seed: int) -> Iterator[Cell]:
+    """Storage-aware against storage-oblivious, with the same order and backfill on both sides."""
+    for storage in STORAGE:
+        yield Cell("storage", "fifo", "flexible", "easy", AGEING_S, 0.5, storage, seed)

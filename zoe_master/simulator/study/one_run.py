@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
+from zoe_lib.domain.storage import Guarantee
 from zoe_master.simulator.elastic_run import ElasticRun, Finished
+from zoe_master.simulator.shared_store import StoreSize
+from zoe_master.simulator.store_use import StoreUse
 from zoe_master.simulator.study.cells import Cell
-from zoe_master.simulator.workload import MACHINE, MACHINES_PER_FACTOR, Arrival, arrivals, machines, rigid, with_errors
+from zoe_master.simulator.workload import (
+    MACHINE,
+    MACHINES_PER_FACTOR,
+    Arrival,
+    arrivals,
+    machines,
+    rigid,
+    with_errors,
+    with_reading,
+)
 
 # Work that arrives, over the cores of the cluster: nearly all of them, so that policies matter.
 LOAD = 0.9
@@ -22,12 +36,27 @@ MEASURES = (
     "allocation",
     "preempted",
 )
+# These only where something is read from a store.
+WISHES = ("wishing_bounded_slowdown", "wish_granted")
+# The readers of a full cluster could use about a third more than the store can move.
+_STORE = StoreSize(store=250_000_000, path=80_000_000, floor=100_000)
+_USES: Mapping[str, StoreUse | None] = {
+    "none": None,
+    "oblivious": StoreUse(_STORE),
+    "headroom": StoreUse(_STORE, described=True),
+    "pushdown": StoreUse(_STORE, described=True, pushdown=True),
+    "preferred": StoreUse(_STORE, described=True, guarantee=Guarantee.PREFERRED),
+    "required": StoreUse(_STORE, described=True, guarantee=Guarantee.REQUIRED),
+    "all": StoreUse(_STORE, described=True, pushdown=True, guarantee=Guarantee.PREFERRED),
+}
 
 
 def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
     """What one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
     workload = workload_of(cell, applications)
-    run = ElasticRun(workload, machines(), cell.policy)
+    use = _USES[cell.storage]
+    nodes = machines() if use is None else with_paths(machines(), use.size.path)
+    run = ElasticRun(workload, nodes, cell.policy, use)
     began_s = time.process_time()
     finished = run.run()
     cpu_s = time.process_time() - began_s
@@ -37,6 +66,7 @@ def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
         **summary(finished),
         "allocation": run.core_seconds / (workload[-1].submit_s * cores),
         "preempted": run.preempted,
+        **(_of_wishes(run) if use is not None else {}),
         "cpu_s": cpu_s,
     }
 
@@ -44,7 +74,24 @@ def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
 def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:
     """The applications of a cell: the same for all cells of a seed but for family and errors."""
     workload = with_errors(arrivals(cell.seed, applications, LOAD), cell.seed, cell.sigma)
+    if cell.storage != "none":
+        workload = with_reading(workload, cell.seed)
     return rigid(workload) if cell.family == "rigid" else workload
+
+
+def with_paths(nodes: Sequence[Node], rate: int) -> list[Node]:
+    """The nodes, telling how wide their paths to the store are."""
+    return [replace(node, labels={**node.labels, STORAGE_PATH_LABEL: str(rate)}) for node in nodes]
+
+
+def _of_wishes(run: ElasticRun) -> dict[str, float]:
+    """How those fared who wish for bandwidth."""
+    reading = ((one, one.arrival.reading) for one in run.finished)
+    slowdowns = [one.bounded_slowdown for one, reads in reading if reads is not None and reads.promised is not None]
+    return {
+        "wishing_bounded_slowdown": fmean(slowdowns) if slowdowns else 1.0,
+        "wish_granted": run.granted_s / run.wished_s if run.wished_s else 1.0,
+    }
 
 
 def summary(finished: Sequence[Finished]) -> dict[str, float]:

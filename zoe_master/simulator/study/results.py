@@ -49,10 +49,10 @@ class Results:
             writer.writerow([*cell.key(), *(_text(value) for value in figures.values())])
 
     def sort(self, wanted: Sequence[Cell]) -> None:
-        """Bring the rows of every file into the sequence of the cells, and drop those that are no longer wanted."""
+        """Bring the rows of every file into the sequence of the cells; others stay behind them."""
         position = {cell: number for number, cell in enumerate(wanted)}
         for part in {cell.part for cell in wanted}:
-            rows = sorted((r for r in self.rows(part) if r[0] in position), key=lambda row: position[row[0]])
+            rows = sorted(self.rows(part), key=lambda row: position.get(row[0], len(position)))
             self._write(part, [row for _, row in rows])
 
     def _write(self, part: str, rows: Sequence[Row]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from zoe_master.simulator.study.cells import Cell
-from zoe_master.simulator.study.one_run import MEASURES
+from zoe_master.simulator.study.one_run import MEASURES, WISHES
 from zoe_master.simulator.study.results import Row
 from zoe_master.simulator.study.statistics import Interval, mean_interval, ratio_interval
 
@@ -19,6 +19,8 @@ _COLUMNS = {
     "max_bounded_slowdown": "max. bounded slowdown",
     "mean_wait_s": "mean wait, s",
     "allocation": "allocation",
+    "wishing_bounded_slowdown": "bounded slowdown of those with a wish",
+    "wish_granted": "share of their time with what they wish for",
 }
 _RATIOS = ("mean_turnaround_s", "p95_turnaround_s", "mean_bounded_slowdown", "max_bounded_slowdown")
 # Under these names figures stand by seed, for all cells that differ in nothing but the seed.
@@ -40,14 +42,18 @@ def _groups(rows: Iterable[tuple[Cell, Row]]) -> dict[Cell, Group]:
     """By cell without its seed."""
     groups: dict[Cell, Group] = defaultdict(dict)
     for cell, row in rows:
-        groups[replace(cell, seed=0)][cell.seed] = {name: float(row[name]) for name in MEASURES}
+        groups[replace(cell, seed=0)][cell.seed] = {
+            name: float(row[name]) for name in (*MEASURES, *WISHES) if name in row
+        }
     return dict(groups)
 
 
 def _part(groups: Mapping[Cell, Group]) -> str:
     differing = [name for name in Cell.names()[1:-1] if len({getattr(cell, name) for cell in groups}) > 1]
-    means = [[*_named(cell, differing), *_means(group)] for cell, group in groups.items()]
-    text = _table([*differing, *_COLUMNS.values()], means)
+    there = next(iter(next(iter(groups.values())).values()))
+    measures = [measure for measure in _COLUMNS if measure in there]
+    means = [[*_named(cell, differing), *_means(group, measures)] for cell, group in groups.items()]
+    text = _table([*differing, *(_COLUMNS[measure] for measure in measures)], means)
     for name in differing:
         text += _ratios(groups, differing, name)
     return text
@@ -82,8 +88,8 @@ def _ratio(group: Group, other: Group, measure: str) -> str:
     return _text(ratio_interval(pairs), lambda value: f"{value:.2f}")
 
 
-def _means(group: Group) -> list[str]:
-    return [_text(mean_interval([one[measure] for one in group.values()]), _digits) for measure in _COLUMNS]
+def _means(group: Group, measures: Sequence[str]) -> list[str]:
+    return [_text(mean_interval([one[measure] for one in group.values()]), _digits) for measure in measures]
 
 
 def _text(interval: Interval, digits: Callable[[float], str]) -> str:
