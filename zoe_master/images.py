@@ -17,6 +17,8 @@ class Images:
     def __init__(self, picture: Picture, backend: Backend) -> None:
         self._picture = picture
         self._backend = backend
+        # What the last check found missing, by image.
+        self.absent: Mapping[str, ImageStatus] = {}
 
     def check(self, now_s: float, cause_id: str) -> Mapping[ExecutionId, Reason]:
         """End what can never have its images; the reasons of those that wait for a pull."""
@@ -33,6 +35,7 @@ class Images:
                 if status.state is ImageState.PULLING:
                     sentence = f"Image {image} is being pulled."
                     held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
+        self.absent = {image: status for image, status in known.items() if status.state is not ImageState.PRESENT}
         return held
 
     def _refuse(self, execution: Execution, status: ImageStatus, now_s: float, cause_id: str) -> None:

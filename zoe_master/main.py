@@ -24,6 +24,8 @@ from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
 from zoe_master.steps import Reach, Step, pass_by
+from zoe_master.tick_log import TickLog
+from zoe_master.upkeep import Upkeep
 from zoe_master.waker import Waker
 
 log = structlog.get_logger(__name__)
@@ -31,7 +33,6 @@ log = structlog.get_logger(__name__)
 _STANDBY_POLL_S = 1.0
 _STORE_RETRY_S = 0.5
 _BACKEND_RETRY_S = 1.0
-_PRUNE_INTERVAL_S = 3600.0
 _SHORTEST_WAIT_S = 0.01
 
 
@@ -44,7 +45,6 @@ class Process:
         self._waker = waker
         self._stopping = False
         self._usage_at_s = 0.0
-        self._pruned_at_s = 0.0
 
     def stop(self) -> None:
         """Leave the loop soon; running services go on."""
@@ -73,14 +73,16 @@ class Process:
         log.info("leading", epoch=epoch)
         backend = make_backend(self._settings, self._store, self._waker)
         try:
-            master = Master(self._store, backend, epoch, reach=reach_of(self._settings))
+            reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
+            master = Master(self._store, backend, epoch, reach=reach, tick_log=tick_log)
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
             with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
                 metrics.LEADER.set(1)
-                foretelling = Foretelling(master, self._waker)
+                foretelling, upkeep = Foretelling(master, self._waker), Upkeep(self._store)
                 try:
                     self._loop(master, backend, answering)
                 finally:
+                    upkeep.close()
                     foretelling.close()
         finally:
             backend.close()
@@ -116,9 +118,6 @@ class Process:
             self._store.add_usage(
                 [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in usage]
             )
-        if now_s >= self._pruned_at_s + _PRUNE_INTERVAL_S:
-            self._pruned_at_s = now_s
-            self._store.prune(now_s)
 
 
 def reach_of(settings: Settings) -> Reach:

@@ -33,6 +33,7 @@ from zoe_master.scheduler.proposal import Proposal, propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.steps import Reach, pass_by
 from zoe_master.storage import Keeper
+from zoe_master.tick_log import Inputs, Seen, TickLog, without_own
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +65,7 @@ class Master:
         clock: Clock = time.time,
         reach: Reach = pass_by,
         storage: Keeper | None = None,
+        tick_log: TickLog | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
@@ -74,6 +76,7 @@ class Master:
         self._images = Images(self._picture, backend)
         self._executor = Executor(self._picture, backend, reach)
         self._granting = Granting(self._picture, storage, reach)
+        self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
@@ -85,7 +88,7 @@ class Master:
         now_s = self._clock()
         plan_id = f"plan-{uuid4().hex[:12]}"
         # 1. Observe: what users and other processes wrote, what the back-end reports.
-        self._picture.catch_up()
+        read_to = self._picture.catch_up()
         observations = self._observer.absorb(now_s, plan_id)
         # 2. Snapshot.
         nodes = tuple(self._backend.nodes())
@@ -102,6 +105,7 @@ class Master:
         self._granting.sync(plan, now_s, plan_id)
         self._executor.drive(observations, now_s, plan_id)
         self._keep_forecasts(now_s, plan_id)
+        self._log(snapshot, plan_id, read_to)
         self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced())
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
@@ -166,6 +170,14 @@ class Master:
             execution = self._picture.get(execution_id)
             if execution is not None and execution.state is ExecutionState.QUEUED and execution.forecast is None:
                 self._picture.append(execution, [Forecasted(at_s=now_s, cause_id=plan_id, forecast=told)])
+
+    def _log(self, snapshot: Snapshot, plan_id: str, read_to: int) -> None:
+        wrote = self._picture.take_wrote()
+        if self._tick_log is None:
+            return
+        inputs = Inputs(without_own(snapshot.nodes, snapshot.active), self._images.absent, snapshot.storage)
+        waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
+        self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
         """Keep the platform table equal to what was seen, writing only changes."""

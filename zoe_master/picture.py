@@ -41,11 +41,15 @@ class Picture:
         # The versions at which executions ended by this master's own writing: reading of that is no news.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
+        self._wrote = False
         self.policy: Policy = store.policy()
         self._history = History(store, self.policy.usage_half_life_s)
 
-    def catch_up(self) -> None:
-        """Read what others wrote to the journal since the last time: submissions, cancellations, policies."""
+    def catch_up(self) -> int:
+        """Read what others wrote to the journal since the last time: submissions, cancellations, policies.
+
+        The answer is the id of the last entry that was read.
+        """
         more = True
         while more:
             entries = self._store.journal(self._journal_id, _ENTRIES_PER_READ, with_data=False)
@@ -55,6 +59,7 @@ class Picture:
                 self._reload(execution_id)
             if any(entry.execution_id is None for entry in entries):
                 self.policy = self._store.policy()
+        return self._journal_id
 
     def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
         """Write events and keep the result; None when that was refused, mostly since somebody else was faster.
@@ -73,6 +78,7 @@ class Picture:
             # A defect of ours, and of this one execution: the others go on, and the log has its story.
             log.error("illegal transition", execution=execution.id, why=str(error))
             return None
+        self._wrote = True
         self._keep(changed)
         if changed.terminal:
             self._ended_here[changed.id] = changed.version
@@ -89,6 +95,11 @@ class Picture:
         """Whether an append lost against another writer since the last call."""
         raced, self._raced = self._raced, False
         return raced
+
+    def take_wrote(self) -> bool:
+        """Whether anything was appended since the last call."""
+        wrote, self._wrote = self._wrote, False
+        return wrote
 
     def snapshot(self, now_s: float, nodes: Sequence[Node], held: Mapping[ExecutionId, Reason]) -> Snapshot:
         """The frozen picture that the scheduler decides on."""

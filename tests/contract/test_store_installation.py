@@ -11,24 +11,29 @@ from threading import Event
 import pytest
 
 from tests.support.applications import GIB, execution
+from tests.support.stores import LIMITS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Outcome
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.use import DAY_S, DayOfUser, Use
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
     NotFound,
+    NotLeader,
     Principal,
     Store,
     StoreUnavailable,
+    TickRecord,
     Token,
     UsageSample,
 )
 
 OpenStore = Callable[[], Store]
 NEWS_S_MAX = 5.0
+RETENTION_S = LIMITS.retention_s
 TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "write"}), created_at_s=1.0, expires_at_s=10.0)
 
 
@@ -171,6 +176,24 @@ def test_usage_is_bounded_per_service(any_store: Store) -> None:
     assert [s.at_s for s in any_store.usage("e3")] == [7.0, 8.0, 9.0]
 
 
+def run(store: Store, number: int, from_s: float, to_s: float) -> None:
+    """An execution that runs one of its services for that time."""
+    fresh = store.submit(execution(number), "request")
+    service = fresh.services[0].id
+    events: list[ev.Event] = [
+        ev.Queued(at_s=from_s),
+        ev.StartPlanned(
+            at_s=from_s, placements=tuple(ev.Placement(service_id=s.id, node="n") for s in fresh.services if s.core)
+        ),
+        ev.ServiceStarting(at_s=from_s, service_id=service),
+        ev.ServiceStarted(at_s=from_s, service_id=service),
+        ev.Stopping(at_s=to_s, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED),
+        *(ev.ServiceEnded(at_s=to_s, service_id=s.id, cause=Cause.EXITED) for s in fresh.services),
+        ev.Ended(at_s=to_s),
+    ]
+    store.append(fresh.id, events, fresh.version, None)
+
+
 def test_old_ends_are_pruned_with_all_that_hangs_on_them(any_store: Store) -> None:
     end(any_store, 1, at_s=50.0)
     end(any_store, 2, at_s=150.0)
@@ -190,6 +213,45 @@ def test_old_ends_are_pruned_with_all_that_hangs_on_them(any_store: Store) -> No
     assert sum(any_store.counts().values()) == 2
     any_store.submit(execution(4), "request", "key 1")
     assert any_store.journal(newest, 10)[0].execution_id == execution(4).id
+
+
+def test_the_use_of_what_is_removed_is_kept_by_day(any_store: Store) -> None:
+    """A service of a core and a GiB from shortly before midnight on; removal changes nothing of the sums."""
+    run(any_store, 1, DAY_S - 10, DAY_S + 30)
+    run(any_store, 2, DAY_S + 10, DAY_S + 20)
+    before = any_store.daily_use(0, 9)
+    assert before == {
+        DayOfUser(0, "iostack", "ada"): Use(10.0, 10.0 * GIB),
+        DayOfUser(1, "iostack", "ada"): Use(40.0, 40.0 * GIB),
+    }
+    assert any_store.cut_s() == 0.0
+    assert any_store.prune(now_s=DAY_S + 25 + RETENTION_S) == 1
+    assert any_store.daily_use(0, 9) == before
+    assert any_store.prune(now_s=DAY_S + 31 + RETENTION_S) == 1
+    assert any_store.daily_use(0, 9) == before
+    assert any_store.daily_use(1, 1) == {DayOfUser(1, "iostack", "ada"): Use(40.0, 40.0 * GIB)}
+    assert any_store.cut_s() == DAY_S + 31
+    any_store.prune(now_s=DAY_S)
+    assert any_store.cut_s() == DAY_S + 31
+
+
+def test_ticks_are_kept_from_the_last_whole_one_before_the_cut_on(any_store: Store) -> None:
+    epoch = any_store.try_lead("test")
+    assert epoch is not None
+    kept = [
+        TickRecord(f"plan-{i}", i * 10.0, epoch, i, whole=i % 3 == 0, inputs={"nodes": {"n": {"i": i}}})
+        for i in range(9)
+    ]
+    for tick in kept:
+        any_store.add_tick(tick, epoch)
+    assert list(any_store.ticks(40.0, 65.0)) == kept[3:7]
+    assert list(any_store.ticks(60.0, 60.0)) == kept[6:7]
+    assert not any_store.ticks(-1.0, 60.0)
+    any_store.prune(now_s=RETENTION_S + 40.0)
+    assert list(any_store.ticks(40.0, 99.0)) == kept[3:]
+    assert not any_store.ticks(20.0, 99.0)
+    with pytest.raises(NotLeader):
+        any_store.add_tick(kept[0], epoch - 1)
 
 
 def test_old_keys_are_forgotten(any_store: Store) -> None:

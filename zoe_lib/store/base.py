@@ -10,6 +10,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.use import DayOfUser, Use
 
 
 class StoreError(Exception):
@@ -70,9 +71,26 @@ class JournalEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class TickRecord:
+    """What a tick saw of the world outside the journal.
+
+    `read_to` is the last journal id that it knew of what others wrote. `inputs` is JSON of the master's making: with
+    `whole` all that it saw, else what had changed since the record before.
+    """
+
+    plan_id: str
+    at_s: float
+    epoch: int
+    read_to: int
+    whole: bool
+    inputs: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutionQuery:
     """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
 
+    `submitted_to_s`: not submitted later; `ended_from_s`: not ended before.
     `name_contains` takes upper and lower case for the same. The filters of a continued page must not change.
     """
 
@@ -80,6 +98,8 @@ class ExecutionQuery:
     user: str | None = None
     states: frozenset[ExecutionState] | None = None
     name_contains: str | None = None
+    submitted_to_s: float | None = None
+    ended_from_s: float | None = None
     limit: int = 50
     cursor: str | None = None
 
@@ -292,7 +312,30 @@ class Store(Protocol):
         ...
 
     def prune(self, now_s: float) -> int:
-        """Remove executions that ended before the retention began, with all that hangs on them; how many went."""
+        """Remove a batch of the executions that ended before the retention began, with all that hangs on them.
+
+        Their use is added to the daily use in the same transaction. The answer is how many went; 0: none is left.
+        """
+        ...
+
+    def cut_s(self) -> float:
+        """What ended before may have been removed; 0 when nothing ever was."""
+        ...
+
+    def daily_use(self, from_day: int, to_day: int) -> Mapping[DayOfUser, Use]:
+        """Use by day (since the epoch, UTC), tenant and user, both days included; also of what was removed."""
+        ...
+
+    # -- ticks -----------------------------------------------------------------------------------------------------
+    def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
+        """Keep what a tick saw; NotLeader."""
+        ...
+
+    def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
+        """From the last whole record that is not later than `from_s` to the last that is not later than `to_s`.
+
+        In order of writing; empty when there is no such whole record.
+        """
         ...
 
     def ping(self) -> None:

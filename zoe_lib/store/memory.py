@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event, Submitted
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionPage,
@@ -22,12 +24,13 @@ from zoe_lib.store.base import (
     StoreLimits,
     StoreUnavailable,
     Subscription,
+    TickRecord,
     Token,
     UsageSample,
 )
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
-from zoe_lib.store.memory_state import Fact, MemorySubscription, State
+from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.text import check_submission, checked
 
 
@@ -282,6 +285,31 @@ class MemoryStore:
             state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
             return state.prune(now_s - self._limits.retention_s)
 
+    def cut_s(self) -> float:
+        """What ended before may have been removed."""
+        with self._reached() as state:
+            return state.cut_s
+
+    def daily_use(self, from_day: int, to_day: int) -> Mapping[DayOfUser, Use]:
+        """Use by day, tenant and user."""
+        with self._reached() as state:
+            result = dict(state.kept_use)
+            add_use(result, daily_use(state.executions.values()))
+        return {key: use for key, use in result.items() if from_day <= key.day <= to_day}
+
+    # -- ticks -----------------------------------------------------------------------------------------------------
+    def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
+        """Keep what a tick saw."""
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            state.ticks.append(tick)
+
+    def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
+        """What ticks saw."""
+        with self._reached() as state:
+            starts = [number for number, tick in enumerate(state.ticks) if tick.whole and tick.at_s <= from_s]
+            return [tick for tick in state.ticks[starts[-1] :] if tick.at_s <= to_s] if starts else ()
+
     def ping(self) -> None:
         """Say whether this handle is available."""
         with self._reached():
@@ -303,4 +331,6 @@ def _matches(query: ExecutionQuery, execution: Execution) -> bool:
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
         and (query.name_contains is None or query.name_contains.lower() in execution.name.lower())
+        and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
+        and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)
     )

@@ -14,7 +14,8 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import JournalEntry, Token, UsageSample
+from zoe_lib.domain.use import DayOfUser, Use, daily_use
+from zoe_lib.store.base import JournalEntry, TickRecord, Token, UsageSample
 from zoe_lib.store.codec import event_data
 
 
@@ -64,6 +65,9 @@ class State:
         self.policy = Policy()
         self.leader: object | None = None
         self.epoch = 0
+        self.ticks: list[TickRecord] = []
+        self.cut_s = 0.0
+        self.kept_use: dict[DayOfUser, Use] = {}
         self.roles: dict[tuple[str, str], str] = {}
         self.tokens: dict[str, Token] = {}
         self._samples: dict[ExecutionId, dict[ServiceId, deque[UsageSample]]] = defaultdict(dict)
@@ -140,14 +144,22 @@ class State:
     def prune(self, ended_before_s: float) -> int:
         """Remove executions that ended before, with what hangs on them; how many."""
         old = {e.id for e in self.executions.values() if e.terminal and e.marks[Mark.ENDED] < ended_before_s}
+        self._move_cut(ended_before_s)
         if not old:
             return 0
+        add_use(self.kept_use, daily_use(self.executions[execution_id] for execution_id in sorted(old)))
         for execution_id in old:
             self.counts[self.executions.pop(execution_id).state] -= 1
             self._samples.pop(execution_id, None)
         self.journal = [record for record in self.journal if record.execution_id not in old]
         self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[1] not in old}
         return len(old)
+
+    def _move_cut(self, cut_s: float) -> None:
+        self.cut_s = max(self.cut_s, cut_s)
+        starts = [number for number, tick in enumerate(self.ticks) if tick.whole and tick.at_s <= cut_s]
+        if starts:
+            del self.ticks[: starts[-1]]
 
     def prune_keys(self, before_s: float) -> None:
         """Forget old idempotency keys."""
@@ -164,6 +176,12 @@ class MemorySubscription:
         """Stop calling back."""
         with self._state:
             self._state.subscribers.pop(self, None)
+
+
+def add_use(total: dict[DayOfUser, Use], more: Mapping[DayOfUser, Use]) -> None:
+    """Add use to what there is."""
+    for key, use in more.items():
+        total[key] = total.get(key, Use()) + use
 
 
 def _sampled_at(sample: UsageSample) -> float:

@@ -11,6 +11,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.store.base import (
     ExecutionPage,
     ExecutionQuery,
@@ -19,13 +20,14 @@ from zoe_lib.store.base import (
     Principal,
     StoreLimits,
     Subscription,
+    TickRecord,
     Token,
     UsageSample,
 )
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import executions, installation, journal, people, submitting, upkeep, writing
+from zoe_lib.store.sql import executions, installation, journal, people, submitting, ticks, upkeep, writing
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
@@ -36,12 +38,15 @@ from zoe_lib.store.text import check_submission, checked, storable
 class PostgresStore:
     """All state of Zoe in one database; see `Store` for what each method promises.
 
-    The database must have been brought up to date (`zoe_lib.store.migrate.upgrade`).
+    The database must have been brought up to date (`zoe_lib.store.migrate.upgrade`). With `read_only` the server
+    refuses every write of this store's.
     """
 
-    def __init__(self, url: str, limits: StoreLimits | None = None, pool_size: int = 10) -> None:
+    def __init__(
+        self, url: str, limits: StoreLimits | None = None, pool_size: int = 10, read_only: bool = False
+    ) -> None:
         self._limits = limits or StoreLimits()
-        self._database = Database(url, pool_size)
+        self._database = Database(url, pool_size, read_only)
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
@@ -216,12 +221,28 @@ class PostgresStore:
         return self._database.read(lambda c: upkeep.read_usage(c, execution_id)) if storable(execution_id) else ()
 
     def prune(self, now_s: float) -> int:
-        """Remove what is too old, in several transactions."""
+        """Remove a batch of what is too old."""
         self._database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
-        removed = 0
-        while some := self._database.write(lambda c: upkeep.prune_some(c, now_s - self._limits.retention_s)):
-            removed += some
-        return removed
+        return self._database.write(
+            lambda c: upkeep.prune_some(c, self._applications, now_s - self._limits.retention_s)
+        )
+
+    def cut_s(self) -> float:
+        """What ended before may have been removed."""
+        return self._database.read(upkeep.read_cut)
+
+    def daily_use(self, from_day: int, to_day: int) -> Mapping[DayOfUser, Use]:
+        """Use by day, tenant and user."""
+        return self._database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day))
+
+    # -- ticks -----------------------------------------------------------------------------------------------------
+    def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
+        """Keep what a tick saw."""
+        self._database.write(lambda c: ticks.add_tick(c, tick, leader_epoch))
+
+    def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
+        """What ticks saw."""
+        return self._database.read(lambda c: ticks.read_ticks(c, from_s, to_s))
 
     def ping(self) -> None:
         """Ask the database for a sign of life."""

@@ -200,3 +200,36 @@ usage_samples = Table(
     Index("ix_usage_samples_execution", "execution_id", "at_s", "id"),
     Index("ix_usage_samples_service", "service_id", "at_s", "id"),
 )
+
+# What ticks saw of the world outside the journal: for replays.
+ticks = Table(
+    "ticks",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("plan_id", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("read_to", BigInteger, nullable=False),
+    Column("whole", Boolean, nullable=False),
+    Column("inputs", JSONB, nullable=False),
+    Index("ix_ticks_at", "at_s", "id"),
+    Index("ix_ticks_whole", "at_s", "id", postgresql_where=text("whole")),
+)
+
+retention = Table(
+    "retention",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("cut_s", Double, nullable=False),  # what ended before may have been removed
+)
+
+# The use of executions that were removed.
+daily_use = Table(
+    "daily_use",
+    metadata,
+    Column("day", Integer, primary_key=True, autoincrement=False),  # since the epoch, UTC
+    Column("tenant", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("core_s", Double, nullable=False),
+    Column("memory_byte_s", Double, nullable=False),
+)

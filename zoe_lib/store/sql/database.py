@@ -41,12 +41,12 @@ POOL_WAIT_S_MAX = 10.0
 class Database:
     """Pools of connections to one database."""
 
-    def __init__(self, url: str, pool_size: int = 10) -> None:
+    def __init__(self, url: str, pool_size: int = 10, read_only: bool = False) -> None:
         # One pool for each level of isolation: a connection whose level is changed back when it is returned would be
         # lost to its pool if it died meanwhile. Reads of several statements must see one moment.
-        self._reader = _engine(url, "REPEATABLE READ", pool_size)
-        self._writer = _engine(url, "READ COMMITTED", pool_size)
-        self._single = _engine(url, "AUTOCOMMIT", 1)
+        self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
+        self._writer = _engine(url, "READ COMMITTED", pool_size, read_only)
+        self._single = _engine(url, "AUTOCOMMIT", 1, read_only)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one frozen picture of the database. It may be run twice."""
@@ -110,14 +110,15 @@ def with_driver(url: str) -> URL:
     return parsed.set(drivername="postgresql+psycopg2") if parsed.drivername == "postgresql" else parsed
 
 
-def _engine(url: str, isolation_level: IsolationLevel, pool_size: int) -> Engine:
+def _engine(url: str, isolation_level: IsolationLevel, pool_size: int, read_only: bool) -> Engine:
+    options = CONNECT_ARGUMENTS["options"] + (" -c default_transaction_read_only=on" if read_only else "")
     return create_engine(
         with_driver(url),
         isolation_level=isolation_level,
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_timeout=POOL_WAIT_S_MAX,
-        connect_args=CONNECT_ARGUMENTS,
+        connect_args={**CONNECT_ARGUMENTS, "options": options},
         executemany_mode="values_plus_batch",
     )
 

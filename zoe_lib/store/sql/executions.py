@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, Connection, Row, Select, Text, any_, func, literal, select, text, tuple_
+from sqlalchemy import ARRAY, Connection, Row, Select, Text, any_, func, literal, or_, select, text, tuple_
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service
@@ -47,9 +47,25 @@ def page_query(query: ExecutionQuery) -> Select[Any]:
         statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
     if query.name_contains is not None:
         statement = statement.where(executions.c.name.icontains(query.name_contains, autoescape=True))
+    if query.submitted_to_s is not None:
+        statement = statement.where(executions.c.submitted_at_s <= query.submitted_to_s)
+    if query.ended_from_s is not None:
+        still = executions.c.ended_at_s.is_(None)
+        statement = statement.where(or_(still, executions.c.ended_at_s >= query.ended_from_s))
     if query.cursor is not None:
         statement = statement.where(tuple_(*NEWEST_FIRST) < tuple_(*map(literal, decode_cursor(query.cursor))))
     return statement.order_by(*(column.desc() for column in NEWEST_FIRST)).limit(query.limit + 1)
+
+
+def ended_before(connection: Connection, applications: Applications, at_s: float, limit: int) -> Sequence[Execution]:
+    """Some of those that ended before, kept from changing until the transaction ends."""
+    old = select(*_LIGHT).where(executions.c.ended_at_s < at_s).limit(limit).with_for_update(skip_locked=True)
+    return _load(connection, applications, old)
+
+
+def ended_since(connection: Connection, applications: Applications, at_s: float) -> Sequence[Execution]:
+    """All that ended since then."""
+    return _load(connection, applications, select(*_LIGHT).where(executions.c.ended_at_s >= at_s))
 
 
 def active(connection: Connection, applications: Applications) -> Sequence[Execution]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, text
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
+from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.use import DAY_S, DayOfUser, Use, daily_use
 from zoe_lib.store.base import StoreLimits, UsageSample
 from zoe_lib.store.codec import encode
+from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import to_sample
-from zoe_lib.store.tables import executions, idempotency_keys, journal, usage_samples
+from zoe_lib.store.sql.executions import active, ended_before, ended_since
+from zoe_lib.store.tables import daily_use as kept_use
+from zoe_lib.store.tables import executions, idempotency_keys, journal, retention, ticks, usage_samples
 
 # Executions removed in one transaction: keeps its locks short.
 PRUNED_AT_ONCE = 500
@@ -41,12 +46,17 @@ def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[Us
     return [to_sample(row) for row in rows]
 
 
-def prune_some(connection: Connection, ended_before_s: float) -> int:
-    """Remove some of the executions that ended before; how many. Services go with their execution."""
-    old = select(executions.c.id).where(executions.c.ended_at_s < ended_before_s)
-    ids = connection.execute(old.limit(PRUNED_AT_ONCE).with_for_update(skip_locked=True)).scalars().all()
+def prune_some(connection: Connection, applications: Applications, ended_before_s: float) -> int:
+    """Remove some of the executions that ended before, after their use was kept; how many.
+
+    Services go with their execution. What ticks saw goes, too, but for what a replay from the cut starts with.
+    """
+    old = ended_before(connection, applications, ended_before_s, PRUNED_AT_ONCE)
+    ids = [execution.id for execution in old]
+    _move_cut(connection, ended_before_s)
     if not ids:
         return 0
+    _keep_use(connection, daily_use(old))
     for column in (
         journal.c.execution_id,
         usage_samples.c.execution_id,
@@ -55,6 +65,48 @@ def prune_some(connection: Connection, ended_before_s: float) -> int:
     ):
         connection.execute(delete(column.table).where(column.in_(bindparam("ids", expanding=True))), {"ids": ids})
     return len(ids)
+
+
+def read_cut(connection: Connection) -> float:
+    """What ended before may have been removed."""
+    cut_s: float | None = connection.execute(select(retention.c.cut_s)).scalar_one_or_none()
+    return cut_s or 0.0
+
+
+def read_daily_use(
+    connection: Connection, applications: Applications, from_day: int, to_day: int
+) -> Mapping[DayOfUser, Use]:
+    """The use that was kept, and that of executions which are still here."""
+    wanted = (kept_use.c.day >= from_day, kept_use.c.day <= to_day)
+    result = {
+        DayOfUser(row.day, row.tenant, row.user_name): Use(row.core_s, row.memory_byte_s)
+        for row in connection.execute(select(kept_use).where(*wanted))
+    }
+    here = [*ended_since(connection, applications, from_day * DAY_S), *active(connection, applications)]
+    for key, use in daily_use(here).items():
+        if from_day <= key.day <= to_day:
+            result[key] = result.get(key, Use()) + use
+    return result
+
+
+def _move_cut(connection: Connection, cut_s: float) -> None:
+    first = insert_or(retention).values(id=1, cut_s=cut_s)
+    later = func.greatest(retention.c.cut_s, first.excluded.cut_s)
+    connection.execute(first.on_conflict_do_update(index_elements=[retention.c.id], set_={"cut_s": later}))
+    start = select(func.max(ticks.c.id)).where(ticks.c.whole, ticks.c.at_s <= cut_s).scalar_subquery()
+    connection.execute(delete(ticks).where(ticks.c.id < start))
+
+
+def _keep_use(connection: Connection, use: Mapping[DayOfUser, Use]) -> None:
+    rows = [
+        {"day": k.day, "tenant": k.tenant, "user_name": k.user, "core_s": u.core_s, "memory_byte_s": u.memory_byte_s}
+        for k, u in sorted(use.items(), key=lambda item: (item[0].day, item[0].tenant, item[0].user))
+    ]
+    if not rows:
+        return
+    new = insert_or(kept_use)
+    sums = {name: kept_use.c[name] + new.excluded[name] for name in ("core_s", "memory_byte_s")}
+    connection.execute(new.on_conflict_do_update(index_elements=list(kept_use.primary_key), set_=sums), rows)
 
 
 def prune_keys(connection: Connection, before_s: float) -> None:

@@ -1,0 +1,139 @@
+"""A replay of the journal with nothing changed makes every decision again; with a change it shows what that does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from tests.simulation.world import World, application, component, node, random_application, random_behaviour
+from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.store.base import Store
+from zoe_lib.store.codec import encode
+from zoe_lib.store.postgres import PostgresStore
+from zoe_master.backends.simulated import Behaviour
+from zoe_master.master import Master
+from zoe_master.simulator.history_replay.outcome import Decision, decisions
+from zoe_master.simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
+from zoe_master.simulator.history_replay.rerun import Change, Rerun
+from zoe_master.steps import Step
+from zoe_master.tick_log import TickLog
+
+
+class Recorded(World):
+    """A world whose masters write down what their ticks see."""
+
+    def restart(self) -> None:
+        self.store.stop_leading()
+        epoch = self.store.try_lead("test")
+        assert epoch is not None
+        log = TickLog(self.store, epoch)
+        self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach, tick_log=log)
+
+
+def lively(seed: int, store: Store | None = None, policy: Policy | None = None) -> Recorded:
+    """Submissions, cancellations, crashes, foreign work, a node that goes and comes, changes of the policy."""
+    chance = random.Random(seed)
+    behaviours: dict[str, Behaviour] = {}
+    nodes = [node("n1", cores=6, memory_gib=12), node("n2", cores=3, memory_gib=8)]
+    world = Recorded(nodes, behave=lambda s: behaviours.setdefault(s.service_id, random_behaviour(chance)), store=store)
+    world.store.set_policy(policy or Policy(backfill="easy"), 0, world.clock(), "admin")
+    submitted: list[str] = []
+    for turn in range(15):
+        if chance.random() < 0.2:
+            world.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+        submitted.append(world.submit(random_application(chance)))
+        world.run(chance.choice([0.0, 1.0, 7.0, 30.0]))
+        if chance.random() < 0.3:
+            world.cancel(chance.choice(submitted))
+        if chance.random() < 0.2:
+            world.backend.set_foreign("n1", node("x", cores=chance.randint(0, 3), memory_gib=1).total)
+        if turn == 7:
+            world.backend.lose_node("n2")
+        if turn == 9:
+            world.backend.set_node(nodes[1])
+        if turn == 11:
+            world.store.set_policy(Policy(order="sjf"), world.store.policy().version, world.clock(), "admin")
+    world.run(500.0)
+    return world
+
+
+def as_it_was(recording: Recording) -> list[Decision]:
+    """The decisions in the journal."""
+    events = [(e.execution_id, to_event(e)) for m in recording.moments for e in m.wrote if e.execution_id is not None]
+    return decisions(events, recording.from_s, recording.to_s)
+
+
+def replayed(recording: Recording, change: Change | None = None) -> list[Decision]:
+    return decisions(Rerun(recording, change).run(), recording.from_s, recording.to_s)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_with_nothing_changed_every_decision_is_made_again(seed: int) -> None:
+    world = lively(seed)
+    recording = read_recording(world.store, 1000.0, world.clock())
+    assert as_it_was(recording)
+    assert replayed(recording) == as_it_was(recording)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_also_from_the_middle_on(seed: int) -> None:
+    world = lively(seed)
+    recording = read_recording(world.store, 1040.0, world.clock())
+    assert as_it_was(recording)
+    assert replayed(recording) == as_it_was(recording)
+
+
+@pytest.mark.parametrize("policy", [Policy(order="psbs"), Policy(order="fair-share"), Policy(backfill="conservative")])
+def test_under_every_kind_of_policy(policy: Policy) -> None:
+    world = lively(3, policy=policy)
+    recording = read_recording(world.store, 1000.0, world.clock())
+    assert replayed(recording) == as_it_was(recording)
+
+
+def test_from_the_database_too(store: PostgresStore) -> None:
+    store.ensure_member("ada", "default", "admin")
+    world = lively(1, store)
+    recording = read_recording(store, 1000.0, world.clock())
+    assert len(as_it_was(recording)) >= 5
+    assert replayed(recording) == as_it_was(recording)
+
+
+def test_another_policy_and_one_more_node_change_what_happens() -> None:
+    """A node of two cores; a long one runs, then wide, narrow: with EASY the narrow one passes."""
+    world = Recorded(
+        [node("n1", cores=2)], behave=lambda s: Behaviour(run_s=50.0 if "long" in s.component.name else 5.0)
+    )
+    world.store.set_policy(Policy(), 0, world.clock(), "admin")
+    for name, cores, run_s in (("long", 1, 50.0), ("wide", 2, 5.0), ("narrow", 1, 5.0)):
+        world.submit(application(component(name, 1, 1, cores=cores), expected_run_s=run_s))
+        world.run(1.0)
+    world.run(200.0)
+    recording = read_recording(world.store, 1000.0, world.clock())
+    assert replayed(recording) == as_it_was(recording)
+    assert starts(as_it_was(recording)) == {"e00001": 1000.0, "e00002": 1050.0, "e00003": 1055.0}
+    assert starts(replayed(recording, Change({"backfill": "easy"}))) == {
+        "e00001": 1000.0,
+        "e00002": 1050.0,
+        "e00003": 1002.0,
+    }
+    more = Change(nodes=(node("n2", cores=2),))
+    assert starts(replayed(recording, more)) == {"e00001": 1000.0, "e00002": 1001.0, "e00003": 1002.0}
+    limits = Change({"tenant_limits": encode({"default": TenantLimit(cores_milli=1000)})})
+    assert starts(replayed(recording, limits)) == {"e00001": 1000.0, "e00003": 1050.0}
+
+
+def test_what_is_not_kept_is_refused() -> None:
+    world = lively(0)
+    with pytest.raises(ReplayRefused, match="wrote down"):
+        read_recording(world.store, 10.0, 2000.0)
+    with pytest.raises(ReplayRefused, match="later than the begin"):
+        read_recording(world.store, 1010.0, 1010.0)
+    world.store.prune(world.clock() + 90 * 86400.0 - 100.0)
+    with pytest.raises(ReplayRefused, match="removed"):
+        read_recording(world.store, 1010.0, 2000.0)
+
+
+def starts(found: Sequence[Decision]) -> dict[str, float]:
+    return {one.execution_id: one.at_s for one in found if one.what == "start_planned"}

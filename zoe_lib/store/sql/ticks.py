@@ -1,0 +1,32 @@
+"""What ticks saw of the world outside the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, insert, select
+
+from zoe_lib.store.base import TickRecord
+from zoe_lib.store.codec import encode
+from zoe_lib.store.sql.writing import check_leader
+from zoe_lib.store.tables import ticks
+
+
+def add_tick(connection: Connection, tick: TickRecord, leader_epoch: int) -> None:
+    """Keep one."""
+    check_leader(connection, leader_epoch)
+    connection.execute(insert(ticks).values(**encode(tick)))
+
+
+def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[TickRecord]:
+    """From the last whole one before `from_s` on."""
+    start: int | None = connection.execute(
+        select(func.max(ticks.c.id)).where(ticks.c.whole, ticks.c.at_s <= from_s)
+    ).scalar_one()
+    if start is None:
+        return ()
+    wanted = select(ticks).where(ticks.c.id >= start, ticks.c.at_s <= to_s).order_by(ticks.c.id)
+    return [
+        TickRecord(row.plan_id, row.at_s, row.epoch, row.read_to, row.whole, row.inputs)
+        for row in connection.execute(wanted)
+    ]
