@@ -175,7 +175,8 @@ class Master:
         wrote = self._picture.take_wrote()
         if self._tick_log is None:
             return
-        inputs = Inputs(without_own(snapshot.nodes, snapshot.active), self._images.absent, snapshot.storage)
+        nodes = without_own(snapshot.nodes, snapshot.active)
+        inputs = Inputs(nodes, self._images.absent, snapshot.storage, snapshot.locality)
         waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
         self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 

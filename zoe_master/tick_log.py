@@ -23,11 +23,15 @@ _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a tick sees beside the journal: nodes by name, images that are not there, the bandwidth to be promised."""
+    """What a tick sees beside the journal: nodes by name, images that are not there.
+
+    Of the store of objects, the bandwidth to be promised, and which nodes hold what the queue is to read.
+    """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     images: Mapping[str, ImageStatus] = field(default_factory=dict)
     supply: Supply | None = None
+    locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +105,9 @@ def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
     }
     nodes.update(dict.fromkeys(before.nodes.keys() - now.nodes.keys()))
     result: dict[str, object] = {"nodes": nodes} if nodes else {}
-    if now.images != before.images:
-        result["images"] = encode(now.images)
-    if now.supply != before.supply:
-        result["supply"] = encode(now.supply)
+    for name in ("images", "supply", "locality"):
+        if getattr(now, name) != getattr(before, name):
+            result[name] = encode(getattr(now, name))
     return result
 
 

@@ -13,7 +13,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, Supply
+from zoe_lib.domain.promises import Supply
 from zoe_lib.store.base import JournalEntry, StoreLimits
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
@@ -22,7 +22,7 @@ from zoe_master.backends.simulated import ManualClock
 from zoe_master.master import Master
 from zoe_master.simulator.history_replay.backend import RecordedBackend
 from zoe_master.simulator.history_replay.recording import Moment, Recording, to_event
-from zoe_master.storage import Seen
+from zoe_master.storage import Seen, Wanted
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
 # Between two recorded ticks: what follows at once from a tick is settled by the next one.
@@ -105,7 +105,7 @@ class Rerun:
             self._happen(entry)
         self._backend.inputs = moment.inputs
         if moment.inputs.supply is not None:
-            self._keeper.supply(moment.inputs.supply)
+            self._keeper.look(moment.inputs.supply, moment.inputs.locality)
         if self._master is None or moment.epoch != self._epoch:
             self._lead(moment)
 
@@ -168,13 +168,13 @@ class _RecordedKeeper:
     def __init__(self) -> None:
         self._seen = Seen()
 
-    def supply(self, supply: Supply) -> None:
+    def look(self, supply: Supply, locality: Mapping[str, frozenset[str]]) -> None:
         """What a tick saw."""
-        self._seen = replace(self._seen, supply=supply)
+        self._seen = replace(self._seen, supply=supply, locality=locality)
 
-    def want(self, slos: Mapping[str, Rates]) -> None:
+    def want(self, wanted: Wanted) -> None:
         """In force."""
-        self._seen = replace(self._seen, slos=slos)
+        self._seen = replace(self._seen, slos=wanted.slos)
 
     def seen(self) -> Seen:
         """The last look."""
