@@ -1,33 +1,86 @@
-"""The published averages of EASY and EASY-SJBF, to every printed digit, through the production master."""
+"""Real logs through the production master: the published averages to every printed digit, and every job as elsewhere.
+
+The reference of `tests/unit/simulator` is compared job for job with whatever logs in the Standard Workload Format lie
+in the folder of test data.
+"""
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.support.needs import test_data
+from tests.unit.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.figures import figures
+from zoe_master.simulator.formats import format_of
+from zoe_master.simulator.formats.lines import read_lines
 from zoe_master.simulator.formats.swf import read_swf
+from zoe_master.simulator.jobs import Run, Trace
 from zoe_master.simulator.trace import Replay
 
+KTH = "KTH-SP2-1996-2.1.sc15filtered.swf.gz"
+SDSC = "SDSC-SP2-1998-4.2.sc15filtered.swf.gz"
+LUBLIN = "lublin_256.swf.gz"
 # Gaussier, Glesser, Reis, Trystram, SC'15: mean bounded slowdown by trace, backfill and whether run times are exact.
 PUBLISHED = [
-    ("KTH-SP2-1996-2.1.sc15filtered.swf.gz", "easy", False, 92.577),
-    ("KTH-SP2-1996-2.1.sc15filtered.swf.gz", "easy-sjbf", False, 69.405),
-    ("KTH-SP2-1996-2.1.sc15filtered.swf.gz", "easy", True, 71.722),
-    ("KTH-SP2-1996-2.1.sc15filtered.swf.gz", "easy-sjbf", True, 49.848),
-    ("SDSC-SP2-1998-4.2.sc15filtered.swf.gz", "easy", False, 87.870),
-    ("SDSC-SP2-1998-4.2.sc15filtered.swf.gz", "easy-sjbf", False, 84.889),
-    ("SDSC-SP2-1998-4.2.sc15filtered.swf.gz", "easy", True, 70.478),
-    ("SDSC-SP2-1998-4.2.sc15filtered.swf.gz", "easy-sjbf", True, 56.836),
+    (KTH, "easy", False, 92.577),
+    (KTH, "easy-sjbf", False, 69.405),
+    (KTH, "easy", True, 71.722),
+    (KTH, "easy-sjbf", True, 49.848),
+    (SDSC, "easy", False, 87.870),
+    (SDSC, "easy-sjbf", False, 84.889),
+    (SDSC, "easy", True, 70.478),
+    (SDSC, "easy-sjbf", True, 56.836),
 ]
+# Mean wait in seconds and mean bounded slowdown of an independent simulator with the same rules.
+INDEPENDENT = [
+    (KTH, "none", 353_776.41, 6_814.973),
+    (SDSC, "none", 1_535_568.62, 13_823.534),
+    (LUBLIN, "none", 2_388_443.76, 66_502.476),
+    (KTH, "easy", 6_836.87, 92.577),
+    (SDSC, "easy", 20_497.76, 87.870),
+    (LUBLIN, "easy", 97_155.99, 590.054),
+]
+BACKFILLS = ("none", "easy", "easy-sjbf")
 
 
-@pytest.mark.parametrize(("file", "backfill", "exact", "published"), PUBLISHED)
-def test_the_published_average_comes_out(file: str, backfill: str, exact: bool, published: float) -> None:
-    path: Path = test_data() / "traces" / file
-    trace = read_swf(path)
-    result = figures(trace, Replay(trace, Policy(backfill=backfill), exact).run(), 1.0)
+def logs() -> list[str]:
+    """Every log in the Standard Workload Format that is there, by name."""
+    folder = Path(os.environ.get("ZOE_TEST_DATA", "")) / "traces"
+    names = sorted(path.name for path in folder.glob("*.swf*")) if "ZOE_TEST_DATA" in os.environ else []
+    return [name for name in names if format_of(read_lines(folder / name), name) == "swf"] or ["none"]
+
+
+@cache
+def trace_of(name: str) -> Trace:
+    return read_swf(test_data() / "traces" / name)
+
+
+@cache
+def runs_of(name: str, backfill: str, exact: bool) -> list[Run]:
+    return Replay(trace_of(name), Policy(backfill=backfill), exact).run()
+
+
+@pytest.mark.parametrize(("name", "backfill", "exact", "published"), PUBLISHED)
+def test_the_published_average_comes_out(name: str, backfill: str, exact: bool, published: float) -> None:
+    result = figures(trace_of(name), runs_of(name, backfill, exact), 1.0)
     assert round(result["mean_bounded_slowdown"], 3) == published
+
+
+@pytest.mark.parametrize(("name", "backfill", "wait_s", "slowdown"), INDEPENDENT)
+def test_the_averages_of_another_simulator_come_out(name: str, backfill: str, wait_s: float, slowdown: float) -> None:
+    result = figures(trace_of(name), runs_of(name, backfill, False), 1.0)
+    assert round(result["mean_wait_s"], 2) == wait_s
+    assert round(result["mean_bounded_slowdown"], 3) == slowdown
+
+
+@pytest.mark.parametrize("backfill", BACKFILLS)
+@pytest.mark.parametrize("name", logs())
+def test_every_job_starts_when_the_reference_starts_it(name: str, backfill: str) -> None:
+    trace = trace_of(name)
+    starts = {run.job.id: run.start_s for run in runs_of(name, backfill, False)}
+    assert starts == simulate(trace.processors, list(trace.jobs), backfill)

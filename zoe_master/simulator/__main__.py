@@ -9,13 +9,14 @@ import sys
 import structlog
 
 from zoe_master.simulator.commands import generate, run, study
+from zoe_master.simulator.invariants import Violation
 from zoe_master.simulator.jobs import TraceError
 
 COMMANDS = (run, generate, study)
 
 
 def main() -> int:
-    """Run one command; 2 for a file that is no trace."""
+    """Run one command; 1 when an invariant does not hold, 2 for a file that is no trace."""
     quiet = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=quiet, cache_logger_on_first_use=True)
     arguments = _parser().parse_args()
@@ -24,6 +25,9 @@ def main() -> int:
     except (TraceError, OSError) as error:
         print(f"zoe-sim: {error}", file=sys.stderr)
         return 2
+    except Violation as error:
+        print(f"zoe-sim: {error}", file=sys.stderr)
+        return 1
     return code
 
 

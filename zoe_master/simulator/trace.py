@@ -1,7 +1,7 @@
-"""Replays a log of rigid jobs through the production master: one node of P cores, one service of p cores a job.
+"""Replays a log of rigid jobs through the production master, as the simulators of the literature do.
 
-Order at equal times, as in the simulators of the literature: what ends as estimated is free first, then come
-submissions, then terminations. On a submission the master ticks only if the new job fits now; on a termination always.
+Order at equal times: what ends as estimated is free first, then come submissions, then terminations. On a termination
+the master ticks always; on a submission to a pool of processors only if the new job fits now, else always.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from zoe_master.master import Master
 from zoe_master.scheduler.calibration import Calibration, Spread
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import Wait, wait_of
+from zoe_master.simulator.invariants import Invariants
 from zoe_master.simulator.jobs import Job, Run, Trace
 
 _COMPONENT = "job"
@@ -39,10 +40,16 @@ class Replay:
     """One run of a trace under a policy.
 
     With `forecast_every` n, each n-th job is told when it will start, if it has to wait; `foretold`: what came of it.
+    With `check`, the invariants are looked at after every tick; Violation when one does not hold.
     """
 
     def __init__(
-        self, trace: Trace, policy: Policy, exact_runtimes: bool = False, forecast_every: int | None = None
+        self,
+        trace: Trace,
+        policy: Policy,
+        exact_runtimes: bool = False,
+        forecast_every: int | None = None,
+        check: bool = False,
     ) -> None:
         self._trace = trace
         self._exact = exact_runtimes
@@ -53,6 +60,7 @@ class Replay:
         epoch = self._store.try_lead("replay")
         assert epoch is not None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock)
+        self._invariants = Invariants(self._store) if check else None
         self._free = trace.processors
         self._ends: list[tuple[float, int, int, str]] = []
         self._jobs: dict[str, Job] = {}
@@ -83,14 +91,8 @@ class Replay:
         self._move_to(job.submit_s)
         execution_id = f"j{len(self._jobs):08}"
         self._jobs[execution_id] = job
-        application = Application(
-            name=str(job.id),
-            components=(Component(_COMPONENT, "trace", job.reservation),),
-            expected_run_s=self._estimate_s(job),
-        )
-        fresh = Execution(execution_id, str(job.id), "trace", job.user, application, job.submit_s)
-        self._store.submit(fresh, "replay")
-        if job.processors <= self._free:
+        self._store.submit(execution_of(job, execution_id, self._estimate_s(job)), "replay")
+        if not self._trace.pool or job.processors <= self._free:
             self._tick()
         if self._forecast_every is not None and len(self._jobs) % self._forecast_every == 0:
             self._tell(execution_id)
@@ -113,8 +115,10 @@ class Replay:
         self._move_to(at_s)
         if execution_id not in self._ended:
             self._ended.add(execution_id)
-            self._backend.end(service_id(execution_id, _COMPONENT, 0, 1))
-            self._free += self._jobs[execution_id].processors
+            job = self._jobs[execution_id]
+            for index in range(job.services):
+                self._backend.end(service_id(execution_id, _COMPONENT, index, 1))
+            self._free += job.processors
         if kind == _ESTIMATED_END:
             heapq.heappush(self._ends, (at_s, _TERMINATION, number, execution_id))
         else:
@@ -125,7 +129,10 @@ class Replay:
 
     def _tick(self) -> None:
         now_s = self._clock()
-        for execution_id in self._master.tick().plan.starts:
+        tick = self._master.tick()
+        if self._invariants is not None:
+            self._invariants.check(tick, self._master.policy, self._master.picture.executions())
+        for execution_id in tick.plan.starts:
             job = self._jobs[execution_id]
             self._free -= job.processors
             self.runs.append(Run(job, now_s, now_s + job.run_s))
@@ -136,6 +143,20 @@ class Replay:
 
     def _move_to(self, at_s: float) -> None:
         self._clock.advance(at_s - self._clock())
+
+
+def execution_of(job: Job, execution_id: str, estimate_s: float) -> Execution:
+    """The job as a user submits it: one component, all of it core."""
+    component = Component(
+        _COMPONENT,
+        "trace",
+        job.reservation,
+        essential_count=job.services,
+        total_count=job.services,
+        labels=job.labels,
+    )
+    application = Application(name=str(job.id), components=(component,), expected_run_s=estimate_s)
+    return Execution(execution_id, application.name, "trace", job.user, application, job.submit_s)
 
 
 def in_trace_order(runs: list[Run]) -> Iterator[Run]:

@@ -19,3 +19,11 @@ def not_negative(text: str) -> float:
     if not number >= 0:
         raise argparse.ArgumentTypeError("at least 0")
     return number
+
+
+def share(text: str) -> float:
+    """A number above zero, of which one is all."""
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError("more than 0")
+    return number

@@ -20,7 +20,7 @@ def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None,
 
     `nodes` is the list of nodes that pods run on, `load` that of the server that the jobs of SWIM run on.
     """
-    found = wanted or _format_of(read_lines(path), path.name)
+    found = wanted or format_of(read_lines(path), path.name)
     if found == "pods":
         if nodes is None:
             raise TraceError(f"{path.name} is a list of pods: the list of its nodes is wanted, too (--nodes FILE)")
@@ -30,7 +30,8 @@ def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None,
     return read_metacentrum(path) if found == "metacentrum" else read_swf(path)
 
 
-def _format_of(lines: Sequence[str], name: str) -> str:
+def format_of(lines: Sequence[str], name: str) -> str:
+    """The format that the lines of a file look like; TraceError for none of `FORMATS`."""
     first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
     if ",cpu_milli," in first:
         return "pods"

@@ -15,34 +15,39 @@ from zoe_master.simulator.formats.lines import read_lines, trace_name
 from zoe_master.simulator.jobs import Job, Trace, TraceError, pool_of, processors_of
 
 _COLUMNS = 6
+# What is expected of a job that reads nothing, and takes no time: an estimate of nothing would be none.
+_LEAST_S = 1e-6
 
 
 def read_swim(path: Path, load: float) -> Trace:
-    """The jobs as work for one server, in order of submission: each runs for as long as its bytes take there.
+    """The jobs as work for one server, in order of submission: each runs for as long as reading its input takes there.
 
     The server is as fast as gives this load: run times add up to `load` times the time from the first submission to
     the last. That is the reading of Dell'Amico, Carra and Michiardi, "PSBS: practical size-based scheduling", IEEE
-    Transactions on Computers 65(7), 2016. Jobs without bytes are left out.
+    Transactions on Computers 65(7), 2016. Jobs without input take no time.
     """
-    sized = sorted(_jobs(read_lines(path), path.name), key=lambda pair: pair[0].submit_s)
-    if not sized:
-        raise TraceError(f"{path.name} holds no job that moves bytes")
-    span_s = sized[-1][0].submit_s - sized[0][0].submit_s
-    bytes_per_s = sum(size for _, size in sized) / (load * span_s) if span_s > 0 else 1.0
-    jobs = tuple(replace(job, run_s=size / bytes_per_s, request_s=size / bytes_per_s) for job, size in sized)
-    return Trace(trace_name(path), pool_of(1), jobs, pool=True)
+    jobs = sorted(_jobs(read_lines(path), path.name), key=lambda job: job.submit_s)
+    read = sum(job.bytes_read for job in jobs)
+    if not read:
+        raise TraceError(f"{path.name} holds no job that reads anything")
+    span_s = jobs[-1].submit_s - jobs[0].submit_s
+    bytes_per_s = read / (load * span_s) if span_s > 0 else 1.0
+    timed = (replace(job, run_s=job.bytes_read / bytes_per_s) for job in jobs)
+    return Trace(
+        trace_name(path),
+        pool_of(1),
+        tuple(replace(job, request_s=max(job.run_s, _LEAST_S)) for job in timed),
+        pool=True,
+    )
 
 
-def _jobs(lines: list[str], name: str) -> Iterator[tuple[Job, int]]:
-    """Every job with its size in bytes."""
+def _jobs(lines: list[str], name: str) -> Iterator[Job]:
     for number, line in enumerate(lines, 1):
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
             raise TraceError(f"{name}, line {number}: {len(columns)} columns, a job of SWIM has {_COLUMNS}")
         try:
-            submit_s, read, shuffled, written = float(columns[1]), *map(int, columns[3:])
+            submit_s, read, _shuffled, written = float(columns[1]), *map(int, columns[3:])
         except ValueError as error:
             raise TraceError(f"{name}, line {number}: {error}") from None
-        size = read + shuffled + written
-        if size > 0:
-            yield Job(number, submit_s, 0.0, 0.0, "swim", processors_of(1), 1, (), read, written), size
+        yield Job(number, submit_s, 0.0, 0.0, "swim", processors_of(1), 1, (), read, written)

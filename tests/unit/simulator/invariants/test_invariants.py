@@ -1,0 +1,209 @@
+"""A deliberately wrong plan, state or journal is caught by the invariant it breaks, and the right one passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.support.scheduling import component, node, queued, started
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.simulator import trace as replaying
+from zoe_master.simulator.invariants import Violation
+from zoe_master.simulator.invariants.capacity import capacity_problems
+from zoe_master.simulator.invariants.journal import Journal
+from zoe_master.simulator.invariants.promises import Promises
+from zoe_master.simulator.invariants.queue import queue_problems
+from zoe_master.simulator.lublin import generate
+
+NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "no room")
+BEHIND = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind")
+FIFO, EASY = Policy(), Policy(backfill="easy")
+
+
+def job(execution_id: str, cores: float, run_s: float = 100.0, at_s: float = 0.0, elastic: int = 0) -> Execution:
+    one = component(cores=cores, memory_gib=0, essential_count=1, total_count=1 + elastic)
+    return queued(execution_id, one, at_s=at_s, expected_run_s=run_s)
+
+
+def found(snapshot: Snapshot, policy: Policy, plan: Plan) -> str:
+    return "; ".join(queue_problems(snapshot, policy, plan))
+
+
+def start(execution: Execution) -> dict[str, tuple[Placement, ...]]:
+    return {execution.id: (Placement(service_id=execution.services[0].id, node="n"),)}
+
+
+def busy(cores: float, free: float = 0.0, **more: object) -> Snapshot:
+    """One node with a job that holds so many cores until second 101, beside so many free ones."""
+    return Snapshot(5.0, (node("n", cores + free),), active=(started(job("r", cores), "n"),), **more)  # type: ignore[arg-type]
+
+
+# -- state -------------------------------------------------------------------------------------------------------------
+def test_a_node_that_is_over_committed() -> None:
+    both = [started(job("a", 5), "n"), started(job("b", 5), "n")]
+    assert list(capacity_problems([node("n", 10)], both)) == []
+    assert "over-committed" in "".join(capacity_problems([node("n", 9)], both))
+
+
+def test_half_a_core_and_one_who_waits_and_holds() -> None:
+    whole = started(queued("x", component(essential_count=2)), "n", "n")
+    half = replace(whole, services=(whole.services[0], replace(whole.services[1], node=None)))
+    assert list(capacity_problems([node("n")], [whole])) == []
+    assert list(capacity_problems([node("n")], [half])) == ["x is starting without its whole core"]
+    waiting = replace(whole, state=ExecutionState.QUEUED)
+    assert list(capacity_problems([node("n")], [waiting])) == ["x waits and holds n"]
+
+
+def test_a_journal_that_tells_otherwise() -> None:
+    store = MemoryStore()
+    journal = Journal(store)
+    fresh = replace(job("x", 1), state=ExecutionState.SUBMITTED, version=0, services=(), marks={})
+    stored = store.submit(fresh, "test")
+    stored = store.append(stored.id, [ev.Queued(at_s=1.0)], stored.version, None)
+    assert list(journal.problems([stored])) == []
+    assert "otherwise" in "".join(journal.problems([replace(stored, priority=7)]))
+    assert "otherwise" in "".join(journal.problems([]))
+
+
+def test_an_illegal_transition_in_the_journal() -> None:
+    store = MemoryStore()
+    journal = Journal(store)
+    stored = store.submit(
+        replace(job("x", 1), version=0, services=(), state=ExecutionState.SUBMITTED, marks={}), "test"
+    )
+    store._state.record(stored, [ev.Running(at_s=1.0)])  # a store that does not ask the lifecycle
+    assert "Running is illegal" in "".join(journal.problems([stored]))
+
+
+# -- plans -------------------------------------------------------------------------------------------------------------
+def test_one_that_is_forgotten() -> None:
+    snapshot = busy(4, queued=(job("a", 1),))
+    assert found(snapshot, FIFO, Plan()) == "a neither starts nor is told why it waits"
+
+
+def test_a_core_refused_though_it_fits() -> None:
+    snapshot = busy(4, free=2, queued=(job("a", 2),))
+    assert found(snapshot, FIFO, schedule(snapshot, FIFO)) == ""
+    assert "its core fits" in found(snapshot, FIFO, Plan(reasons={"a": NO_ROOM}))
+
+
+def test_a_core_refused_before_elastic_services_were_released() -> None:
+    hog = started(job("hog", 2, elastic=2), "n", "n", "n")
+    snapshot = Snapshot(5.0, (node("n", 6),), active=(hog,), queued=(job("a", 3),))
+    wrong = Plan(reasons={"a": NO_ROOM})
+    assert "once elastic services give way" in found(snapshot, FIFO, wrong)
+    stay = Policy(preemption="none")
+    assert found(snapshot, stay, wrong) == ""  # where they stay, it is right
+    for policy in (FIFO, stay):
+        assert found(snapshot, policy, schedule(snapshot, policy)) == ""
+
+
+def test_one_that_waits_behind_nobody() -> None:
+    assert found(busy(4, free=2, queued=(job("a", 2),)), FIFO, Plan(reasons={"a": BEHIND})) == "a waits behind nobody"
+
+
+def test_one_left_behind_that_easy_lets_pass() -> None:
+    """Two cores are free until 101 s, when the first of the queue can start."""
+    snapshot = busy(4, free=2, queued=(job("head", 6), job("short", 2, run_s=50.0), job("long", 2, run_s=500.0)))
+    right = schedule(snapshot, EASY)
+    assert set(right.starts) == {"short"}
+    assert found(snapshot, EASY, right) == ""
+    wrong = Plan(reasons={"head": NO_ROOM, "short": BEHIND, "long": BEHIND})
+    assert found(snapshot, EASY, wrong) == "short was left behind, though it fits now and ends before head can start"
+    assert found(snapshot, FIFO, wrong) == ""  # without backfill nobody passes
+
+
+@pytest.mark.parametrize("order", ["fifo", "sjf", "size", "hrrn"])
+def test_one_that_overtakes_against_the_order(order: str) -> None:
+    """`early` and `late` ask for the same, so every order serves the earlier one first."""
+    early, late = job("early", 3, at_s=0.0), job("late", 3, at_s=2.0)
+    snapshot = busy(4, free=3, queued=(early, late))
+    policy = Policy(order=order)
+    assert found(snapshot, policy, schedule(snapshot, policy)) == ""
+    wrong = Plan(starts=start(late), reasons={"early": NO_ROOM})
+    assert "early comes before late" in found(snapshot, policy, wrong)
+    full = busy(4, queued=(early, late))
+    assert "early comes before late" in found(full, policy, Plan(reasons={"late": NO_ROOM, "early": BEHIND}))
+
+
+@pytest.mark.parametrize("order", ["sjf", "size"])
+def test_ageing_bounds_how_long_short_ones_overtake(order: str) -> None:
+    """A job of 1024 times the size may be overtaken for ten times `ageing_s`, and no longer."""
+    policy = Policy(order=order, ageing_s=10.0)
+    large, small = job("large", 3, run_s=1024.0, at_s=0.0), job("small", 3, run_s=1.0, at_s=99.0)
+    wrong = Plan(starts=start(small), reasons={"large": NO_ROOM})
+    for at_s, problem in ((100.0, ""), (201.0, "large comes before small")):
+        late = replace(small, submitted_at_s=at_s - 1.0)
+        snapshot = replace(busy(4, free=3, queued=(large, late)), now_s=at_s)
+        text = found(snapshot, policy, wrong)
+        assert problem in text
+        assert bool(text) == bool(problem)
+
+
+def test_a_promise_that_a_backfilled_one_breaks() -> None:
+    head = job("head", 6)
+    before = busy(4, free=2, queued=(head,))
+    promises = Promises()
+    refused = Plan(reasons={"head": NO_ROOM})
+    assert promises.problems(before, EASY, refused) == []
+    long = job("long", 2, run_s=500.0, at_s=2.0)
+    after = replace(before, now_s=6.0, queued=(head, long))
+    (problem,) = promises.problems(after, EASY, Plan(starts=start(long), reasons={"head": NO_ROOM}))
+    assert problem == "head could expect to start at 101 s, and now at 506 s"
+
+
+def test_a_promise_is_not_broken_by_a_node_that_goes() -> None:
+    head = job("head", 6)
+    before = busy(4, free=2, queued=(head,))
+    promises, refused = Promises(), Plan(reasons={"head": NO_ROOM})
+    promises.problems(before, EASY, refused)
+    gone = replace(before, nodes=(replace(before.nodes[0], ready=False),))
+    assert promises.problems(gone, EASY, refused) == []
+
+
+# -- through the master ------------------------------------------------------------------------------------------------
+def starts_the_last_first(snapshot: Snapshot, policy: Policy) -> Plan:
+    turned = tuple(replace(e, submitted_at_s=-e.submitted_at_s) for e in snapshot.queued)
+    return schedule(replace(snapshot, queued=turned), policy)
+
+
+def starts_nothing_while_something_runs(snapshot: Snapshot, policy: Policy) -> Plan:
+    if not snapshot.active:
+        return schedule(snapshot, policy)
+    return Plan(reasons={e.id: NO_ROOM if n == 0 else BEHIND for n, e in enumerate(snapshot.queued)})
+
+
+def forgets_what_runs(snapshot: Snapshot, policy: Policy) -> Plan:
+    return schedule(replace(snapshot, active=()), policy)
+
+
+def never_backfills(snapshot: Snapshot, policy: Policy) -> Plan:
+    return schedule(snapshot, replace(policy, backfill="none"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (starts_the_last_first, "comes before|could expect"),
+        (starts_nothing_while_something_runs, "its core fits"),
+        (forgets_what_runs, "over-committed"),
+        (never_backfills, "left behind"),
+    ],
+)
+def test_a_wrong_scheduler_is_caught_in_a_replay(
+    wrong: Callable[[Snapshot, Policy], Plan], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = generate(200, 32, seed=3, overestimate=2.0)
+    replaying.Replay(trace, EASY, check=True).run()
+    monkeypatch.setattr("zoe_master.master.schedule", wrong)
+    with pytest.raises(Violation, match=said):
+        replaying.Replay(trace, EASY, check=True).run()

@@ -1,0 +1,60 @@
+"""Only legal transitions, and the journal alone gives what the master knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.store.base import JournalEntry, Store
+from zoe_lib.store.codec import event_of
+
+_ENTRIES = 1000
+
+
+class Journal:
+    """Reads a store's journal on and applies every event anew, from the submission on."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read_to = store.last_journal_id()
+        self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
+
+    def problems(self, known: Iterable[Execution]) -> Iterator[str]:
+        """What the journal tells otherwise than the master knows, in words."""
+        while entries := self._store.journal(self._read_to, _ENTRIES):
+            for entry in entries:
+                yield from self._follow(entry)
+            self._read_to = entries[-1].id
+        executions = {execution.id: execution for execution in known}
+        for execution_id, told in list(self._executions.items()):
+            if told.terminal:
+                del self._executions[execution_id]
+            elif told != executions.pop(execution_id, None):
+                yield f"the journal tells of {execution_id} otherwise than the master knows"
+        yield from (f"the journal does not tell of {execution_id}" for execution_id in executions)
+
+    def _follow(self, entry: JournalEntry) -> Iterator[str]:
+        if entry.execution_id is None:
+            return
+        before = self._executions.get(entry.execution_id)
+        event = event_of(entry.kind, entry.at_s, entry.cause_id, entry.data)
+        try:
+            self._executions[entry.execution_id] = apply(before or self._fresh(entry.execution_id), event)
+        except IllegalTransition as error:
+            yield str(error)
+
+    def _fresh(self, execution_id: ExecutionId) -> Execution:
+        """As it was before its submission: what no event changes is taken from the store."""
+        stored = self._store.execution(execution_id)
+        return Execution(
+            stored.id,
+            stored.name,
+            stored.tenant,
+            stored.user,
+            stored.application,
+            stored.submitted_at_s,
+            priority=stored.priority,
+            deadline_s=stored.deadline_s,
+            notes=stored.notes,
+        )

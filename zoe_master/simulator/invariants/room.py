@@ -1,0 +1,111 @@
+"""What is free by a plan, counted anew and in the plainest way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from zoe_lib.domain.cluster import Node, gateway_reservation, lacks_labels
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.gateway import core_groups
+from zoe_lib.domain.gateway import held as held_by
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+
+# When it comes free, on which node, how much.
+Release = tuple[float, str, Resources]
+
+
+class Room:
+    """Free amounts by node. Nodes that are not ready, or that an admin holds, have none: so a yes is certain."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._nodes = {node.name: node for node in nodes if node.ready and node.hold is None}
+        self.gateway = gateway_reservation(self._nodes.values())
+        self.free = {name: node.usable for name, node in self._nodes.items()}
+
+    def take(self, node: str | None, amount: Resources) -> None:
+        """Somebody holds this."""
+        if node in self.free:
+            self.free[node] -= amount
+
+    def give(self, node: str, amount: Resources) -> None:
+        """Somebody holds this no more."""
+        if node in self.free:
+            self.free[node] += amount
+
+    def fits(self, execution: Execution) -> bool:
+        """Whether its core surely fits; no for a core of several kinds, of which counting cannot tell."""
+        groups = core_groups(execution.application, self.gateway)
+        if len(groups) != 1:
+            return False
+        component, count = groups[0]
+        nodes = [n for n in self._nodes.values() if lacks_labels(component, n) is None]
+        return sum(_how_often(component.reservation, self.free[n.name]) for n in nodes) >= count
+
+
+def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool) -> Room:
+    """What is free beside all that holds something, what the plan starts, and what it keeps.
+
+    With `elastic_absent`, elastic services and those that are leaving hold nothing.
+    """
+    room = Room(snapshot.nodes)
+    for execution in snapshot.active:
+        for service, amount in held_by(execution, room.gateway):
+            leaving = service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
+            if not (elastic_absent and (leaving or not service.core)):
+                room.take(service.node, amount)
+    for execution, placement in planned(snapshot, plan):
+        service = execution.service(placement.service_id)
+        if service.core or not elastic_absent:
+            room.take(placement.node, execution.component_of(service).reservation)
+    return room
+
+
+def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placement]]:
+    """Every placement of the plan that is for one of the queue, reserved ones too."""
+    for execution in snapshot.queued:
+        for placement in (*plan.starts.get(execution.id, ()), *plan.reserved.get(execution.id, ())):
+            yield execution, placement
+
+
+def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Execution) -> float:
+    """When its core surely fits by the estimates if nothing else starts; infinite when that cannot be told."""
+    room = room_of(snapshot, plan, elastic_absent=policy.preemption == "elastic")
+    for at_s, releases in groupby(sorted(_releases(snapshot, policy, plan), key=_time), key=_time):
+        for _, node, amount in releases:
+            room.give(node, amount)
+        if room.fits(waiting):
+            return at_s
+    return math.inf
+
+
+def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Release]:
+    """Expected ends of all that `room_of` counts as held."""
+    estimates, now_s = Estimates(snapshot.past_runs), snapshot.now_s
+    gives_way = policy.preemption == "elastic"
+    for execution in snapshot.active:
+        for service, amount in held_by(execution, gateway_reservation(snapshot.nodes)):
+            leaving = service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
+            if service.node is not None and not (gives_way and (leaving or not service.core)):
+                yield estimates.end_s(execution, now_s), service.node, amount
+    for execution, placement in planned(snapshot, plan):
+        service = execution.service(placement.service_id)
+        if execution.id in plan.starts and (service.core or not gives_way):
+            amount = execution.component_of(service).reservation
+            yield now_s + estimates.run_s(execution), placement.node, amount
+
+
+def _time(release: Release) -> float:
+    return release[0]
+
+
+def _how_often(wanted: Resources, free: Resources) -> int:
+    """How many times an amount fits into another."""
+    pairs = [(wanted.cores_milli, free.cores_milli), (wanted.memory_bytes, free.memory_bytes)]
+    pairs += [(pieces, free.devices.get(kind, 0)) for kind, pieces in wanted.devices.items()]
+    return min((max(there, 0) // asked if asked else 10**9 if there >= 0 else 0) for asked, there in pairs)
