@@ -263,7 +263,7 @@ def _(event: ev.Ended, execution: Execution, version: int) -> Execution:
 @_change.register
 def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
-    attempt = max(s.attempt for s in execution.services) + 1
+    attempt = max((s.attempt for s in execution.services), default=0) + 1
     return changed(
         execution,
         version=version,
