@@ -28,6 +28,10 @@ class Code(StrEnum):
     INVALID_REQUEST = "invalid_request"
     INVALID_DESCRIPTION = "invalid_description"
     INVALID_POLICY = "invalid_policy"
+    REPLAY_REFUSED = "replay_refused"
+    REPLAY_TOO_LONG = "replay_too_long"
+    REPLAY_BUSY = "replay_busy"
+    REPLAY_FAILED = "replay_failed"
     NEVER_FITS = "never_fits"
     STORAGE_GUARANTEE_UNAVAILABLE = "storage_guarantee_unavailable"
     UNSTORABLE = "unstorable"
@@ -58,6 +62,10 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.INVALID_REQUEST: (422, "The request is not valid"),
     Code.INVALID_DESCRIPTION: (422, "The description is not valid"),
     Code.INVALID_POLICY: (422, "The policy is not valid"),
+    Code.REPLAY_REFUSED: (422, "That cannot be replayed"),
+    Code.REPLAY_TOO_LONG: (422, "The replay did not come to an end within its bounds"),
+    Code.REPLAY_BUSY: (429, "Another replay is running; try again soon"),
+    Code.REPLAY_FAILED: (500, "The replay failed"),
     Code.NEVER_FITS: (422, "It can never run on this installation"),
     Code.STORAGE_GUARANTEE_UNAVAILABLE: (
         422,

@@ -21,6 +21,7 @@ from zoe_cli.commands import (
     output_of,
     planning,
     policy,
+    replaying,
     run,
     tokens,
     why,
@@ -42,7 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, planning, applications, listing, ending, why, output_of, cluster, completion):
+for module in (run, planning, applications, listing, ending, why, output_of, cluster, replaying, completion):
     module.register(app)
 app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")

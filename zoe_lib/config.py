@@ -74,6 +74,10 @@ class Settings(BaseSettings):
     usage_interval_s: float = Field(default=5.0, gt=0, description="Pause between samples of usage.")
     retention_s: float = Field(default=90 * 86400.0, gt=0, description="How long ended executions are kept.")
 
+    replay_s_max: float = Field(default=300.0, gt=0, description="How long `zoe replay` may take.")
+    replay_cpu_s_max: int = Field(default=240, gt=0, description="Most CPU time of a replay, in seconds.")
+    replay_memory_bytes_max: int = Field(default=2 << 30, gt=0, description="Most memory of a replay's process.")
+
     backend: Literal["local", "swarm"] = Field(default="local", description="What runs services.")
     insecure: bool = Field(
         default=False, description="Let the local back-end run for more than one trusted person on loopback."

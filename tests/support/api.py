@@ -35,6 +35,7 @@ class Api:
         self.directory = Path(tempfile.mkdtemp(prefix="zoe-api-"))
         ensure_keys(self.directory / "keys")
         values: dict[str, Any] = {
+            "database_url": database_url,
             "keys_dir": self.directory / "keys",
             "master_endpoint": f"ipc://{self.directory}/master",
             "master_timeout_s": MASTER_TIMEOUT_S,

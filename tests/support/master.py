@@ -18,6 +18,7 @@ from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
 from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
+from zoe_master.tick_log import TickLog
 from zoe_master.waker import Waker
 
 GIB = 2**30
@@ -34,7 +35,7 @@ class TickingMaster:
         self.backend: Any = OneAtATime(backend)
         epoch = store.try_lead("test")
         assert epoch is not None
-        self.master = Master(store, self.backend, epoch)
+        self.master = Master(store, self.backend, epoch, tick_log=TickLog(store, epoch))
         answers = Answers(self.master, self.backend, self._waker, "test", epoch)
         self._store = store
         self._server = Server(endpoint, keys_dir, answers.handlers())

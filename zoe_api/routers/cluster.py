@@ -8,10 +8,12 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
 
 from zoe_api.codes import Code
-from zoe_api.dependencies import Admin, IfMatch, MasterDep, Reader, StoreDep, ask, check_if_match, etag
+from zoe_api.dependencies import Admin, IfMatch, MasterDep, Reader, ServicesDep, StoreDep, ask, check_if_match, etag
 from zoe_api.problems import ApiProblem
+from zoe_api.replays import replay
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy, problems
@@ -19,7 +21,18 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
-from zoe_lib.wire import Diagnostic, DryRunView, NodeList, NodeView, PolicyView, StatusView, UsageList, UsageView
+from zoe_lib.wire import (
+    Diagnostic,
+    DryRunView,
+    NodeList,
+    NodeView,
+    PolicyView,
+    ReplayRequest,
+    ReplayView,
+    StatusView,
+    UsageList,
+    UsageView,
+)
 
 router = APIRouter(tags=["cluster"])
 
@@ -79,6 +92,25 @@ def set_policy(
 def try_policy(body: PolicyView, _who: Admin, master: MasterDep, request: Request) -> DryRunView:
     """What a policy would do with the present queue, beside the one in force; nothing is changed."""
     return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request))
+
+
+@router.post("/replays", response_model=ReplayView)
+def replay_journal(body: ReplayRequest, _who: Admin, its: ServicesDep) -> ReplayView:
+    """What happened since a time, replayed as it was and with another policy, limits or nodes; nothing is changed."""
+    if body.policy:
+        try:
+            wanted = {**PolicyView.of(its.store.policy()).model_dump(), **body.policy}
+            policy = _sound(PolicyView.model_validate(wanted))
+        except ValidationError as error:
+            errors = [
+                Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=one["msg"])
+                for one in error.errors()
+            ]
+            raise ApiProblem(Code.INVALID_POLICY, errors=errors) from None
+        whole = encode(policy)
+        body = body.model_copy(update={"policy": {name: whole[name] for name in body.policy}})
+    now_s = time.time()
+    return ReplayView(**replay(its.settings, body, min(body.to_s or now_s, now_s)))
 
 
 @router.get("/status", response_model=StatusView)

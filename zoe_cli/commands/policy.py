@@ -30,7 +30,7 @@ def set_policy(
     """Change settings of the policy, as an admin; the rest stays as it is. VALUE is JSON or a word."""
     with options(context).client() as client:
         present = client.policy()
-        wanted = {**present.model_dump(), **dict(_setting(text) for text in settings), "version": present.version}
+        wanted = {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}
         try:
             policy = PolicyView.model_validate(wanted)
         except ValidationError as error:
@@ -53,7 +53,8 @@ def _emit_dry_run(context: typer.Context, answer: DryRunView) -> None:
     emit(answer, options(context).output, Rows(("", "now", "with the change"), rows))
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, Any]:
+    """A setting and its value, from KEY=VALUE."""
     key, separator, value = text.partition("=")
     if not separator or key not in PolicyView.model_fields:
         known = ", ".join(name for name in PolicyView.model_fields if name != "version")

@@ -26,6 +26,9 @@ Model = TypeVar("Model", bound=BaseModel)
 _RETRY_PAUSE_S = 0.3
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
+# Longer than servers let a replay take.
+_REPLAY_TIMEOUT_S = 3600.0
+
 
 class Client:
     """Speaks to one Zoe. Use it as a context manager, or call `close`.
@@ -184,6 +187,10 @@ class Client:
         """What a policy would do with the present queue; nothing is changed."""
         return self._call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
 
+    def replay(self, wanted: wire.ReplayRequest) -> wire.ReplayView:
+        """What happened, replayed as it was and with another policy, limits or nodes; takes minutes at most."""
+        return self._call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
+
     def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
         """Put a policy in force, unless somebody changed it since it was read (Conflict)."""
         headers = {"If-Match": f'"{policy.version}"'}
@@ -243,8 +250,11 @@ class Client:
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
         again: bool = False,
+        timeout_s: float | None = None,
     ) -> Model:
-        response = self._answer(method, path, body=body, parameters=parameters, headers=headers, again=again)
+        response = self._answer(
+            method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
+        )
         try:
             return model.model_validate_json(response.content)
         except ValidationError as error:
@@ -261,14 +271,16 @@ class Client:
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
         again: bool = False,
+        timeout_s: float | None = None,
     ) -> httpx.Response:
-        """`again` says that doing it twice does no harm; reads never do."""
+        """`again` says that doing it twice does no harm; reads never do. `timeout_s` in place of the client's."""
         request = self._http.build_request(
             method,
             path,
             json=None if body is None else body.model_dump(mode="json"),
             params={key: value for key, value in (parameters or {}).items() if value is not None},
             headers=headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
         give_up_s = time.monotonic() + self._patience_s
         while True:

@@ -29,6 +29,7 @@ from zoe_lib.wire.executions import (
 from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.people import PrincipalView, TokenList, TokenRequest, TokenView
 from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView
+from zoe_lib.wire.replays import ReplayRequest, ReplayView
 
 __all__ = [
     "SECONDS_MAX",
@@ -59,6 +60,8 @@ __all__ = [
     "PrincipalView",
     "Problem",
     "ReasonView",
+    "ReplayRequest",
+    "ReplayView",
     "ServiceView",
     "StatusView",
     "SubmitRequest",

@@ -8,11 +8,11 @@ import sys
 
 import structlog
 
-from zoe_master.simulator.commands import generate, run, study
+from zoe_master.simulator.commands import generate, replay, run, study
 from zoe_master.simulator.invariants import Violation
 from zoe_master.simulator.jobs import TraceError
 
-COMMANDS = (run, generate, study)
+COMMANDS = (run, generate, replay, study)
 
 
 def main() -> int:

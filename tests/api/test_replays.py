@@ -1,0 +1,121 @@
+"""Admins replay the journal: a child process with bounds, over a connection that only reads."""
+
+from __future__ import annotations
+
+import base64
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.support.api import Api, problem
+from tests.support.documents import document, part
+from tests.support.waiting import until
+from zoe_api import replays
+from zoe_cli.main import app
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client, NotAllowed, Refused
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.wire import ReplayRequest
+from zoe_master.backends.simulated import Behaviour
+
+
+@pytest.fixture(scope="module")
+def busy(shared_api: Api) -> Api:
+    """Three executions, each as wide as the cluster, have run one after the other."""
+    master = shared_api.start_master()
+    master.behaviours["worker"] = Behaviour(run_s=0.3)
+    client = shared_api.client()
+    wide = document(part("worker", essential_count=2, total_count=2, resources={"cores": 4, "memory": "1GiB"}))
+    ids = [client.submit(wide).id for _ in range(3)]
+    for execution_id in ids:
+        until(lambda wanted=execution_id: client.execution(wanted).state is ExecutionState.SUCCEEDED)
+    return shared_api
+
+
+def admin(api: Api) -> Client:
+    return api.client(api.admin)
+
+
+def begin(api: Api) -> float:
+    return api.store.ticks(time.time(), time.time())[0].at_s
+
+
+def test_nothing_changed_makes_every_decision_again(busy: Api) -> None:
+    answer = admin(busy).replay(ReplayRequest(from_s=begin(busy)))
+    assert (answer.decisions, answer.reproduced, answer.first_difference) == (3, 3, "")
+    assert set(answer.figures) == {"as it was"}
+    assert answer.figures["as it was"]["ended"] == 3
+
+
+def test_one_more_node_and_limits_beside_it_as_table_and_picture(busy: Api) -> None:
+    more = ReplayRequest(from_s=begin(busy), add_nodes=["n1", "n1"], picture="png")
+    answer = admin(busy).replay(more)
+    was, changed = answer.figures["as it was"], answer.figures["changed"]
+    assert changed["max_wait_s"] < was["max_wait_s"]
+    assert base64.b64decode(answer.picture or "").startswith(b"\x89PNG")
+    limits = {"tenant_limits": {"red": {"cores_milli": 4000}}}
+    answer = admin(busy).replay(ReplayRequest(from_s=begin(busy), policy=limits, picture="html"))
+    assert answer.figures["changed"]["started"] == 0
+    page = base64.b64decode(answer.picture or "").decode()
+    assert "<svg" in page
+    assert "3 of 3 decisions" in page
+
+
+def test_the_command_line_tells_it_side_by_side(busy: Api, tmp_path: Path) -> None:
+    # With a zone, and a millisecond later, since the last digits are cut off.
+    since = datetime.fromtimestamp(begin(busy) + 0.001, UTC).isoformat()
+    zoe = ["--url", busy.url, "--token", busy.admin, "replay", "--from", since]
+    picture = f"{tmp_path}/a.png"
+    told = CliRunner().invoke(app, [*zoe, "--policy", "order=sjf", "--limits", "red=4", "--picture", picture])
+    assert told.exit_code == 0, told.output
+    assert "3 of 3 decisions were made again as they were" in told.stderr
+    assert told.stdout.splitlines()[0].split() == ["AS", "IT", "WAS", "CHANGED"]
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert CliRunner().invoke(app, [*zoe, "--self-test"]).exit_code == 0
+    for wrong in (["--from", "yesterday"], ["--limits", "red"], ["--picture", "a.gif"], ["--policy", "nothing"]):
+        assert CliRunner().invoke(app, [*zoe, *wrong]).exit_code == 2
+
+
+def test_what_cannot_be_replayed_is_refused(busy: Api) -> None:
+    http = busy.http(busy.admin)
+
+    def refused(**body: object) -> str:
+        return str(problem(http.post("/api/v1/replays", json=body))["code"])
+
+    assert refused(from_s=5.0) == "replay_refused"
+    assert refused(from_s=begin(busy), add_nodes=["nobody"]) == "replay_refused"
+    assert refused(from_s=begin(busy), policy={"order": "best"}) == "invalid_policy"
+    assert refused(from_s=begin(busy), policy={"filters": []}) == "invalid_policy"
+    assert refused(from_s=-1.0) == "invalid_request"
+
+
+def test_only_for_admins(busy: Api) -> None:
+    with pytest.raises(NotAllowed):
+        busy.client().replay(ReplayRequest(from_s=1.0))
+
+
+@pytest.mark.parametrize(("bound", "value"), [("replay_memory_bytes_max", 150 << 20), ("replay_s_max", 0.05)])
+def test_it_ends_at_its_bounds(busy: Api, bound: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(busy.settings, bound, value)
+    with pytest.raises(Refused) as caught:
+        admin(busy).replay(ReplayRequest(from_s=begin(busy)))
+    assert caught.value.problem.code == "replay_too_long", caught.value
+
+
+def test_one_at_a_time(busy: Api) -> None:
+    with replays._one_at_a_time, pytest.raises(Refused) as caught:
+        admin(busy).replay(ReplayRequest(from_s=begin(busy)))
+    assert caught.value.problem.code == "replay_busy"
+
+
+def test_a_store_that_only_reads_cannot_write(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url, read_only=True)
+    try:
+        store.ping()
+        with pytest.raises(Exception, match="read-only"):
+            store.ensure_member("ada", "red", "admin")
+    finally:
+        store.close()

@@ -1,0 +1,35 @@
+"""Replays of the installation's journal."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from zoe_lib.wire.base import SECONDS_MAX, Wire
+
+
+class ReplayRequest(Wire):
+    """What to replay, and what is to be different: settings of the policy, and nodes like those named."""
+
+    from_s: float = Field(ge=0, le=SECONDS_MAX, allow_inf_nan=False)
+    to_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX, allow_inf_nan=False, description="Null: now.")
+    policy: dict[str, Any] = Field(default={}, max_length=100)
+    add_nodes: list[str] = Field(default=[], max_length=100)
+    picture: Literal["png", "html"] | None = None
+
+
+class ReplayView(Wire):
+    """What came of it. With nothing changed, every decision that was made must be made again.
+
+    `figures`: by side (`as it was`, `changed`) and name; times in seconds.
+    """
+
+    from_s: float
+    to_s: float
+    ticks: int
+    decisions: int
+    reproduced: int
+    first_difference: str
+    figures: dict[str, dict[str, float]]
+    picture: str | None = Field(default=None, description="The picture as base64.")
