@@ -20,12 +20,12 @@ from zoe_lib.wire import ReplayRequest
 _REFUSED, _OUT_OF_MEMORY = 3, 4
 _SHORTER = "replay a shorter time"
 # One at a time in a process: each may take all the memory that is allowed.
-_one_at_a_time = threading.Lock()
+one_at_a_time = threading.Lock()
 
 
 def replay(settings: Settings, wanted: ReplayRequest, to_s: float) -> dict[str, Any]:
     """The answer of `zoe-sim replay`, with the picture as base64; a problem when it does not come to an end."""
-    if not _one_at_a_time.acquire(blocking=False):
+    if not one_at_a_time.acquire(blocking=False):
         raise ApiProblem(Code.REPLAY_BUSY)
     try:
         with tempfile.TemporaryDirectory(prefix="zoe-replay-") as directory:
@@ -35,7 +35,7 @@ def replay(settings: Settings, wanted: ReplayRequest, to_s: float) -> dict[str, 
                 answer["picture"] = base64.b64encode(picture.read_bytes()).decode()
             return answer
     finally:
-        _one_at_a_time.release()
+        one_at_a_time.release()
 
 
 def _command(settings: Settings, wanted: ReplayRequest, to_s: float, picture: Path | None) -> list[str]:

@@ -11,12 +11,14 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import HTTPException
+from pydantic import SecretStr
 
 from tests.support.api import Api, problem
 from tests.support.documents import document as described
 from tests.support.documents import job, part
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
+from zoe_api import replays
 from zoe_api.codes import PROBLEMS, Code
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.lifecycle import IllegalTransition
@@ -152,6 +154,25 @@ def storage_guarantee_unavailable(api: Api, _: Raise) -> httpx.Response:
 def unstorable(api: Api, breaks: Raise) -> httpx.Response:
     breaks("submit", Unstorable("a NUL character"))
     return api.http().post("/api/v1/executions", json=BODY)
+
+
+def replay_refused(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).post("/api/v1/replays", json={"from_s": 1.0})
+
+
+def replay_too_long(api: Api, _: Raise) -> httpx.Response:
+    api.settings.replay_s_max = 0.01
+    return replay_refused(api, _)
+
+
+def replay_busy(api: Api, _: Raise) -> httpx.Response:
+    with replays.one_at_a_time:
+        return replay_refused(api, _)
+
+
+def replay_failed(api: Api, _: Raise) -> httpx.Response:
+    api.settings.database_url = SecretStr("postgresql+psycopg2://zoe@/zoe?host=/nonexistent")
+    return replay_refused(api, _)
 
 
 def internal(api: Api, breaks: Raise) -> httpx.Response:

@@ -106,7 +106,7 @@ def test_it_ends_at_its_bounds(busy: Api, bound: str, value: float, monkeypatch:
 
 
 def test_one_at_a_time(busy: Api) -> None:
-    with replays._one_at_a_time, pytest.raises(Refused) as caught:
+    with replays.one_at_a_time, pytest.raises(Refused) as caught:
         admin(busy).replay(ReplayRequest(from_s=begin(busy)))
     assert caught.value.problem.code == "replay_busy"
 
