@@ -17,8 +17,12 @@ COMMANDS = (run, generate, replay, study)
 
 def main() -> int:
     """Run one command; 1 when an invariant does not hold, 2 for a file that is no trace."""
-    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
-    structlog.configure(wrapper_class=quiet, cache_logger_on_first_use=True)
+    # What a fault does to the master is no news here; what would be a defect of the master is.
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
     arguments = _parser().parse_args()
     try:
         code: int = arguments.run(arguments)

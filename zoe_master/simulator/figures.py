@@ -41,7 +41,7 @@ def figures(trace: Trace, runs: Sequence[Run], took_s: float) -> dict[str, Any]:
     return {
         "trace": trace.name,
         "jobs": len(runs),
-        "never_started": len(trace.jobs) - len(runs),
+        "not_run": len(trace.jobs) - len(runs),
         "mean_wait_s": sum(run.wait_s for run in runs) / max(len(runs), 1),
         "mean_bounded_slowdown": sum(slowdowns) / max(len(slowdowns), 1),
         "max_bounded_slowdown": max(slowdowns, default=0.0),

@@ -103,7 +103,7 @@ class SimulatedBackend:
             if service is None or service.present.state in FINAL_STATES | {ObservedState.STOPPING}:
                 continue
             self._replan(service, stop_timeline(service.start, service.behaviour, service.present, now_s))
-        self._changed()
+            self._changed()
 
     def observe(self) -> Sequence[Observation]:
         """The present state of every service, in order of hand-over."""

@@ -6,12 +6,15 @@ import argparse
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
 from zoe_master.simulator.commands.arguments import positive, share
 from zoe_master.simulator.commands.output import print_figures, progress_bar, write_starts
+from zoe_master.simulator.faults.of_trace import run_with_faults
 from zoe_master.simulator.figures import figures, forecast_figures
 from zoe_master.simulator.formats import FORMATS, read_trace
+from zoe_master.simulator.jobs import Run, Trace
 from zoe_master.simulator.trace import Replay
 
 
@@ -32,6 +35,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--forecast-every", type=positive, metavar="N", help="tell each N-th job that has to wait when it will start"
     )
     parser.add_argument("--jobs", type=positive, metavar="N", help="only the first so many jobs")
+    parser.add_argument("--faults", type=positive, metavar="N", help="let so many things go wrong, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed runs exactly the same")
     parser.add_argument("--check", action="store_true", help="look at the invariants after every tick")
     parser.add_argument("--starts", type=Path, metavar="FILE", help="write job_id,start_s for every job")
     parser.add_argument("--json", action="store_true", help="figures as one JSON object")
@@ -43,6 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.jobs is not None:
         trace = replace(trace, jobs=trace.jobs[: arguments.jobs])
     policy = Policy(order=arguments.order, backfill=arguments.backfill)
+    make = _with_faults if arguments.faults else _replay
+    runs, result = make(trace, policy, arguments)
+    if arguments.starts is not None:
+        write_starts(arguments.starts, runs)
+    print_figures(result, arguments.json)
+    return 0
+
+
+def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
     replay = Replay(trace, policy, arguments.exact_runtimes, arguments.forecast_every, arguments.check)
     with progress_bar(len(trace.jobs)) as started:
         began_s = time.perf_counter()
@@ -51,7 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     result = figures(trace, runs, took_s)
     if arguments.forecast_every is not None:
         result |= forecast_figures(replay.foretold)
-    if arguments.starts is not None:
-        write_starts(arguments.starts, runs)
-    print_figures(result, arguments.json)
-    return 0
+    return runs, result
+
+
+def _with_faults(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
+    began_s = time.perf_counter()
+    runs, told = run_with_faults(trace, policy, arguments.seed, arguments.faults, arguments.exact_runtimes)
+    return runs, figures(trace, runs, time.perf_counter() - began_s) | told

@@ -45,7 +45,8 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
             if reason is not None and reason.code is ReasonCode.BEHIND_IN_QUEUE:
                 yield f"{execution.id} waits behind nobody"
         return
-    if room_of(snapshot, plan, elastic_absent=policy.preemption == "elastic").fits(head):
+    gives_way = policy.preemption == "elastic"
+    if room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True).fits(head):
         yield f"{head.id} was refused, though its core fits once elastic services give way"
     yield from _overtaken(snapshot, policy, plan, head)
     if policy.backfill in ("easy", "easy-sjbf"):

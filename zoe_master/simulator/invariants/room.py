@@ -48,16 +48,16 @@ class Room:
         return sum(_how_often(component.reservation, self.free[n.name]) for n in nodes) >= count
 
 
-def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool) -> Room:
+def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_absent: bool = False) -> Room:
     """What is free beside all that holds something, what the plan starts, and what it keeps.
 
-    With `elastic_absent`, elastic services and those that are leaving hold nothing.
+    With `elastic_absent`, elastic services hold nothing; with `leaving_absent`, nor does what was asked to stop.
     """
     room = Room(snapshot.nodes)
     for execution in snapshot.active:
         for service, amount in held_by(execution, room.gateway):
             leaving = service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
-            if not (elastic_absent and (leaving or not service.core)):
+            if not ((elastic_absent and not service.core) or (leaving_absent and leaving)):
                 room.take(service.node, amount)
     for execution, placement in planned(snapshot, plan):
         service = execution.service(placement.service_id)
@@ -90,8 +90,7 @@ def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Releas
     gives_way = policy.preemption == "elastic"
     for execution in snapshot.active:
         for service, amount in held_by(execution, gateway_reservation(snapshot.nodes)):
-            leaving = service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
-            if service.node is not None and not (gives_way and (leaving or not service.core)):
+            if service.node is not None and (service.core or not gives_way):
                 yield estimates.end_s(execution, now_s), service.node, amount
     for execution, placement in planned(snapshot, plan):
         service = execution.service(placement.service_id)

@@ -1,0 +1,105 @@
+"""Random applications under random faults, each run drawn from one seed, every invariant checked after every tick.
+
+There is one run, of a hundred ticks and more, for forty of `ZOE_PROPERTY_CHECKS` (2,000 by default).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.simulated import SimulatedController
+from tests.simulation.world import node, random_application, random_behaviour
+from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.observer import Observer
+from zoe_master.simulator.faults.kinds import Fault, occurrences
+from zoe_master.simulator.faults.run import FaultRun
+from zoe_master.simulator.invariants import Violation
+
+RUNS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000")) // 40
+SPAN_S = 600.0
+POLICIES = [
+    Policy(),
+    Policy(backfill="easy"),
+    Policy(order="sjf", backfill="easy-sjbf"),
+    Policy(order="size", backfill="conservative"),
+    Policy(order="hrrn", preemption="none"),
+]
+
+
+def a_run(seed: int, faults: int = 25) -> FaultRun:
+    chance = random.Random(seed)
+    executions = [
+        Execution(
+            f"e{number:04}",
+            "app",
+            chance.choice(["physics", "biology"]),
+            "ada",
+            random_application(chance),
+            round(chance.uniform(0, SPAN_S), 3),
+            priority=chance.choice([0, 0, 0, 1]),
+        )
+        for number in range(30)
+    ]
+    nodes = [node(f"n{number}", cores=4, memory_gib=16) for number in range(3)]
+    return FaultRun(
+        nodes,
+        executions,
+        lambda _: random_behaviour(chance),
+        POLICIES[seed % len(POLICIES)],
+        occurrences(seed, faults, 0.0, SPAN_S),
+        SimulatedController(Capacity(proxy=1000, nodes={"s": 1000})),
+    )
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_whatever_goes_wrong_everything_ends_and_every_invariant_holds(seed: int) -> None:
+    run = a_run(seed)
+    executions = run.run()
+    assert len(executions) == 30
+    left = [execution for execution in executions if not execution.terminal]
+    assert all(e.reason is not None and e.reason.code is ReasonCode.NEVER_FITS for e in left)
+    assert sum(run.occurred.values()) > 0
+
+
+def test_the_same_seed_is_the_same_run_event_for_event() -> None:
+    first, second, other = a_run(5), a_run(5), a_run(10)
+    assert first.run() == second.run()
+    assert first.digest() == second.digest()
+    assert (first.occurred, first.masters) == (second.occurred, second.masters)
+    other.run()
+    assert other.digest() != first.digest()
+
+
+def test_every_kind_of_fault_is_drawn_and_comes_to_something() -> None:
+    run = a_run(3, faults=120)
+    run.run()
+    assert set(run.occurred) == set(Fault)
+    assert run.masters > 1
+
+
+def test_without_faults_one_master_is_enough() -> None:
+    run = a_run(0, faults=0)
+    run.run()
+    assert run.masters == 1
+    assert not run.occurred
+
+
+def test_a_master_that_knows_otherwise_than_the_journal_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It changes what it knows past the journal."""
+    original = Observer._follow
+
+    def follow(self: Observer, execution, observations, now_s, cause_id):  # type: ignore[no-untyped-def]
+        if execution.state is ExecutionState.RUNNING:
+            self._picture._executions[execution.id] = execution  # changed without the journal
+            object.__setattr__(execution, "priority", execution.priority + 1)
+        return original(self, execution, observations, now_s, cause_id)
+
+    monkeypatch.setattr(Observer, "_follow", follow)
+    with pytest.raises(Violation, match="otherwise than the master knows"):
+        a_run(0).run()

@@ -1,0 +1,89 @@
+"""The command `zoe-sim run`: its figures, its files and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.simulator.__main__ import main
+from zoe_master.simulator.formats.swf import swf_lines
+from zoe_master.simulator.lublin import generate
+
+
+@pytest.fixture(autouse=True)
+def _logging_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command sets the logging of its process, which here is that of all tests."""
+    monkeypatch.setattr("structlog.configure", lambda **_: None)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.swf"
+    path.write_text("\n".join(swf_lines(generate(120, 32, seed=4, overestimate=1.0), "made")))
+    return path
+
+
+def figures_of(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: object
+) -> dict[str, object]:
+    monkeypatch.setattr("sys.argv", ["zoe-sim", "run", *map(str, words), "--json"])
+    assert main() == 0
+    result: dict[str, object] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return result
+
+
+def test_the_figures_and_the_starts(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = tmp_path / "starts.csv"
+    result = figures_of(capsys, monkeypatch, log, "--backfill", "easy", "--check", "--starts", starts)
+    assert result.keys() >= {
+        "mean_wait_s",
+        "mean_bounded_slowdown",
+        "max_bounded_slowdown",
+        "utilisation",
+        "jobs_per_s",
+    }
+    assert (result["jobs"], result["not_run"]) == (120, 0)
+    with starts.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["job_id"]) for row in rows] == list(range(1, 121))
+
+
+def test_faults_are_the_same_for_the_same_seed(
+    log: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, again, other = (figures_of(capsys, monkeypatch, log, "--faults", 40, "--seed", seed) for seed in (1, 1, 2))
+    assert first["digest"] == again["digest"] != other["digest"]
+    assert {k: v for k, v in first.items() if k != "jobs_per_s"} == {
+        k: v for k, v in again.items() if k != "jobs_per_s"
+    }
+    assert sum(count for name, count in first.items() if name.startswith("fault_") and isinstance(count, int)) > 20
+
+
+def test_a_broken_invariant_is_exit_code_1(
+    log: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(snapshot: Snapshot, policy: Policy) -> Plan:
+        return schedule(Snapshot(snapshot.now_s, snapshot.nodes, snapshot.queued), policy)
+
+    monkeypatch.setattr("zoe_master.master.schedule", wrong)
+    monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(log), "--check"])
+    assert main() == 1
+    assert "over-committed" in capsys.readouterr().err
+
+
+def test_what_is_no_trace_is_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "note.txt"
+    path.write_text("hello")
+    monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(path)])
+    assert main() == 2
+    assert "no format" in capsys.readouterr().err

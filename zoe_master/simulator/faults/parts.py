@@ -1,0 +1,57 @@
+"""The parts around the master that faults break."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory_state import State
+from zoe_master.backends.base import BackendError, Observation, Start
+from zoe_master.backends.simulated import SimulatedBackend
+
+
+class BreakingStore(MemoryStore):
+    """A store that is gone after `calls_left` further calls; None: it stays."""
+
+    calls_left: int | None = None
+
+    def _reached(self) -> State:
+        if self.calls_left is not None:
+            self.calls_left -= 1
+            if self.calls_left < 0:
+                raise StoreUnavailable("simulated: the connection was lost")
+        return super()._reached()
+
+
+class BreakingBackend(SimulatedBackend):
+    """Loses `starts_lost` starts, takes none while `refuses`, cannot be seen while `away`, reports `late` if set."""
+
+    starts_lost: int = 0
+    refuses: bool = False
+    away: bool = False
+    late: Sequence[Observation] | None = None
+
+    def start(self, start: Start) -> None:
+        """Hand over, unless it is lost or refused."""
+        if self.refuses:
+            raise BackendError("simulated: takes nothing now")
+        if self.starts_lost > 0:
+            self.starts_lost -= 1
+            return
+        super().start(start)
+
+    def observe(self) -> Sequence[Observation]:
+        """The present, or what was once seen."""
+        if self.away:
+            raise BackendError("simulated: cannot be reached")
+        return self.observe_truly() if self.late is None else self.late
+
+    def observe_truly(self) -> Sequence[Observation]:
+        """The present."""
+        return super().observe()
+
+    def running(self) -> list[Observation]:
+        """What really runs now, by id."""
+        alive = (o for o in self.observe_truly() if o.state.value in ("starting", "started", "ready"))
+        return sorted(alive, key=lambda o: o.service_id)
