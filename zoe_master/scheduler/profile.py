@@ -41,17 +41,34 @@ class Profile:
 
     def reserve(self, execution: Execution, run_s: float) -> tuple[Placement, ...] | None:
         """Keep the earliest room for its core until its expected end; where, if that is now, else None."""
-        for first, at_s in enumerate(self._times):
-            after = self._first_after(first, at_s + run_s)
-            least = self._ledgers[first].copy()
-            for ledger in self._ledgers[first + 1 : after]:
-                least.lower_to(ledger)
-            placer = self._placer.on(least)
-            answer = None if surely_refused(execution, placer) else admit(execution, placer)
-            if isinstance(answer, tuple):
-                self._take(first, after, at_s + run_s, self._placer.ledger.wanted(execution, answer))
+        cores_milli = execution.application.core_resources().cores_milli
+        first = 0
+        while first < len(self._times):
+            after = self._first_after(first, self._times[first] + run_s)
+            full = self._last_full(first, after, cores_milli)
+            if full is not None:
+                first = full + 1  # every begin up to there would reach into it
+                continue
+            answer = self._room(execution, first, after)
+            if answer is not None:
+                holdings = self._placer.ledger.wanted(execution, answer)
+                self._take(first, after, self._times[first] + run_s, holdings)
                 return answer if first == 0 else None
+            first += 1
         return None
+
+    def _last_full(self, first: int, after: int, cores_milli: int) -> int | None:
+        spans = range(after - 1, first - 1, -1)
+        return next((i for i in spans if self._ledgers[i].lacks_cores(cores_milli)), None)
+
+    def _room(self, execution: Execution, first: int, after: int) -> tuple[Placement, ...] | None:
+        """Places that are free in all these spans."""
+        least = self._ledgers[first].copy()
+        for ledger in self._ledgers[first + 1 : after]:
+            least.lower_to(ledger)
+        placer = self._placer.on(least)
+        answer = None if surely_refused(execution, placer) else admit(execution, placer)
+        return answer if isinstance(answer, tuple) else None
 
     def _first_after(self, first: int, end_s: float) -> int:
         """Index of the first span that begins at or after that time."""

@@ -56,6 +56,18 @@ def test_backfill_and_limits_count() -> None:
     assert wait("small", *waiting, active=(running,), backfill="easy") == Wait(0.0)
 
 
+def test_conservative_backfill_keeps_a_reservation_for_everybody_ahead() -> None:
+    """The long one leaves room for the first of those ahead, but would hold up the second."""
+    running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
+    waiting = (job("first", 1, 10.0, cores=3), job("second", 2, 100.0), job("long", 3, 1000.0, cores=1))
+    assert wait("long", *waiting, active=(running,), backfill="easy") == Wait(0.0)
+    assert wait("long", *waiting, active=(running,), backfill="conservative") == Wait(161.0)
+    assert wait("second", *waiting, active=(running,), backfill="conservative") == Wait(61.0)
+    many = tuple(job(f"n{i:04}", 4 + i, 10.0) for i in range(2000))
+    told = wait("n1999", *waiting[1:2], *many, backfill="conservative")
+    assert told == Wait(pytest.approx(100.0 + 1999 * 10.0, rel=0.02), extrapolated=True)
+
+
 def test_one_that_never_fits_holds_up_nobody() -> None:
     assert wait("a", job("monster", 0, 10.0, cores=99), job("a", 1, 10.0)) == Wait(0.0)
 
