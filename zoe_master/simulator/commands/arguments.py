@@ -27,3 +27,11 @@ def share(text: str) -> float:
     if not number > 0:
         raise argparse.ArgumentTypeError("more than 0")
     return number
+
+
+def window(text: str) -> tuple[float, float]:
+    """FROM:TO in seconds, the first before the second."""
+    begins, colon, ends = text.partition(":")
+    if not colon or not float(begins) < float(ends):
+        raise argparse.ArgumentTypeError("FROM:TO, the first before the second")
+    return float(begins), float(ends)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
-from zoe_master.simulator.commands.arguments import positive, share
+from zoe_master.simulator.commands.arguments import positive, share, window
 from zoe_master.simulator.commands.output import print_figures, progress_bar, write_starts
 from zoe_master.simulator.faults.of_trace import run_with_faults
 from zoe_master.simulator.figures import figures, forecast_figures
@@ -39,6 +39,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--seed", type=int, default=1, help="the same seed runs exactly the same")
     parser.add_argument("--check", action="store_true", help="look at the invariants after every tick")
     parser.add_argument("--starts", type=Path, metavar="FILE", help="write job_id,start_s for every job")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write figures and pictures as JSON, PNG and HTML")
+    parser.add_argument(
+        "--window", type=window, metavar="FROM:TO", help="of the report's Gantt chart, in seconds of the trace"
+    )
     parser.add_argument("--json", action="store_true", help="figures as one JSON object")
 
 
@@ -52,6 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     runs, result = make(trace, policy, arguments)
     if arguments.starts is not None:
         write_starts(arguments.starts, runs)
+    if arguments.report is not None:
+        # Drawing takes long to load, and few runs are drawn.
+        from zoe_master.simulator.report.write import write_report
+
+        write_report(arguments.report, trace, runs, result, arguments.window)
     print_figures(result, arguments.json)
     return 0
 
