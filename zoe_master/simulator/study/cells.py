@@ -8,19 +8,22 @@ from typing import Self
 
 from zoe_lib.domain.policy import DEFAULT_WEIGHERS, ORDERS, Policy
 
-PARTS = ("orders", "backfill", "ageing", "storage")
+PARTS = ("orders", "backfill", "ageing", "overload", "storage")
+# Work that arrives, over the cores of the cluster. With the first nearly all are wanted; with the other the cores of
+# flexible applications have to wait, too.
+LOAD, OVERLOAD = 0.9, 2.0
 FAMILIES = ("rigid", "malleable", "flexible")
 SIGMAS = (0.0, 0.5, 1.0, 2.0)
 BACKFILLS = ("none", "easy", "easy-sjbf", "conservative")
-AGEING_S = 600.0
-AGEINGS_S = (0.0, 600.0, 3600.0, 36000.0)
+AGEING_S = 36_000.0
+AGEINGS_S = (0.0, 600.0, 3600.0, AGEING_S)
 # Whether the scheduler knows of the store: not at all; by weigher; rows and columns pushed down; bandwidth preferred or
 # required by those who wish for some; all of it but the requirement.
 STORAGE = ("oblivious", "headroom", "pushdown", "preferred", "required", "all")
 _HEADROOM = ("headroom", "all")
 # Above the spreading of containers: it must be able to change a choice.
 _HEADROOM_WEIGHT = 2.0
-_AGED = ("sjf", "size", "srpt", "psbs")
+_AGED = ("sjf", "size")
 _NO_SIZES = ("fifo", "las", "edf", "fair-share")
 
 
@@ -76,32 +79,40 @@ def cells(seeds: int) -> Iterator[Cell]:
         yield from _orders(seed)
         yield from _backfills(seed)
         yield from _ageings(seed)
+        yield from _overloads(seed)
         yield from _storage(seed)
 
 
 def _orders(seed: int) -> Iterator[Cell]:
     """Each order in each family under wrong estimates. Without backfill some orders ask for no size: one sigma."""
-    ageing_s = AGEING_S
     for order in sorted(ORDERS):
         for family in FAMILIES:
             for sigma in SIGMAS[:1] if order in _NO_SIZES else SIGMAS:
-                yield Cell("orders", order, family, "none", ageing_s, sigma, "none", seed)
+                yield Cell("orders", order, family, "none", AGEING_S, sigma, "none", seed)
 
 
 def _backfills(seed: int) -> Iterator[Cell]:
-    """Whoever may pass, with estimates that are wrong by a factor of e."""
+    """Whoever may pass, with estimates that are wrong by a factor of e: rigid, where waiting is long."""
     for order in ("fifo", "hrrn", "sjf", "size"):
-        for family in ("rigid", "flexible"):
-            for backfill in BACKFILLS:
-                yield Cell("backfill", order, family, backfill, AGEING_S, 1.0, "none", seed)
+        for backfill in BACKFILLS:
+            yield Cell("backfill", order, "rigid", backfill, AGEING_S, 1.0, "none", seed)
 
 
 def _ageings(seed: int) -> Iterator[Cell]:
-    """Slower ageing than by default, and none, with the same errors: rigid, where waiting is long."""
-    for order in sorted(ORDERS.intersection(_AGED)):
-        for family in ("rigid", "flexible"):
-            for ageing_s in AGEINGS_S:
-                yield Cell("ageing", order, family, "none", ageing_s, 1.0, "none", seed)
+    """Slow ageing, faster, and none, with the same errors."""
+    for order in _AGED:
+        for ageing_s in AGEINGS_S:
+            yield Cell("ageing", order, "rigid", "none", ageing_s, 1.0, "none", seed)
+
+
+def _overloads(seed: int) -> Iterator[Cell]:
+    """The flexible family when more work comes than the cluster can do, with the same errors."""
+    for order in sorted(ORDERS):
+        for backfill in ("none", "easy"):
+            yield Cell("overload", order, "flexible", backfill, AGEING_S, 1.0, "none", seed)
+    for order in _AGED:
+        for ageing_s in AGEINGS_S[:-1]:
+            yield Cell("overload", order, "flexible", "none", ageing_s, 1.0, "none", seed)
 
 
 def _storage(seed: int) -> Iterator[Cell]:

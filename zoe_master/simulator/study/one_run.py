@@ -13,7 +13,7 @@ from zoe_lib.domain.storage import Guarantee
 from zoe_master.simulator.elastic_run import ElasticRun, Finished
 from zoe_master.simulator.shared_store import StoreSize
 from zoe_master.simulator.store_use import StoreUse
-from zoe_master.simulator.study.cells import Cell
+from zoe_master.simulator.study.cells import LOAD, OVERLOAD, Cell
 from zoe_master.simulator.workload import (
     MACHINE,
     MACHINES_PER_FACTOR,
@@ -25,8 +25,6 @@ from zoe_master.simulator.workload import (
     with_reading,
 )
 
-# Work that arrives, over the cores of the cluster: nearly all of them, so that policies matter.
-LOAD = 0.9
 MEASURES = (
     "mean_turnaround_s",
     "p95_turnaround_s",
@@ -73,7 +71,9 @@ def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
 
 def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:
     """The applications of a cell: the same for all cells of a seed but for family and errors."""
-    workload = with_errors(arrivals(cell.seed, applications, LOAD), cell.seed, cell.sigma)
+    workload = with_errors(
+        arrivals(cell.seed, applications, OVERLOAD if cell.part == "overload" else LOAD), cell.seed, cell.sigma
+    )
     if cell.storage != "none":
         workload = with_reading(workload, cell.seed)
     return rigid(workload) if cell.family == "rigid" else workload
