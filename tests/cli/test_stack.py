@@ -64,7 +64,7 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     dry = zoe(stack, "policy", "set", "order=las", "--dry-run", "-o", "json")
     assert dry.returncode == 0
     assert waiting in json.loads(dry.stdout)["wanted"]["first"]
-    assert json.loads(zoe(stack, "policy", "get", "-o", "json").stdout)["order"] == "fifo"
+    assert json.loads(zoe(stack, "policy", "get", "-o", "json").stdout)["order"] == "size"
     planned = zoe(stack, "plan", BATCH, *cores)
     assert planned.returncode == 8
     assert "It would wait: " in planned.stdout

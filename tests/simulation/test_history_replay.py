@@ -105,7 +105,7 @@ def test_another_policy_and_one_more_node_change_what_happens() -> None:
     world = Recorded(
         [node("n1", cores=2)], behave=lambda s: Behaviour(run_s=50.0 if "long" in s.component.name else 5.0)
     )
-    world.store.set_policy(Policy(), 0, world.clock(), "admin")
+    world.store.set_policy(Policy(order="fifo", backfill="none"), 0, world.clock(), "admin")
     for name, cores, run_s in (("long", 1, 50.0), ("wide", 2, 5.0), ("narrow", 1, 5.0)):
         world.submit(application(component(name, 1, 1, cores=cores), expected_run_s=run_s))
         world.run(1.0)

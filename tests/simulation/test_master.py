@@ -16,6 +16,7 @@ from tests.simulation.world import (
     random_application,
     random_behaviour,
 )
+from tests.support.scheduling import FIFO
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Kind
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Service, ServiceState
@@ -55,6 +56,7 @@ def test_a_batch_application_runs_to_its_end() -> None:
 
 def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None:
     world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
+    world.store.set_policy(FIFO, 0, world.clock(), "admin")
     first = world.submit(application(component("core", 2, 5)))
     second = world.submit(application(component("core", 3, 3)))
     world.run(1.0, check_invariants)
@@ -68,6 +70,7 @@ def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None
 
 def test_fifo_lets_nobody_pass_and_says_so() -> None:
     world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
+    world.store.set_policy(FIFO, 0, world.clock(), "admin")
     world.submit(application(component("a", 3, 3)))
     blocked = world.submit(application(component("b", 2, 2)))
     small = world.submit(application(component("c", 1, 1)))

@@ -9,11 +9,14 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Placement, Queued, StartPlanned, Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.request import Request
 
 GIB = 2**30
+# For tests of what other parts of the policy do: by arrival, and nobody passes.
+FIFO = Policy(order="fifo", backfill="none")
 
 
 def node(name: str, cores: float = 8, memory_gib: float = 32, **more: Any) -> Node:

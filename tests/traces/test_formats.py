@@ -26,11 +26,11 @@ def test_a_published_file_runs_to_its_end(name: str, run: int, backfill: str) ->
     folder = test_data() / "traces"
     trace: Trace = read_trace(folder / name, nodes=folder / "openb_node_list_all_node.csv.gz")
     trace = replace(trace, jobs=trace.jobs[:run])
-    assert len(Replay(trace, Policy(backfill=backfill), check=True).run()) == run
+    assert len(Replay(trace, Policy(order="fifo", backfill=backfill), check=True).run()) == run
 
 
 def test_fifo_on_the_bytes_of_facebook_is_as_slow_as_published() -> None:
     """Dell'Amico, Carra and Michiardi, 2016: jobs of bytes on one server at load 0.9; mean sojourn by FIFO 11,135 s."""
     trace = read_trace(test_data() / "traces" / FILES[0][0], load=0.9)
-    runs = Replay(trace, Policy()).run()
+    runs = Replay(trace, Policy(order="fifo", backfill="none")).run()
     assert round(sum(one.turnaround_s for one in runs) / len(runs)) == 11_135

@@ -62,7 +62,7 @@ def trace_of(name: str) -> Trace:
 
 @cache
 def runs_of(name: str, backfill: str, exact: bool) -> list[Run]:
-    return Replay(trace_of(name), Policy(backfill=backfill), exact).run()
+    return Replay(trace_of(name), Policy(order="fifo", backfill=backfill), exact).run()
 
 
 @pytest.mark.parametrize(("name", "backfill", "exact", "published"), PUBLISHED)

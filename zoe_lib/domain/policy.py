@@ -62,16 +62,16 @@ class Policy:
     placements_per_tick_max: services placed in one pass; bounds the plan.
     """
 
-    order: str = "fifo"
+    order: str = "size"
     backfill: str = "none"
     backfill_depth_max: int = 100
     preemption: str = "elastic"
-    ageing_s: float = 600.0
+    ageing_s: float = 36_000.0
     tenants: str = "none"
     tenant_shares: Mapping[str, float] = field(default_factory=dict)
     tenant_limits: Mapping[str, TenantLimit] = field(default_factory=dict)
     usage_half_life_s: float = 7 * 86400.0
-    fair_share_age_weight: float = 0.001
+    fair_share_age_weight: float = 0.06
     interactive_share: float = 0.0
     node_holds: Mapping[str, NodeHold] = field(default_factory=dict)
     filters: tuple[str, ...] = DEFAULT_FILTERS

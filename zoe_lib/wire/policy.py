@@ -32,16 +32,16 @@ class NodeHoldView(Wire):
 class PolicyView(Wire):
     """The admin's policy; see docs/reference/policy.md for every field."""
 
-    order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"] = "fifo"
+    order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"] = "size"
     backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "none"
     backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
     preemption: Literal["none", "elastic"] = "elastic"
-    ageing_s: float = Field(default=600.0, ge=0, allow_inf_nan=False)
+    ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)
     tenants: Literal["none", "drf"] = "none"
     tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(default={})
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
     usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
-    fair_share_age_weight: float = Field(default=0.001, ge=0, allow_inf_nan=False)
+    fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)
     node_holds: dict[str, NodeHoldView] = Field(default={})
     filters: list[str] = Field(default=[])

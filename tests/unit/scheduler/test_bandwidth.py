@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.scheduling import component, node, queued, started
+from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.domain.policy import TenantLimit
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
@@ -31,7 +31,7 @@ def decide(
     *waiting: Execution, active: tuple[Execution, ...] = (), supply: Supply | None = SUPPLY, **policy: object
 ) -> Plan:
     snapshot = Snapshot(NOW_S, NODES, waiting, active, storage=supply)
-    return schedule(snapshot, Policy(**policy))  # type: ignore[arg-type]
+    return schedule(snapshot, replace(FIFO, **policy))  # type: ignore[arg-type]
 
 
 def running(execution: Execution, since_s: float = NOW_S) -> Execution:

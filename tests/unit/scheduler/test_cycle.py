@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from tests.support.scheduling import component, node, queued, started
+from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
@@ -112,12 +112,12 @@ def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
     first = queued("first", component(cores=2, essential_count=2))
     second = queued("second", at_s=1)
     snapshot = Snapshot(100.0, nodes, (first, second), (busy,))
-    answer = explain(snapshot, Policy(), "first")
+    answer = explain(snapshot, FIFO, "first")
     assert answer is not None
     assert (answer.ahead, answer.nodes) == (0, {"a": {"c": "cores: 2 wanted, 1 there"}})
     assert answer.change == Change("c", Part.CORES, 2000, 1000)
-    behind = explain(snapshot, Policy(), "second")
+    behind = explain(snapshot, FIFO, "second")
     assert behind is not None
     assert behind.ahead == 1
     assert behind.nodes == {}
-    assert explain(snapshot, Policy(), "r") is None
+    assert explain(snapshot, FIFO, "r") is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.scheduling import component, node, queued, started
+from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.dry_run import DryRun, dry_run
@@ -15,8 +15,8 @@ NOW = Snapshot(10.0, (node("n", cores=8),), (LONG, SHORT), (GREEDY,))
 
 
 def test_it_shows_the_sequence_the_starts_and_the_cost_to_elastic_services() -> None:
-    assert dry_run(NOW, Policy()) == DryRun(("long", "short"), (), 2)
-    assert dry_run(NOW, Policy(order="sjf")) == DryRun(("short", "long"), ("short",), 0)
+    assert dry_run(NOW, FIFO) == DryRun(("long", "short"), (), 2)
+    assert dry_run(NOW, Policy(order="sjf", backfill="none")) == DryRun(("short", "long"), ("short",), 0)
 
 
 def test_holds_are_those_of_the_policy_that_is_tried() -> None:

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.scheduling import component, node, queued, started
+from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.calibration import Calibration
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import STEPS_MAX, Wait, wait_of
@@ -26,7 +25,7 @@ def job(name: str, at_s: float, run_s: float | None, cores: float = 4, **more: o
 
 def wait(execution_id: str, *waiting: Execution, active: tuple[Execution, ...] = (), **policy: object) -> Wait | None:
     snapshot = Snapshot(100.0, NODES, waiting, active)
-    return wait_of(snapshot, Policy(**policy), execution_id, DECLARED)  # type: ignore[arg-type]
+    return wait_of(snapshot, replace(FIFO, **policy), execution_id, DECLARED)  # type: ignore[arg-type]
 
 
 def test_it_waits_for_what_runs_and_for_those_ahead() -> None:

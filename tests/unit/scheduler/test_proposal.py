@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.scheduling import GIB, component, node, queued, started
+from tests.support.scheduling import FIFO, GIB, component, node, queued, started
 from zoe_lib.domain.execution import new_services
-from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.domain.policy import TenantLimit
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.proposal import Change, Part, Proposal, propose
@@ -15,7 +15,7 @@ from zoe_master.scheduler.snapshot import Snapshot
 NODES = (node("n1", cores=8, memory_gib=32), node("n2", cores=8, memory_gib=32))
 BUSY = started(queued("busy", component("b", cores=4, memory_gib=16)), "n1")
 NOW = Snapshot(10.0, NODES, (), (BUSY,))
-POLICY = Policy()
+POLICY = FIFO
 
 
 def test_what_fits_starts_now() -> None:
@@ -58,6 +58,6 @@ def test_where_others_come_first_no_change_helps_and_they_are_counted() -> None:
 
 
 def test_within_a_tenants_limit_less_helps() -> None:
-    limited = Policy(tenant_limits={"*": TenantLimit(cores_milli=6000)})
+    limited = replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=6000)})
     found = propose(NOW, limited, queued("x", component("c", cores=4)))
     assert found.change == Change("c", Part.CORES, 4000, 2000)

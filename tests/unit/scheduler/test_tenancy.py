@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.scheduling import GIB, component, node, queued, started
+from tests.support.scheduling import FIFO, GIB, component, node, queued, started
 from zoe_lib.domain.application import Kind
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy, TenantLimit
@@ -39,7 +39,7 @@ def test_who_holds_much_comes_later_and_shares_weigh() -> None:
 
 
 def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
-    limited = Policy(tenant_limits={"a": TenantLimit(cores_milli=2000), "*": TenantLimit(memory_bytes=4 * GIB)})
+    limited = replace(FIFO, tenant_limits={"a": TenantLimit(cores_milli=2000), "*": TenantLimit(memory_bytes=4 * GIB)})
     waiting = (of("a", "a1", 1, 2), of("a", "a2", 2, 1), of("b", "b", 3, 1, 5), of("c", "c", 4, 1, 4))
     plan = schedule(Snapshot(10.0, NODES, waiting), limited)
     assert sorted(plan.starts) == ["a1", "c"]
@@ -51,7 +51,7 @@ def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
 
 
 def test_elastic_services_keep_within_the_limit_too() -> None:
-    limited = Policy(tenant_limits={"a": TenantLimit(cores_milli=3000)})
+    limited = replace(FIFO, tenant_limits={"a": TenantLimit(cores_milli=3000)})
     plan = schedule(Snapshot(10.0, NODES, (of("a", "a", 1, 1, 1, elastic=5),)), limited)
     assert len(plan.starts["a"]) == 3
 

@@ -29,7 +29,9 @@ TRACES = {
 @pytest.mark.parametrize("backfill", BACKFILLS)
 def test_the_starts_are_the_recorded_ones(name: str, backfill: str) -> None:
     trace = TRACES[name]()
-    starts = {run.job.id: run.start_s for run in Replay(trace, Policy(backfill=backfill), check=True).run()}
+    starts = {
+        run.job.id: run.start_s for run in Replay(trace, Policy(order="fifo", backfill=backfill), check=True).run()
+    }
     recorded = read(name)
     assert len(recorded) == len(starts) == len(trace.jobs)
     assert {job: int(row[backfill]) for job, row in recorded.items()} == starts

@@ -23,6 +23,8 @@ _COLUMNS = {
     "wish_granted": "share of their time with what they wish for",
 }
 _RATIOS = ("mean_turnaround_s", "p95_turnaround_s", "mean_bounded_slowdown", "max_bounded_slowdown")
+# Rounding of sums of seconds.
+_NOTHING = 1e-6
 # Under these names figures stand by seed, for all cells that differ in nothing but the seed.
 Group = dict[int, dict[str, float]]
 
@@ -99,6 +101,8 @@ def _text(interval: Interval, digits: Callable[[float], str]) -> str:
 
 
 def _digits(value: float) -> str:
+    if abs(value) < _NOTHING:
+        return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 

@@ -37,7 +37,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def checked(trace: Trace, backfill: str = "easy") -> dict[int, Run]:
-    return {run.job.id: run for run in Replay(trace, Policy(backfill=backfill), check=True).run()}
+    return {run.job.id: run for run in Replay(trace, Policy(order="fifo", backfill=backfill), check=True).run()}
 
 
 def test_swim_jobs_take_as_long_as_reading_their_input(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.scheduling import component, node, queued, started
+from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionState
@@ -26,7 +26,7 @@ from zoe_master.simulator.lublin import generate
 
 NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "no room")
 BEHIND = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind")
-FIFO, EASY = Policy(), Policy(backfill="easy")
+EASY = replace(FIFO, backfill="easy")
 
 
 def job(execution_id: str, cores: float, run_s: float = 100.0, at_s: float = 0.0, elastic: int = 0) -> Execution:
@@ -101,7 +101,7 @@ def test_a_core_refused_before_elastic_services_were_released() -> None:
     snapshot = Snapshot(5.0, (node("n", 6),), active=(hog,), queued=(job("a", 3),))
     wrong = Plan(reasons={"a": NO_ROOM})
     assert "once elastic services give way" in found(snapshot, FIFO, wrong)
-    stay = Policy(preemption="none")
+    stay = replace(FIFO, preemption="none")
     assert found(snapshot, stay, wrong) == ""  # where they stay, it is right
     for policy in (FIFO, stay):
         assert found(snapshot, policy, schedule(snapshot, policy)) == ""
@@ -127,7 +127,7 @@ def test_one_that_overtakes_against_the_order(order: str) -> None:
     """`early` and `late` ask for the same, so every order serves the earlier one first."""
     early, late = job("early", 3, at_s=0.0), job("late", 3, at_s=2.0)
     snapshot = busy(4, free=3, queued=(early, late))
-    policy = Policy(order=order)
+    policy = replace(FIFO, order=order)
     assert found(snapshot, policy, schedule(snapshot, policy)) == ""
     wrong = Plan(starts=start(late), reasons={"early": NO_ROOM})
     assert "early comes before late" in found(snapshot, policy, wrong)
@@ -138,7 +138,7 @@ def test_one_that_overtakes_against_the_order(order: str) -> None:
 @pytest.mark.parametrize("order", ["sjf", "size"])
 def test_ageing_bounds_how_long_short_ones_overtake(order: str) -> None:
     """A job of 1024 times the size may be overtaken for ten times `ageing_s`, and no longer."""
-    policy = Policy(order=order, ageing_s=10.0)
+    policy = replace(FIFO, order=order, ageing_s=10.0)
     large, small = job("large", 3, run_s=1024.0, at_s=0.0), job("small", 3, run_s=1.0, at_s=99.0)
     wrong = Plan(starts=start(small), reasons={"large": NO_ROOM})
     for at_s, problem in ((100.0, ""), (201.0, "large comes before small")):
