@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-scheduler-smoke study clean test-swarm images up down
+.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -64,6 +64,9 @@ bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes;
 
 bench-scheduler: setup ## the pure pass at scale: placements a second, long queues
 	@$(RUN) -m benchmarks.scheduler_pass
+
+bench-replay: setup ## jobs a second of zoe-sim under EASY (LOG=file.swf.gz, or the KTH log of ZOE_TEST_DATA)
+	@$(RUN) -m benchmarks.replay $(LOG)
 
 bench-scheduler-smoke: setup ## one pass of the scheduler over 100 nodes and 320 executions
 	@$(RUN) -m benchmarks.scheduler_smoke

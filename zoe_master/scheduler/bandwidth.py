@@ -40,7 +40,8 @@ class Guarantees:
         self._first_starts_s = math.inf
         self._beside_first = Rates()
         for execution in active:
-            self._add(execution, estimates.end_s(execution, now_s))
+            if required(execution.application) is not None:
+                self._add(execution, estimates.end_s(execution, now_s))
 
     def refusal(self, execution: Execution) -> Reason | None:
         """Why the bandwidth that it requires cannot be promised now; None when it can, or it requires none."""
