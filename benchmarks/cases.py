@@ -1,0 +1,74 @@
+"""Clusters and queues that several benchmarks look at."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from benchmarks.scheduler_smoke import GIB, queued
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Placement, StartPlanned
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.snapshot import Snapshot
+
+PLACED = 1000
+
+
+def placing(nodes: int, full: float, group: int, executions: int) -> Snapshot:
+    """Nodes of 32 cores, such a share of them taken whole; services of one core and 1 GiB."""
+    cluster = _nodes(nodes, 32)
+    active = tuple(_running(i, node, 32) for i, node in enumerate(cluster[: round(nodes * full)]))
+    service = Component("c", "zoe/tiny", Resources(1000, GIB), essential_count=group, total_count=group)
+    return Snapshot(1.0, cluster, _queue(executions, service), active)
+
+
+def blocked(nodes: int, executions: int) -> Snapshot:
+    """Every node has one core left, and the services want two."""
+    cluster = _nodes(nodes, 2)
+    active = tuple(_running(i, node, 1) for i, node in enumerate(cluster))
+    return Snapshot(1.0, cluster, _queue(executions, Component("c", "zoe/tiny", Resources(2000, GIB))), active)
+
+
+def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
+    """The same, but so many services of one core come first."""
+    picture = blocked(nodes, executions - placed)
+    small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
+    first = tuple(replace(queued(10**7 + i, small), priority=1) for i in range(placed))
+    return replace(picture, queued=(*first, *picture.queued))
+
+
+def mixed(nodes: int, executions: int) -> Snapshot:
+    """Applications of all sizes, as many of them running as fit, the others waiting."""
+    chance = random.Random(1)
+    everybody = []
+    for number in range(executions + 6 * nodes):
+        reservation = Resources(chance.choice([1, 2, 4]) * 1000, chance.choice([1, 4, 8]) * GIB)
+        part = Component("c", "zoe/tiny", reservation, essential_count=chance.randint(1, 12), total_count=12)
+        run_s = chance.choice([60.0, 600.0, 3600.0, 7200.0]) * chance.random()
+        everybody.append(queued(number, Application("bench", (part,), expected_run_s=run_s)))
+    empty = Snapshot(1.0, _nodes(nodes, 32), tuple(everybody))
+    starts = schedule(empty, Policy()).starts
+    active = [apply(e, StartPlanned(at_s=1.0, placements=starts[e.id])) for e in everybody if e.id in starts]
+    waiting = [e for e in everybody if e.id not in starts][:executions]
+    return Snapshot(2.0, empty.nodes, tuple(waiting), tuple(active))
+
+
+def _nodes(count: int, cores: int) -> tuple[Node, ...]:
+    return tuple(Node(f"node{i:05}", Resources(cores * 1000, 128 * GIB)) for i in range(count))
+
+
+def _queue(count: int, service: Component) -> tuple[Execution, ...]:
+    application = Application("bench", (service,))
+    return tuple(queued(i, application) for i in range(count))
+
+
+def _running(number: int, node: Node, cores: int) -> Execution:
+    one = Component("r", "zoe/tiny", Resources(cores * 1000, GIB))
+    execution = queued(10**6 + number, Application("bench", (one,)))
+    placement = Placement(service_id=execution.services[0].id, node=node.name)
+    return apply(execution, StartPlanned(at_s=1.0, placements=(placement,)))
