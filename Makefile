@@ -62,8 +62,9 @@ bench: setup ## all figures of docs/performance.md, measured here and now (minut
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
 
-bench-scheduler: setup ## the pure pass at scale: placements a second, long queues
-	@$(RUN) -m benchmarks.scheduler_pass
+bench-scheduler: setup ## speed of the scheduler beside its goals, and the plot of its growth (minutes)
+	@$(RUN) -m benchmarks.scheduler_pass; passes=$$?; $(RUN) -m benchmarks.growth; growth=$$?; \
+	$(RUN) -m benchmarks.wake_to_plan; wake=$$?; exit $$((passes + growth + wake))
 
 bench-replay: setup ## jobs a second of zoe-sim under EASY (LOG=file.swf.gz, or the KTH log of ZOE_TEST_DATA)
 	@$(RUN) -m benchmarks.replay $(LOG)

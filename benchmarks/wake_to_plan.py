@@ -1,15 +1,18 @@
-"""From the wake-up of the master to its plan, over PostgreSQL: 100 nodes, 1,000 queued executions."""
+"""From the wake-up of the master to its plan, over PostgreSQL: a full cluster and a long queue."""
 
 from __future__ import annotations
 
 import logging
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import structlog
 
+from benchmarks.ranges import Table
 from benchmarks.scheduler_smoke import GIB
-from benchmarks.support import machine, repeated, tell, temporary_home
+from benchmarks.support import machine, temporary_home
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Application
@@ -21,10 +24,11 @@ from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
 from zoe_master.master import Master
 from zoe_master.steps import Step
+from zoe_master.tick_log import TickLog
 
-NODES = 100
-QUEUED = 1000
-RUNS = 7
+CASES = ((100, 1000), (1000, 10_000))
+RUNS = 5
+WRITERS = 8
 
 
 def document(essential: int) -> dict[str, Any]:
@@ -42,65 +46,71 @@ def document(essential: int) -> dict[str, Any]:
 class Bench:
     """A master over a full simulated cluster and a real database with a long queue."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, nodes: int, queued: int) -> None:
         self.store = PostgresStore(url)
         self.store.ensure_member("ada", "default", "admin")
-        nodes = [Node(f"node{i:03}", Resources(32_000, 128 * GIB)) for i in range(NODES)]
-        self.backend = SimulatedBackend(nodes, time.time, behave=lambda _: Behaviour())
+        cluster = [Node(f"node{i:04}", Resources(32_000, 128 * GIB)) for i in range(nodes)]
+        self.backend = SimulatedBackend(cluster, time.time, behave=lambda _: Behaviour())
         rigid, elastic = parse(document(10)), parse(document(3))
         self.application = elastic
         epoch = self.store.try_lead("bench")
         assert epoch is not None
         self.planned_s = 0.0
-        self.master = Master(self.store, self.backend, epoch, reach=self._reach)
+        self.master = Master(self.store, self.backend, epoch, reach=self._reach, tick_log=TickLog(self.store, epoch))
         self.count = 0
         # What fills the cluster is rigid: no core can take room back from it, so the queue stays as long as it is.
-        self.submit(NODES * 32 // 10, rigid)
-        for _ in range(3):
+        self.submit(nodes * 32 // 10, rigid)
+        while self.master.tick().plan.starts:  # one tick places so many services only
+            pass
+        for _ in range(2):
             self.master.tick()
-        self.submit(QUEUED, elastic)
+        self.submit(queued, elastic)
         self.master.tick()
 
     def submit(self, number: int, application: Application) -> None:
         """Put executions into the database, past the API."""
-        for _ in range(number):
-            self.count += 1
-            execution = Execution(f"e{self.count:06}", "bench", "default", "ada", application, time.time())
-            self.store.submit(execution, "bench")
+        first, self.count = self.count, self.count + number
+        names = [f"e{i:06}" for i in range(first, self.count)]
+        fresh = [Execution(name, "bench", "default", "ada", application, time.time()) for name in names]
+        with ThreadPoolExecutor(WRITERS) as writers:
+            list(writers.map(lambda execution: self.store.submit(execution, "bench"), fresh))
 
     def _reach(self, step: Step) -> None:
         if step is Step.PLANNED:
             self.planned_s = time.perf_counter()
 
-    def measure(self) -> dict[str, float]:
-        """One wake-up after a submission, one with nothing new, one after a cluster's worth was freed."""
+    def one_new(self) -> float:
+        """Milliseconds from the wake-up after a submission."""
         self.submit(1, self.application)
-        one_new = self._tick()
-        nothing = self._tick()
-        return {"one new submission: wake-up to plan ms": one_new, "nothing new: wake-up to plan ms": nothing}
+        return self.nothing_new()
 
-    def _tick(self) -> float:
+    def nothing_new(self) -> float:
+        """The same when there is nothing to do."""
         began_s = time.perf_counter()
         self.master.tick()
         return (self.planned_s - began_s) * 1e3
 
 
-def main() -> None:
-    """Measure and print."""
+def main() -> int:
+    """One line for each case; 1 when one is out of its range."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     print(machine())
-    with temporary_home() as home:
-        postgres = EmbeddedPostgres(home)
-        url = postgres.start()
-        try:
-            upgrade(url)
-            bench = Bench(url)
-            waiting = len(bench.master.latest.snapshot.queued) if bench.master.latest else 0
-            tell(f"{NODES} nodes, {waiting} queued", repeated(bench.measure, RUNS))
-            bench.store.close()
-        finally:
-            postgres.stop()
+    table = Table("wake")
+    for nodes, queued in CASES:
+        with temporary_home() as home:
+            postgres = EmbeddedPostgres(home)
+            url = postgres.start()
+            try:
+                upgrade(url)
+                bench = Bench(url, nodes, queued)
+                case = f"{nodes:,} nodes, {queued:,} queued"
+                table.row(f"{case}, one new: wake-up to plan ms", [bench.one_new() for _ in range(RUNS)])
+                table.row(f"{case}, nothing new: wake-up to plan ms", [bench.nothing_new() for _ in range(RUNS)])
+                bench.store.close()
+            finally:
+                postgres.stop()
+    return table.close()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from operator import attrgetter
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
@@ -26,6 +27,9 @@ _MAKING_ROOM = Reason(
 _NOT_SCANNED = Reason(
     ReasonCode.SCAN_LIMIT, "The queue is longer than one pass looks at.", hint="it is looked at when others have gone"
 )
+
+# Queues are long: these are called by loops in C.
+_ID, _NOT_BEFORE, _STORAGE = attrgetter("id"), attrgetter("not_before_s"), attrgetter("application.storage")
 
 
 # Why a core found no room.
@@ -85,7 +89,7 @@ class QueuePass:
         if self._may_be_kept_back(rest):
             self.reasons |= {execution.id: self._kept_back(execution) or behind for execution in rest}
         else:
-            self.reasons |= dict.fromkeys([execution.id for execution in rest], behind)
+            self.reasons.update(dict.fromkeys(map(_ID, rest), behind))
         if not rest:
             return
         match self._policy.backfill:
@@ -158,7 +162,8 @@ class QueuePass:
             self._snapshot.held
             or policy.tenant_limits
             or full
-            or any(e.not_before_s > now_s or e.application.storage is not None for e in rest)
+            or max(map(_NOT_BEFORE, rest), default=0.0) > now_s
+            or any(map(_STORAGE, rest))
         )
 
     def _kept_back(self, execution: Execution) -> Reason | None:
