@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm images up down
+.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -44,6 +44,12 @@ test-unit: setup ## the tests that need no process and no database
 
 test-swarm: setup ## the Swarm back-end on three engines made for it (as root)
 	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py swarm
+
+storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-C (needs memcached)
+	@$(RUN) -m zoe_embedded.swift
+
+test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
+	@ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py storage
 
 lint: setup ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

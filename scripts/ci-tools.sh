@@ -5,6 +5,8 @@ PACKAGES="python3.11 python3.11-venv"
 # A swarm of several engines in network namespaces, and images without a registry.
 PACKAGES="$PACKAGES docker.io iproute2 iptables e2fsprogs openssl busybox-static haproxy debootstrap docker-compose"
 PACKAGES="$PACKAGES docker-registry"
+# An object store on loopback.
+PACKAGES="$PACKAGES memcached"
 missing=""
 for package in $PACKAGES; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

@@ -7,5 +7,6 @@ compile requirements/bootstrap.in -o requirements/bootstrap.lock
 compile pyproject.toml --extra embedded --group dev -o requirements/zoe.lock
 compile requirements/runtime.in -o requirements/runtime.lock
 compile requirements/jupyter.in -o requirements/jupyter.lock
+compile requirements/swift.in -o requirements/swift.lock
 # The same versions, without what only tests and the embedded database need.
 compile pyproject.toml --constraint requirements/zoe.lock -o requirements/server.lock

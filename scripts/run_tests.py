@@ -28,6 +28,7 @@ PARTS = {
     "local back-end": ["tests/local"],
     "swarm": ["tests/swarm"],
     "compose": ["tests/compose"],
+    "storage": ["tests/storage"],
     "api": ["tests/api"],
     "cli": ["tests/cli"],
     "docs": ["tests/docs"],

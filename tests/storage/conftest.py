@@ -1,0 +1,36 @@
+"""One object store for all tests here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.object_store import Person, logged_in, object_store
+from zoe_embedded.swift.store import ObjectStore
+
+
+@pytest.fixture(scope="session")
+def swift() -> Iterator[ObjectStore]:
+    with object_store() as store:
+        yield store
+
+
+@pytest.fixture
+def ann(swift: ObjectStore) -> Iterator[Person]:
+    with logged_in(swift, "acme:ann") as person:
+        yield person
+
+
+@pytest.fixture
+def bob(swift: ObjectStore, ann: Person) -> Iterator[Person]:
+    """Of another tenant, in Ann's account."""
+    with logged_in(swift, "beta:bob", ann.account_url) as person:
+        yield person
+
+
+@pytest.fixture
+def admin(swift: ObjectStore, ann: Person) -> Iterator[Person]:
+    """The storage controller, in Ann's account."""
+    with logged_in(swift, "controller:controller", ann.account_url) as person:
+        yield person

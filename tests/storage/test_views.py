@@ -1,0 +1,221 @@
+"""Views on a real Swift: what is shown, to whom, and what happens to what cannot be shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+
+import httpx
+import pytest
+
+from tests.support.object_store import Person, definition, logged_in, object_store
+from tests.support.waiting import until
+from zoe_embedded.swift.store import ObjectStore
+
+CITIES = ("Nice", "Paris", "Lyon", '"Aix, Provence"')
+HEADER = b"id,city,kwh,note\n"
+
+
+def meters(seed: int, rows: int) -> tuple[bytes, bytes]:
+    """An object, and what a view of it shows: id and kwh of what is in Nice and above 90."""
+    numbers, lines, wanted = random.Random(seed), [], []
+    for row in range(rows):
+        city, kwh = numbers.choice(CITIES), round(numbers.random() * 100, 3)
+        lines.append(f"{row},{city},{kwh},{'x' * numbers.randrange(80)}\n")
+        if city == "Nice" and kwh > 90:
+            wanted.append(f"{row},{kwh}\n")
+    return HEADER + "".join(lines).encode(), "".join(wanted).encode()
+
+
+WANTED = {"columns": ["id", "kwh"], "where": "city = 'Nice' and kwh > 90"}
+
+
+@pytest.fixture
+def source(ann: Person) -> tuple[str, bytes]:
+    """A container with two objects of several splits each, and what a view of it shows."""
+    name = f"meters-{os.urandom(4).hex()}"
+    ann.put(name)
+    shown = b""
+    for number in (1, 2):
+        content, wanted = meters(number, 8000)
+        ann.put(f"{name}/2015/part-{number}.csv", content)
+        shown += wanted
+    ann.put(f"{name}/2015/_SUCCESS")
+    ann.put(f"{name}/other.csv", b"something,else\n1,2\n")
+    return name, shown
+
+
+@pytest.fixture
+def view(source: tuple[str, bytes], admin: Person) -> str:
+    name = f"zoe-view-{os.urandom(4).hex()}"
+    admin.put(name, **definition(source[0], prefix="2015/", split_bytes=2**16, **WANTED))
+    return name
+
+
+def test_a_view_shows_the_wanted_rows_and_columns_and_nothing_else(
+    ann: Person, source: tuple[str, bytes], view: str
+) -> None:
+    entries = ann.listing(view)
+    assert len(entries) > 8
+    assert ann.view(view) == source[1]
+    for entry in entries:
+        head = ann.call("HEAD", f"{view}/{entry['name']}")
+        assert int(head.headers["Content-Length"]) == entry["bytes"]
+        assert len(ann.call("GET", f"{view}/{entry['name']}").content) <= entry["bytes"]
+    assert [e["subdir"] for e in ann.call("GET", f"{view}?format=json&delimiter=/").json()] == ["data/"]
+    pages, marker = [], ""
+    while page := ann.call("GET", f"{view}?format=json&limit=3&marker={marker}").json():
+        pages += page
+        marker = page[-1]["name"]
+    assert pages == entries
+
+
+def test_a_reader_that_comes_again_gets_the_rest(ann: Person, view: str) -> None:
+    path = f"{view}/{ann.listing(view)[1]['name']}"
+    whole = ann.call("GET", path).content
+    rest = ann.call("GET", path, headers={"Range": "bytes=100-"})
+    assert (rest.status_code, rest.content) == (206, whole[100:])
+    part = ann.call("GET", path, headers={"Range": "bytes=0-9"})
+    assert part.content == whole[:10]
+
+
+def test_a_view_is_no_use_to_another_tenant_and_gives_nothing_its_owner_cannot_read(
+    ann: Person, bob: Person, admin: Person, source: tuple[str, bytes], view: str
+) -> None:
+    entry = ann.listing(view)[0]["name"]
+    for method, path in (("GET", f"{view}?format=json"), ("GET", f"{view}/{entry}"), ("HEAD", f"{view}/{entry}")):
+        assert bob.call(method, path).status_code == 403
+    # Who may read the view, but not its source, gets nothing of it either.
+    admin.call("POST", view, headers={"X-Container-Read": "beta:bob"})
+    assert bob.call("GET", f"{view}/{entry}").status_code == 403
+    assert ann.call("GET", f"{view}/{entry}").status_code == 200
+
+
+def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(
+    ann: Person, bob: Person, source: tuple[str, bytes]
+) -> None:
+    for person in (ann, bob):
+        refused = person.call("PUT", "zoe-view-mine", headers=definition(source[0], prefix="2015/"))
+        assert refused.status_code == 403
+    plain = ann.call("GET", f"{source[0]}/2015/part-1.csv")
+    selection = {"names": ["id", "city", "kwh", "note"], "columns": ["id"], "where": "", "start": 0, "end": None}
+    header = {"X-Backend-Zoe-Selection": json.dumps({**selection, "csv": {"header": True}})}
+    assert ann.call("GET", f"{source[0]}/2015/part-1.csv", headers=header).content == plain.content
+    sysmeta = {"X-Container-Sysmeta-Zoe-View": json.dumps({"container": source[0]})}
+    ann.put("zoe-view-sneaked", **sysmeta)
+    assert ann.listing("zoe-view-sneaked") == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"columns": ["price"]}, "there is no column price; there are id, city, kwh, note"),
+        ({"where": "price > 3"}, "there is no column price"),
+        ({"where": "kwh >"}, "ends where a number or a 'text' is expected"),
+        ({"where": "kwh = '" + "x" * 5000 + "'"}, "longer than 4096 characters"),
+        ({"where": "(" * 60 + "kwh = 1" + ")" * 60}, "nested deeper than 50"),
+        ({"csv": {"delimiter": ";;"}}, "delimiter must be one ASCII character"),
+        ({"columns": 5}, "not a view"),
+        ({"prefix": "nothing/"}, "the names of the columns are needed"),
+        ({"surprise": 1}, "not a view"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_when_the_view_is_made(
+    admin: Person, source: tuple[str, bytes], wanted: dict[str, object], words: str
+) -> None:
+    answer = admin.call("PUT", "zoe-view-bad", headers=definition(source[0], **{"prefix": "2015/", **wanted}))
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert admin.call("HEAD", "zoe-view-bad").status_code == 404
+
+
+def test_ten_megabytes_of_predicate_do_no_harm(ann: Person, admin: Person, source: tuple[str, bytes]) -> None:
+    huge = definition(source[0], where="kwh = 1 or " * 10**6 + "kwh = 1")
+    assert admin.call("PUT", "zoe-view-huge", headers=huge).status_code in (400, 431)
+    assert ann.call("GET", source[0]).status_code == 200
+
+
+def test_a_missing_source_and_one_that_changed_are_told(
+    ann: Person, admin: Person, source: tuple[str, bytes], view: str
+) -> None:
+    assert admin.call("PUT", "zoe-view-none", headers=definition("nowhere")).status_code == 404
+    entry = ann.listing(view)[0]["name"]
+    ann.put(f"{source[0]}/2015/part-1.csv", meters(5, 10)[0])
+    assert ann.call("GET", f"{view}/{entry}").status_code == 409
+    assert ann.view(view) == meters(5, 10)[1] + meters(2, 8000)[1]
+    ann.call("DELETE", f"{source[0]}/2015/part-1.csv")
+    assert ann.call("GET", f"{view}/{entry}").status_code == 404
+
+
+def test_malformed_records_end_the_read_with_an_error(ann: Person, admin: Person, swift: ObjectStore) -> None:
+    ann.put("broken")
+    ann.put("broken/early.csv", HEADER + b'1,"Nice,90,x\n')
+    ann.put("broken/late.csv", meters(1, 40_000)[0] + b'1,"Nice,90,x\n')
+    ann.put("broken/other.csv", b"id,city,kwh,price\n1,Nice,99,2\n")
+    admin.put("zoe-view-broken", **definition("broken", **WANTED))
+    parts = {e["name"].removeprefix("data/").split(".")[0]: e["name"] for e in ann.listing("zoe-view-broken")}
+    for name, words in (("early", "a quoted field does not end well"), ("other", "the header is id, city, kwh, price")):
+        refused = ann.call("GET", f"zoe-view-broken/{parts[name]}")
+        assert (refused.status_code, words in refused.text) == (422, True)
+    late = ann.call("GET", f"zoe-view-broken/{parts['late']}")  # nothing was sent yet when it was found
+    assert (late.status_code, late.text) == (503, "the source of this view answers 503 Service Unavailable\n")
+    admin.put("zoe-view-broken-whole", **definition("broken"))
+    [whole] = [e["name"] for e in ann.listing("zoe-view-broken-whole") if "late" in e["name"]]
+    with pytest.raises(httpx.RemoteProtocolError):
+        ann.call("GET", f"zoe-view-broken-whole/{whole}")
+    assert swift.ended() is None
+    assert ann.call("GET", "broken").status_code == 200
+
+
+def test_two_attempts_of_one_part_are_not_guessed_at(ann: Person, admin: Person) -> None:
+    ann.put("attempts")
+    for attempt in (0, 1):
+        ann.put(f"attempts/out/part-00000-uuid-attempt_20261121_0001_m_000000_{attempt}.csv", HEADER + b"1,Nice,91,x\n")
+    answer = admin.call("PUT", "zoe-view-attempts", headers=definition("attempts", **WANTED))
+    assert answer.status_code == 422
+    assert "two attempts" in answer.text
+
+
+def test_segmented_objects_are_filtered_by_the_proxy(ann: Person, admin: Person) -> None:
+    content, wanted = meters(3, 3000)
+    half = len(content) // 2
+    ann.put("segments")
+    ann.put("large")
+    pieces = {"1": content[:half], "2": content[half:]}
+    for name, piece in pieces.items():
+        ann.put(f"segments/{name}", piece)
+    manifest = [{"path": f"/segments/{name}", "size_bytes": len(piece)} for name, piece in pieces.items()]
+    ann.put("large/static.csv?multipart-manifest=put", json.dumps(manifest).encode())
+    admin.put("zoe-view-large", **definition("large", split_bytes=2**16, **WANTED))
+    assert ann.view("zoe-view-large") == wanted
+
+
+def test_a_view_cannot_be_written_and_goes_when_it_is_deleted(ann: Person, admin: Person, view: str) -> None:
+    entry = ann.listing(view)[0]["name"]
+    assert ann.call("PUT", f"{view}/mine", content=b"x").status_code == 405
+    assert ann.call("DELETE", f"{view}/{entry}").status_code == 405
+    assert admin.call("DELETE", view).status_code == 204
+    assert ann.call("GET", f"{view}/{entry}").status_code == 404
+
+
+def test_a_killed_object_server_costs_no_row(
+    swift: ObjectStore, ann: Person, source: tuple[str, bytes], view: str
+) -> None:
+    os.kill(swift.processes["object-1"], signal.SIGKILL)
+    try:
+        assert ann.view(view) == source[1]
+    finally:
+        swift.restart("object-1")
+    until(lambda: ann.view(view) == source[1])
+
+
+def test_without_the_filter_of_the_nodes_the_proxy_does_the_work() -> None:
+    content, wanted = meters(4, 5000)
+    with object_store(filter_at_nodes=False, nodes=1, replicas=1) as store, logged_in(store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/a.csv", content)
+        with logged_in(store, "controller:controller", ann.account_url) as admin:
+            admin.put("zoe-view-1", **definition("meters", split_bytes=2**16, **WANTED))
+        assert ann.view("zoe-view-1") == wanted

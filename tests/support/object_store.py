@@ -1,0 +1,78 @@
+"""An object store of the test's own, and people who log in to it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.needs import need_program
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
+from zoe_embedded.swift.store import ObjectStore
+
+ADMIN = StoreUser("controller", "controller", "controller-key", (".admin", ".reseller_admin"))
+USERS = (ADMIN, StoreUser("acme", "ann", "ann-key"), StoreUser("beta", "bob", "bob-key"))
+
+
+@contextmanager
+def object_store(**changes: Any) -> Iterator[ObjectStore]:
+    """Up, with three users; removed in the end."""
+    need_program("memcached")
+    home = Home.find(CLONE).create()
+    account = home.server_account
+    with tempfile.TemporaryDirectory(prefix="zoe-swift-") as apart:
+        Path(apart).chmod(0o711)
+        configuration = StoreConfiguration(USERS, run_as=account.name if account else None, **changes)
+        with ObjectStore(home, Path(apart) / "swift", configuration) as store:
+            yield store
+
+
+@dataclass
+class Person:
+    """Somebody who has logged in; `account_url` is whose account is used."""
+
+    http: httpx.Client
+    account_url: str
+
+    def call(self, method: str, path: str = "", **arguments: Any) -> httpx.Response:
+        return self.http.request(method, f"{self.account_url}/{path}" if path else self.account_url, **arguments)
+
+    def put(self, path: str, content: bytes = b"", **headers: str) -> None:
+        answer = self.call("PUT", path, content=content, headers=headers)
+        assert answer.is_success, (answer.status_code, answer.text)
+
+    def listing(self, container: str) -> list[dict[str, Any]]:
+        answer = self.call("GET", f"{container}?format=json")
+        assert answer.status_code == 200, (answer.status_code, answer.text)
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+    def view(self, name: str) -> bytes:
+        """All that a view shows."""
+        parts = [self.call("GET", f"{name}/{entry['name']}") for entry in self.listing(name)]
+        assert all(part.status_code == 200 for part in parts), [(part.status_code, part.text) for part in parts]
+        return b"".join(gzip.decompress(part.content) for part in parts)
+
+
+@contextmanager
+def logged_in(store: ObjectStore, login: str, account_url: str = "") -> Iterator[Person]:
+    user = store.user(login)
+    with httpx.Client(timeout=60) as http:
+        answer = http.get(store.auth_url, headers={"X-Auth-User": user.login, "X-Auth-Key": user.key})
+        assert answer.status_code == 200, answer.text
+        http.headers["X-Auth-Token"] = answer.headers["X-Auth-Token"]
+        yield Person(http, account_url or answer.headers["X-Storage-Url"])
+
+
+def definition(container: str, **fields: Any) -> dict[str, str]:
+    """The header that makes a view."""
+    return {"X-Zoe-View": json.dumps({"container": container, "csv": {"header": True}, **fields})}

@@ -1,0 +1,64 @@
+"""What a `where` may say, and what is said about one that cannot be understood."""
+
+from __future__ import annotations
+
+import pytest
+
+from storage_bridge.predicate import And, Comparison, IsNull, Not, Or, PredicateError, columns, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("city = 'Nice'", Comparison("city", "=", "Nice")),
+        ("kwh>=1.5e3", Comparison("kwh", ">=", 1500.0)),
+        ("kwh <> -1", Comparison("kwh", "!=", -1.0)),
+        ("name = 'O''Hara'", Comparison("name", "=", "O'Hara")),
+        ("`the city` = ''", Comparison("the city", "=", "")),
+        ("a is null", IsNull("a")),
+        ("a IS NOT NULL", Not(IsNull("a"))),
+        ("a in (1, 'x')", Or((Comparison("a", "=", 1.0), Comparison("a", "=", "x")))),
+        ("a not in (1)", Not(Comparison("a", "=", 1.0))),
+        ("a between 1 and 2", And((Comparison("a", ">=", 1.0), Comparison("a", "<=", 2.0)))),
+        ("not a = 1", Not(Comparison("a", "=", 1.0))),
+        (
+            "a = 1 or b = 2 and c = 3",
+            Or((Comparison("a", "=", 1.0), And((Comparison("b", "=", 2.0), Comparison("c", "=", 3.0))))),
+        ),
+        (
+            "(a = 1 or b = 2) and c = 3",
+            And((Or((Comparison("a", "=", 1.0), Comparison("b", "=", 2.0))), Comparison("c", "=", 3.0))),
+        ),
+    ],
+)
+def test_what_is_understood(text: str, meaning: object) -> None:
+    assert parse(text) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "ends where a column is expected"),
+        ("city", "ends where a comparison is expected"),
+        ("city = ", "ends where a number or a 'text' is expected"),
+        ("city = Nice", "a number or a 'text' is expected at character 8, not 'Nice'"),
+        ("city = 'Nice", 'cannot be read from character 8 on: "\'Nice"'),
+        ("city like 'N%'", "a comparison is expected at character 6, not 'like'"),
+        ("a = 1 b = 2", "the end is expected at character 7, not 'b'"),
+        ("(a = 1", "ends where ')' is expected"),
+        ("a not 1", "`in` or `between` is expected at character 7, not '1'"),
+        ("1 = a", "a column is expected at character 1, not '1'"),
+        ("a = 1; drop table x", "cannot be read from character 6 on: '; drop table x'"),
+        ("a = 1 or " * 250 + "a = 1", "more than 200 comparisons"),
+        ("not " * 60 + "a = 1", "nested deeper than 50"),
+        ("a" * 5000, "longer than 4096 characters"),
+    ],
+)
+def test_what_is_not_understood_is_said_with_its_place(text: str, words: str) -> None:
+    with pytest.raises(PredicateError) as error:
+        parse(text)
+    assert str(error.value) == words
+
+
+def test_the_columns_that_are_looked_at() -> None:
+    assert columns(parse("a = 1 or not (b is null and c in (1, 2))")) == {"a", "b", "c"}

@@ -1,0 +1,1 @@
+"""OpenStack Swift on loopback: an object store with Zoe's filters, for development, tests and demonstrations."""

@@ -1,0 +1,156 @@
+"""The configuration files of an object store: a proxy, and nodes with a server of each kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+KINDS = ("account", "container", "object")
+REGION = "RegionOne"
+
+_SERVER = """\
+[DEFAULT]
+bind_ip = 127.0.0.1
+bind_port = {port}
+workers = 0
+swift_dir = {swift_dir}
+devices = {devices}
+mount_check = false
+disable_fallocate = true
+fallocate_reserve = 1%
+log_name = {name}
+{user}
+[pipeline:main]
+pipeline = {pipeline}
+[app:{kind}-server]
+use = egg:swift#{kind}
+[filter:zoe_pushdown]
+paste.filter_factory = storage_bridge.swift.object_pushdown:filter_factory
+"""
+
+_PROXY = """\
+[DEFAULT]
+bind_ip = 127.0.0.1
+bind_port = {port}
+workers = {workers}
+swift_dir = {swift_dir}
+log_name = proxy
+{user}
+[pipeline:main]
+pipeline = {pipeline}
+[app:proxy-server]
+use = egg:swift#proxy
+account_autocreate = true
+[filter:catch_errors]
+use = egg:swift#catch_errors
+[filter:gatekeeper]
+use = egg:swift#gatekeeper
+[filter:healthcheck]
+use = egg:swift#healthcheck
+[filter:proxy-logging]
+use = egg:swift#proxy_logging
+[filter:cache]
+use = egg:swift#memcache
+memcache_servers = 127.0.0.1:{memcached}
+[filter:listing_formats]
+use = egg:swift#listing_formats
+[filter:bulk]
+use = egg:swift#bulk
+[filter:tempauth]
+use = egg:swift#tempauth
+{users}
+[filter:slo]
+use = egg:swift#slo
+[filter:dlo]
+use = egg:swift#dlo
+[filter:zoe_views]
+paste.filter_factory = storage_bridge.swift.views:filter_factory
+"""
+_PROXY_PIPELINE = (
+    "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk tempauth {views}"
+    "slo dlo proxy-logging proxy-server"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUser:
+    """Somebody who may log in, as `account:name`; groups are tempauth's (`.admin`, `.reseller_admin`)."""
+
+    account: str
+    name: str
+    key: str
+    groups: tuple[str, ...] = (".admin",)
+
+    @property
+    def login(self) -> str:
+        """What is sent as the user."""
+        return f"{self.account}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where the servers listen on loopback; of each kind one for each node."""
+
+    proxy: int
+    memcached: int
+    servers: Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreConfiguration:
+    """What a store is like. `filters` False leaves our filters out, to compare with."""
+
+    users: Sequence[StoreUser]
+    nodes: int = 2
+    replicas: int = 2
+    proxy_workers: int = 0
+    filters: bool = True
+    filter_at_nodes: bool = True
+    run_as: str | None = None
+
+
+def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash_prefix: str) -> None:
+    """Write all files into `directory`; rings are made of `rings.json`."""
+    (directory / "swift.conf").write_text(
+        f"[swift-hash]\nswift_hash_path_prefix = {hash_prefix}\nswift_hash_path_suffix = zoe\n"
+        "[storage-policy:0]\nname = standard\ndefault = yes\n"
+    )
+    user = f"user = {configuration.run_as}" if configuration.run_as else ""
+    for kind in KINDS:
+        filters = (
+            "zoe_pushdown " if kind == "object" and configuration.filters and configuration.filter_at_nodes else ""
+        )
+        for node, port in enumerate(ports.servers[kind], start=1):
+            text = _SERVER.format(
+                port=port,
+                swift_dir=directory,
+                devices=directory / "devices" / f"node{node}",
+                name=f"{kind}-{node}",
+                kind=kind,
+                user=user,
+                pipeline=f"{filters}{kind}-server",
+            )
+            (directory / f"{kind}-{node}.conf").write_text(text)
+    _write_proxy(directory, configuration, ports, user)
+    devices = {
+        kind: [{"port": port, "device": f"d{node}"} for node, port in enumerate(ports.servers[kind], start=1)]
+        for kind in KINDS
+    }
+    rings = {"directory": str(directory), "replicas": configuration.replicas, "devices": devices}
+    (directory / "rings.json").write_text(json.dumps(rings))
+
+
+def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str) -> None:
+    users = (f"user_{u.account}_{u.name} = {' '.join((u.key, *u.groups))}" for u in configuration.users)
+    text = _PROXY.format(
+        port=ports.proxy,
+        workers=configuration.proxy_workers,
+        swift_dir=directory,
+        pipeline=_PROXY_PIPELINE.format(views="zoe_views " if configuration.filters else ""),
+        memcached=ports.memcached,
+        users="\n".join(users),
+        user=user,
+    )
+    (directory / "proxy.conf").write_text(text)

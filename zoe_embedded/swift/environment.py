@@ -1,0 +1,42 @@
+"""The environment of the object store's servers, apart from Zoe's own: Swift, its clients and our filters."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE, make_readable, make_virtual_environment, shared_python
+
+_LOCK = CLONE / "requirements" / "swift.lock"
+_BRIDGE = CLONE / "storage_bridge"
+# What the servers need of the bridge: installed into their environment, as an operator would.
+_FILTERS = ("__init__.py", "model.py", "predicate.py", "swift")
+
+
+def ensure_swift(home: Home) -> Path:
+    """The directory with Swift's programs, built when it is not there or its lock has changed; with our filters."""
+    directory = home.runtime / "swift"
+    stamp = directory / "zoe.stamp"
+    python = shared_python()
+    wanted = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print("[storage: OpenStack Swift into an environment of its own]", flush=True)
+        make_virtual_environment(directory, python, _LOCK)
+        stamp.write_text(wanted)
+    _install_filters(directory)
+    make_readable(directory)
+    return directory
+
+
+def _install_filters(directory: Path) -> None:
+    target = next(directory.glob("lib/python3*/site-packages")) / _BRIDGE.name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for name in _FILTERS:
+        source = _BRIDGE / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target / name)

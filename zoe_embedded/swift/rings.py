@@ -1,0 +1,31 @@
+"""Builds the rings of a store; run by the interpreter of Swift's environment, with the path of `rings.json`.
+
+The seed is fixed, so that the same devices get the same partitions when ports change.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from swift.common.ring import RingBuilder
+
+_PART_POWER = 6
+_SEED = 1
+
+
+def build(plan: Path) -> None:
+    """Write `<kind>.ring.gz` for every kind of server."""
+    wanted = json.loads(plan.read_text())
+    for kind, devices in wanted["devices"].items():
+        builder = RingBuilder(_PART_POWER, wanted["replicas"], 1)
+        for number, device in enumerate(devices):
+            place = {"region": 1, "zone": number + 1, "ip": "127.0.0.1", "weight": 100}
+            builder.add_dev({"id": number, "port": device["port"], "device": device["device"], **place})
+        builder.rebalance(seed=_SEED)
+        builder.get_ring().save(str(Path(wanted["directory"]) / f"{kind}.ring.gz"))
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))

@@ -1,0 +1,187 @@
+"""The servers of an object store on loopback: begun in order, watched, ended by pid."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from zoe_embedded.home import Home, make_directory
+from zoe_embedded.swift.configuration import KINDS, Ports, StoreConfiguration, StoreUser, write
+from zoe_embedded.swift.environment import ensure_swift
+
+_START_S_MAX = 60.0
+_STOP_S_MAX = 10.0
+_RETRY_S = 0.1
+_STORY_BYTES = 2000
+
+
+class StoreError(Exception):
+    """The object store does not come up; the message says why and what helps."""
+
+
+class ObjectStore:
+    """OpenStack Swift as processes; use as a context manager. Data stay in `directory`."""
+
+    def __init__(self, home: Home, directory: Path, configuration: StoreConfiguration) -> None:
+        self._home = home
+        account = home.server_account
+        self._uid: int | None = account.uid if account is not None else None
+        self._gid: int | None = account.gid if account is not None else None
+        self.directory = directory
+        self.configuration = configuration
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._ports: Ports | None = None
+
+    @property
+    def auth_url(self) -> str:
+        """Where users log in."""
+        return f"http://127.0.0.1:{self._known_ports().proxy}/auth/v1.0"
+
+    @property
+    def processes(self) -> dict[str, int]:
+        """Pids by name: `proxy`, `memcached`, `object-1`, ..."""
+        return {name: process.pid for name, process in self._processes.items()}
+
+    def user(self, login: str) -> StoreUser:
+        """The user of that login, with the key."""
+        return next(user for user in self.configuration.users if user.login == login)
+
+    def ended(self) -> str | None:
+        """The name of a server that ended by itself; None when all run."""
+        return next((name for name, process in self._processes.items() if process.poll() is not None), None)
+
+    def log_of(self, name: str) -> str:
+        """What a server has said."""
+        return (self.directory / f"{name}.log").read_text(errors="replace")
+
+    def __enter__(self) -> Self:
+        memcached = shutil.which("memcached", path=f"{os.environ.get('PATH', '')}:/usr/bin")
+        if memcached is None:
+            raise StoreError("the object store needs memcached; install it:  apt-get install -y memcached")
+        environment = ensure_swift(self._home)
+        try:
+            self._prepare(environment)
+            ports = self._known_ports()
+            self._spawn("memcached", [memcached, "-l", "127.0.0.1", "-p", str(ports.memcached), "-U", "0", "-m", "64"])
+            for kind in KINDS:
+                for number, _ in enumerate(ports.servers[kind], start=1):
+                    self._begin(environment, f"{kind}-{number}", kind)
+            self._begin(environment, "proxy", "proxy")
+            self._wait_until_healthy()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all servers; the proxy first, so that no request is cut in a node."""
+        for process in reversed(self._processes.values()):
+            process.terminate()
+        for process in self._processes.values():
+            try:
+                process.wait(_STOP_S_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._processes.clear()
+
+    def restart(self, name: str) -> None:
+        """Begin a server again that ended or was killed."""
+        self._processes[name].kill()
+        self._processes[name].wait()
+        self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
+        self._wait_until_healthy()
+
+    def _known_ports(self) -> Ports:
+        if self._ports is None:
+            raise StoreError("the object store is not up")
+        return self._ports
+
+    def _prepare(self, environment: Path) -> None:
+        account = self._home.server_account
+        make_directory(self.directory, 0o700, account)
+        nodes = range(1, self.configuration.nodes + 1)
+        for node in nodes:
+            (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
+        free = _free_ports(2 + len(KINDS) * self.configuration.nodes)
+        servers = {kind: [free.pop() for _ in nodes] for kind in KINDS}
+        self._ports = Ports(free.pop(), free.pop(), servers)
+        write(self.directory, self.configuration, self._ports, self._home.secret("swift-hash-prefix"))
+        if account is not None:
+            for path in [self.directory, *self.directory.glob("*.*"), *self.directory.glob("devices/**/")]:
+                os.chown(path, account.uid, account.gid)
+        builder = [str(environment / "bin" / "python"), str(Path(__file__).with_name("rings.py"))]
+        source = Path(builder[1]).read_text()
+        subprocess.run(
+            [builder[0], "-c", source, str(self.directory / "rings.json")], check=True, user=self._uid, group=self._gid
+        )
+
+    def _begin(self, environment: Path, name: str, kind: str) -> None:
+        program = environment / "bin" / f"swift-{kind}-server"
+        python = environment / "bin" / "python"
+        self._spawn(name, [str(python), str(program), str(self.directory / f"{name}.conf"), "-v"])
+
+    def _spawn(self, name: str, command: list[str]) -> None:
+        with (self.directory / f"{name}.log").open("ab") as log:
+            self._processes[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                user=self._uid,
+                group=self._gid,
+                extra_groups=None if self._uid is None else [],
+            )
+
+    def _wait_until_healthy(self) -> None:
+        ports = self._known_ports()
+        checks = {"proxy": ports.proxy} | {f"{k}-{n}": p for k in KINDS for n, p in enumerate(ports.servers[k], 1)}
+        give_up_s = time.monotonic() + _START_S_MAX
+        while checks:
+            for name, process in self._processes.items():
+                if process.poll() is not None:
+                    raise StoreError(f"{name} ended with {process.returncode}:\n{self.log_of(name)[-_STORY_BYTES:]}")
+            checks = {name: port for name, port in checks.items() if not _answers(port, name == "proxy")}
+            if checks and time.monotonic() > give_up_s:
+                raise StoreError(
+                    f"{', '.join(checks)} does not answer:\n{self.log_of(next(iter(checks)))[-_STORY_BYTES:]}"
+                )
+            time.sleep(_RETRY_S if checks else 0)
+
+
+def _answers(port: int, proxy: bool) -> bool:
+    if not proxy:
+        with closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthcheck", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _free_ports(count: int) -> list[int]:
+    """Held open together, so that no two are the same."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
