@@ -46,24 +46,11 @@ class Estimates:
 
     def run_time(self, execution: Execution) -> RunTime:
         """The expected run time and its source. What is learned never exceeds the time limit."""
-        application = execution.application
-        limit_s = application.time_limit_s or math.inf
-        declared_s = application.expected_run_s
-        if declared_s and not self._learned_first:
-            return RunTime(declared_s, Source.DECLARED)
-        learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
-        if learned_s is not None:
-            return RunTime(min(learned_s, limit_s), Source.PAST_RUNS)
-        if declared_s:
-            return RunTime(declared_s, Source.DECLARED)
-        return RunTime(limit_s, Source.TIME_LIMIT if limit_s < math.inf else Source.UNKNOWN)
+        return RunTime(*self._known(execution))
 
     def run_s(self, execution: Execution) -> float:
         """The expected run time in seconds."""
-        declared_s = execution.application.expected_run_s
-        if declared_s and not self._learned_first:  # by far the most, and asked for at every turn
-            return declared_s
-        return self.run_time(execution).seconds
+        return self._known(execution)[0]
 
     def guess_s(self, execution: Execution) -> float:
         """The expected run time in seconds; an hour when nothing is known."""
@@ -73,6 +60,20 @@ class Estimates:
     def end_s(self, execution: Execution, now_s: float) -> float:
         """When a placed execution is expected to end; one that should have ended is expected to end now."""
         return max(execution.marks[Mark.PLACED] + self.run_s(execution), now_s)
+
+    def _known(self, execution: Execution) -> tuple[float, Source]:
+        """As a plain pair: long queues are ranked by it at every tick."""
+        application = execution.application
+        declared_s = application.expected_run_s
+        if declared_s and not self._learned_first:
+            return declared_s, Source.DECLARED
+        limit_s = application.time_limit_s or math.inf
+        learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
+        if learned_s is not None:
+            return min(learned_s, limit_s), Source.PAST_RUNS
+        if declared_s:
+            return declared_s, Source.DECLARED
+        return limit_s, Source.TIME_LIMIT if limit_s < math.inf else Source.UNKNOWN
 
 
 def run_key(execution: Execution) -> RunKey:
