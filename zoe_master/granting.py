@@ -20,6 +20,8 @@ class Granting:
         self._picture = picture
         self._keeper = keeper
         self._reach = reach
+        # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
+        self._supply = Supply()
 
     def supply(self) -> Supply | None:
         """What can be promised; None when there is no controller."""
@@ -37,7 +39,10 @@ class Granting:
         if self._keeper is None:
             return
         active = [e for e in self._picture.executions() if e.state in ACTIVE_STATES]
-        promised = promises(active, self._keeper.seen().supply)
+        supply = self._keeper.seen().supply
+        if not supply.problem:
+            self._supply = supply
+        promised = promises(active, self._supply)
         wanted = by_tenant(active, promised)
         self._keeper.want(Wanted(wanted, self._inputs_of_queue()))
         self._reach(Step.STORAGE_SYNCED)
@@ -46,10 +51,9 @@ class Granting:
         for execution in active:
             if execution.state is not ExecutionState.STARTING or Mark.STORAGE_GRANTED in execution.marks:
                 continue
-            if execution.id in promised:
-                if execution.tenant in held:
-                    self._picture.append(execution, [_granted(promised[execution.id], now_s, plan_id)])
-            elif execution.id in plan.starts:
+            if execution.id in promised and execution.tenant in held:
+                self._picture.append(execution, [_granted(promised[execution.id], now_s, plan_id)])
+            elif execution.id in plan.starts and (supply.problem or execution.id not in promised):
                 self._decline(execution, now_s, plan_id)
 
     def _inputs_of_queue(self) -> frozenset[str]:

@@ -116,6 +116,23 @@ def test_one_whose_controller_goes_away_after_the_plan_starts_nothing_until_it_i
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
 
 
+def test_a_controller_that_was_away_is_not_told_to_take_back_what_goes_on() -> None:
+    one = world(behave=lambda _: Behaviour(run_s=100.0))
+    controller = Faithful(CAPACITY)
+    one.controller = controller
+    one.restart()
+    one.submit(wants(40, Guarantee.PREFERRED))
+    one.run(5.0)
+    controller.down = True
+    late = one.submit(wants(10, Guarantee.PREFERRED))
+    one.run(5.0)
+    assert "storage_declined" in kinds(one, late)
+    controller.down = False
+    one.run(5.0)
+    assert controller.lowered == []
+    assert slos(one) == {"default": BandwidthSlo(50 * MB)}
+
+
 def test_what_others_were_promised_by_the_controller_is_not_promised_again() -> None:
     one = world()
     controller = Shared(CAPACITY)
@@ -187,6 +204,24 @@ class Fading(SimulatedController):
         if self.refuse_slos:
             raise StorageUnavailableError("it was restarted")
         super().set_slo(tenant, slo)
+
+
+class Faithful(SimulatedController):
+    """Remembers every promise that was lowered or taken back."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        super().__init__(capacity)
+        self.lowered: list[str] = []
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        before = self.slos().get(tenant, BandwidthSlo(0)).read_bytes_per_s or 0
+        if (slo.read_bytes_per_s or 0) < before:
+            self.lowered.append(tenant)
+        super().set_slo(tenant, slo)
+
+    def clear_slo(self, tenant: str) -> None:
+        self.lowered.append(tenant)
+        super().clear_slo(tenant)
 
 
 class Shared(SimulatedController):

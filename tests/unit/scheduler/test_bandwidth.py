@@ -10,7 +10,12 @@ from zoe_lib.domain.policy import TenantLimit
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.waiting import WaitCause, cause_of
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.explain import explain
+from zoe_master.scheduler.forecast import Wait, wait_of
+from zoe_master.scheduler.proposal import propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
 MB = 1_000_000
@@ -101,3 +106,19 @@ def test_who_waits_for_nodes_keeps_the_bandwidth_it_will_need() -> None:
     plan = decide(reads("a", 80, 1.0), reads("b", 30, 2.0, run_s=1.0, cores=0), active=(active,), backfill="easy")
     assert plan.reasons["a"].code is ReasonCode.NO_RESOURCES
     assert plan.reasons["b"].code is ReasonCode.STORAGE_BANDWIDTH
+
+
+def test_explain_eta_and_plan_know_of_it() -> None:
+    active = (running(reads("r", 75, run_s=290.0)),)
+    waiting = reads("a", 40, 1.0)
+    snapshot = Snapshot(NOW_S, NODES, (waiting,), active, storage=SUPPLY)
+    answer = explain(snapshot, FIFO, "a")
+    assert answer is not None
+    assert answer.reason is not None
+    assert answer.reason.code is ReasonCode.STORAGE_BANDWIDTH
+    assert wait_of(snapshot, FIFO, "a", Estimates({})) == Wait(290.0)
+    proposal = propose(replace(snapshot, queued=()), FIFO, waiting)
+    assert not proposal.starts_now
+    assert proposal.reason is not None
+    assert proposal.reason.code is ReasonCode.STORAGE_BANDWIDTH
+    assert cause_of(proposal.reason) is WaitCause.STORAGE
