@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from zoe_master.simulator.study.cells import Cell
@@ -35,9 +35,15 @@ def tables(rows: Mapping[str, Sequence[tuple[Cell, Row]]]) -> str:
     for part, its_rows in rows.items():
         groups = _groups(its_rows)
         if groups:
-            seeds = max(map(len, groups.values()))
-            text += f"\n## {part.capitalize()}\n{seeds} seeds.\n\n" + _part(groups)
+            text += f"\n## {part.capitalize()}\n{_seeds(groups.values())}\n\n" + _part(groups)
     return text
+
+
+def _seeds(groups: Collection[Group]) -> str:
+    least, most = min(map(len, groups)), max(map(len, groups))
+    if least == most:
+        return f"{most} seeds."
+    return f"{least} to {most} seeds: the study is not complete. Ratios are of pairs of the same seed."
 
 
 def _groups(rows: Iterable[tuple[Cell, Row]]) -> dict[Cell, Group]:

@@ -65,3 +65,12 @@ def cell(order: str, seed: int) -> Cell:
 def figures(value: float, applications: int = 4) -> dict[str, float]:
     names = ("mean_turnaround_s", "p95_turnaround_s", "mean_bounded_slowdown", "max_bounded_slowdown", "mean_wait_s")
     return {"applications": applications, **dict.fromkeys(names, value), "allocation": 0.5, "preempted": 0, "cpu_s": 1}
+
+
+def test_a_study_that_is_not_complete_says_so(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for seed in range(3):
+        results.add(cell("fifo", seed), figures(1.0))
+    assert "3 seeds." in tables({"orders": results.rows("orders")})
+    results.add(cell("sjf", 0), figures(1.0))
+    assert "1 to 3 seeds: the study is not complete" in tables({"orders": results.rows("orders")})
