@@ -31,6 +31,8 @@ def object_store(**changes: Any) -> Iterator[ObjectStore]:
     account = home.server_account
     with tempfile.TemporaryDirectory(prefix="zoe-swift-") as apart:
         Path(apart).chmod(0o711)
+        if "controller" in changes:
+            changes["controller"] = changes["controller"](Path(apart), account)
         configuration = StoreConfiguration(USERS, run_as=account.name if account else None, **changes)
         with ObjectStore(home, Path(apart) / "swift", configuration) as store:
             yield store

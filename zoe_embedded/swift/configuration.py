@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 KINDS = ("account", "container", "object")
@@ -67,9 +67,13 @@ use = egg:swift#slo
 use = egg:swift#dlo
 [filter:zoe_views]
 paste.filter_factory = storage_bridge.swift.views:filter_factory
+[filter:zoe_bandwidth]
+paste.filter_factory = storage_bridge.swift.bandwidth:filter_factory
+rates_file = {swift_dir}/rates
+{controller}
 """
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk tempauth {views}"
+    "catch_errors gatekeeper healthcheck proxy-logging {bandwidth}cache listing_formats bulk tempauth {views}"
     "slo dlo proxy-logging proxy-server"
 )
 
@@ -99,6 +103,15 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerLine:
+    """Where the storage controller listens, and the file of keys for it (see storage_bridge/swift/bandwidth.py)."""
+
+    limits_from: str
+    usage_to: str
+    key_file: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoreConfiguration:
     """What a store is like. `filters` False leaves our filters out, to compare with."""
 
@@ -109,6 +122,7 @@ class StoreConfiguration:
     filters: bool = True
     filter_at_nodes: bool = True
     run_as: str | None = None
+    controller: ControllerLine | None = None
 
 
 def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash_prefix: str) -> None:
@@ -143,12 +157,17 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
 
 
 def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str) -> None:
+    line = configuration.controller
     users = (f"user_{u.account}_{u.name} = {' '.join((u.key, *u.groups))}" for u in configuration.users)
     text = _PROXY.format(
         port=ports.proxy,
         workers=configuration.proxy_workers,
         swift_dir=directory,
-        pipeline=_PROXY_PIPELINE.format(views="zoe_views " if configuration.filters else ""),
+        pipeline=_PROXY_PIPELINE.format(
+            views="zoe_views " if configuration.filters else "",
+            bandwidth="zoe_bandwidth " if configuration.filters else "",
+        ),
+        controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
         memcached=ports.memcached,
         users="\n".join(users),
         user=user,

@@ -1,0 +1,81 @@
+"""One pace for an account, whoever serves it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from storage_bridge.swift.rate_table import RateTable, TableFullError
+
+RATE = 1000.0
+NOW = 100.0
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> RateTable:
+    return RateTable(tmp_path / "rates", burst_s=0.5)
+
+
+def test_without_a_limit_nobody_waits_and_bytes_are_counted(table: RateTable) -> None:
+    assert table.turn("acme", "get", 10**9, NOW).wait_s == 0
+    assert table.turn("acme", "get", 10**9, NOW).wait_s == 0
+    assert table.totals() == {("acme", "get"): 2 * 10**9}
+
+
+def test_pieces_follow_each_other_at_the_rate_after_a_burst(table: RateTable) -> None:
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    waits = [table.turn("acme", "get", 250, NOW).wait_s for _ in range(5)]
+    assert waits == pytest.approx([0, 0, 0, 0.25, 0.5])
+    assert table.turn("acme", "get", 250, NOW + 10).wait_s == 0  # idle time is worth one burst, not ten seconds
+    assert [table.turn("acme", "get", 500, NOW + 10).wait_s for _ in range(3)] == pytest.approx([0, 0.25, 0.75])
+
+
+def test_accounts_and_directions_do_not_share(table: RateTable) -> None:
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    table.turn("acme", "get", 10_000, NOW)
+    assert table.turn("acme", "put", 10_000, NOW).wait_s == 0
+    assert table.turn("beta", "get", 10_000, NOW).wait_s == 0
+
+
+def test_another_rate_counts_at_once_and_frees_who_waits(table: RateTable) -> None:
+    table.set_rates({("acme", "get"): 1.0}, NOW)
+    turns = [table.turn("acme", "get", 1000, NOW) for _ in range(2)]
+    assert turns[1].wait_s > 900
+    assert table.version("acme", "get") == turns[1].version
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    assert table.version("acme", "get") > turns[1].version
+    assert table.turn("acme", "get", 1, NOW).wait_s == 0
+    table.set_rates({}, NOW)
+    assert [table.turn("acme", "get", 10**6, NOW).wait_s for _ in range(2)] == [0, 0]
+
+
+def _take(path: Path, pieces: int) -> None:
+    other = RateTable(path)
+    for _ in range(pieces):
+        other.turn("acme", "get", 10, NOW)
+    other.close()
+
+
+def test_processes_share_one_pace(tmp_path: Path) -> None:
+    table = RateTable(tmp_path / "rates", burst_s=0.0)
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_take, args=(tmp_path / "rates", 1000)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    assert table.totals() == {("acme", "get"): 20_000}
+    # 20,000 bytes were given their time, in whichever process; allowed were two bursts of half a second.
+    assert table.turn("acme", "get", 10, NOW).wait_s == pytest.approx(19.5, abs=0.51)
+
+
+def test_too_many_accounts_are_told(table: RateTable) -> None:
+    for number in range(2047):
+        table.turn(f"a{number}", "get", 1, NOW)
+    with pytest.raises(TableFullError):
+        table.turn("one more", "get", 1, NOW)
+    assert table.turn("a0", "get", 1, NOW).wait_s == 0
