@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from tests.support.api import Api, problem
 from tests.support.documents import document, part
+from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api import replays
 from zoe_cli.main import app
@@ -119,3 +120,14 @@ def test_a_store_that_only_reads_cannot_write(postgres_url: str) -> None:
             store.ensure_member("ada", "red", "admin")
     finally:
         store.close()
+
+
+def test_use_by_day_of_the_own_tenant_or_of_all(busy: Api) -> None:
+    since = begin(busy) - 86400
+    own = busy.client().daily_use(since)
+    assert {(d.tenant, d.user) for d in own.days} == {("red", "ada")}
+    assert sum(d.core_hours for d in own.days) == pytest.approx(3 * 2 * 4 * 0.3 / 3600, rel=0.01)
+    assert admin(busy).daily_use(since) == own
+    assert busy.client(make_token(busy.store, tenant="blue")).daily_use(since).days == []
+    zoe = ["--url", busy.url, "--token", busy.token, "usage", "--from", "2020-01-01"]
+    assert "ada" in CliRunner().invoke(app, zoe).stdout

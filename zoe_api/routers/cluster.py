@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
 from zoe_api.codes import Code
@@ -18,10 +19,14 @@ from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy, problems
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.use import DAY_S
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.wire import (
+    SECONDS_MAX,
+    DailyUse,
+    DayUseView,
     Diagnostic,
     DryRunView,
     NodeList,
@@ -58,6 +63,31 @@ def current_usage(who: Reader, store: StoreDep, master: MasterDep, request: Requ
     answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
     return UsageList(usage=[view for view in views if view.execution_id in mine])
+
+
+@router.get("/usage/daily", response_model=DailyUse)
+def daily_usage(
+    who: Reader,
+    store: StoreDep,
+    from_s: Annotated[float, Query(ge=0, le=SECONDS_MAX)],
+    to_s: Annotated[float | None, Query(ge=0, le=SECONDS_MAX)] = None,
+) -> DailyUse:
+    """What was reserved on each day (UTC): by users of the own tenant, or of all for admins."""
+    found = store.daily_use(int(from_s // DAY_S), int((time.time() if to_s is None else to_s) // DAY_S))
+    rows = [(key, use) for key, use in found.items() if who.admin or key.tenant == who.tenant]
+    rows.sort(key=lambda row: (row[0].day, row[0].tenant, row[0].user))
+    return DailyUse(
+        days=[
+            DayUseView(
+                day=datetime.fromtimestamp(key.day * DAY_S, UTC).date().isoformat(),
+                tenant=key.tenant,
+                user=key.user,
+                core_hours=use.core_s / 3600,
+                memory_gib_hours=use.memory_byte_s / 3600 / 2**30,
+            )
+            for key, use in rows
+        ]
+    )
 
 
 @router.get("/policy", response_model=PolicyView)

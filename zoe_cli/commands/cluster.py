@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.dates import date
 from zoe_cli.context import options
 from zoe_cli.output import Rows, emit
 from zoe_cli.registry import add
@@ -16,6 +18,7 @@ from zoe_lib.wire import NodeView, StatusView
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     add(app, "top", top, ("watch zoe top",))
+    add(app, "usage", usage, ("zoe usage --from 2026-11-01", "zoe usage --from 2026-11-01 -o json"))
     add(app, "status", status, ("zoe status",))
     add(app, "whoami", whoami, ("zoe whoami",))
 
@@ -39,6 +42,18 @@ def nodes(context: typer.Context) -> None:
     ]
     columns = ("node", "state", "services", "cores", "memory", "foreign", "devices", "labels")
     emit(answer, options(context).output, Rows(columns, rows))
+
+
+def usage(
+    context: typer.Context,
+    begin: Annotated[str, typer.Option("--from", metavar="DATE", help="Such as 2026-11-01.")],
+    end: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Until that day; else until today.")] = None,
+) -> None:
+    """Show what users reserved on each day (UTC), of the own tenant or, for admins, of all."""
+    with options(context).client() as client:
+        answer = client.daily_use(date(begin), None if end is None else date(end))
+    rows = [(d.day, d.tenant, d.user, f"{d.core_hours:.2f}", f"{d.memory_gib_hours:.2f}") for d in answer.days]
+    emit(answer, options(context).output, Rows(("day", "tenant", "user", "core-hours", "GiB-hours"), rows))
 
 
 def top(context: typer.Context) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from zoe_cli.commands.dates import date
 from zoe_cli.commands.policy import setting
 from zoe_cli.context import options
 from zoe_cli.output import Rows, emit, note
@@ -72,8 +72,8 @@ def replay(
     if limits:
         changes["tenant_limits"] = dict(_limit(text) for text in limits)
     request = ReplayRequest(
-        from_s=_date(begin),
-        to_s=None if end is None else _date(end),
+        from_s=date(begin),
+        to_s=None if end is None else date(end),
         policy={} if self_test else changes,
         add_nodes=[] if self_test else add_node or [],
         picture=_kind(picture),  # type: ignore[arg-type]
@@ -105,13 +105,6 @@ def _value(name: str, value: float) -> str:
     if name == "allocation":
         return f"{100 * value:.1f} %"
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
-
-
-def _date(text: str) -> float:
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is no date such as 2026-11-01 or '2026-11-01 08:30'") from None
 
 
 def _limit(text: str) -> tuple[str, dict[str, Any]]:

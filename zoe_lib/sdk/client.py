@@ -179,6 +179,10 @@ class Client:
         """What running services use now."""
         return self._call(wire.UsageList, "GET", "/usage")
 
+    def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
+        """What was reserved on each day."""
+        return self._call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
+
     def policy(self) -> wire.PolicyView:
         """The policy in force."""
         return self._call(wire.PolicyView, "GET", "/policy")

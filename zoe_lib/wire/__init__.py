@@ -30,6 +30,7 @@ from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkVi
 from zoe_lib.wire.people import PrincipalView, TokenList, TokenRequest, TokenView
 from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView
 from zoe_lib.wire.replays import ReplayRequest, ReplayView
+from zoe_lib.wire.use import DailyUse, DayUseView
 
 __all__ = [
     "SECONDS_MAX",
@@ -39,6 +40,8 @@ __all__ = [
     "ChangeView",
     "ConvertRequest",
     "ConvertResponse",
+    "DailyUse",
+    "DayUseView",
     "Diagnostic",
     "DryRunView",
     "Eta",
