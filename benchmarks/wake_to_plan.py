@@ -31,14 +31,14 @@ RUNS = 5
 WRITERS = 8
 
 
-def document(essential: int) -> dict[str, Any]:
-    """An application of ten services, of which so many are core."""
+def document(essential: int, cores: int = 1) -> dict[str, Any]:
+    """An application of ten services of so many cores, of which so many services are core."""
     worker = {
         "name": "worker",
         "image": "zoe/tiny",
         "essential_count": essential,
         "total_count": 10,
-        "resources": {"memory": "4GiB", "cores": 1},
+        "resources": {"memory": f"{4 * cores}GiB", "cores": cores},
     }
     return {"version": 4, "name": "bench", "components": [worker]}
 
@@ -51,7 +51,7 @@ class Bench:
         self.store.ensure_member("ada", "default", "admin")
         cluster = [Node(f"node{i:04}", Resources(32_000, 128 * GIB)) for i in range(nodes)]
         self.backend = SimulatedBackend(cluster, time.time, behave=lambda _: Behaviour())
-        rigid, elastic = parse(document(10)), parse(document(3))
+        rigid, elastic = parse(document(10, cores=32)), parse(document(3))
         self.application = elastic
         epoch = self.store.try_lead("bench")
         assert epoch is not None
@@ -59,7 +59,7 @@ class Bench:
         self.master = Master(self.store, self.backend, epoch, reach=self._reach, tick_log=TickLog(self.store, epoch))
         self.count = 0
         # What fills the cluster is rigid: no core can take room back from it, so the queue stays as long as it is.
-        self.submit(nodes * 32 // 10, rigid)
+        self.submit(nodes // 10, rigid)
         while self.master.tick().plan.starts:  # one tick places so many services only
             pass
         for _ in range(2):
