@@ -27,10 +27,10 @@ def parsed(document: dict[str, Any]) -> Application:
         raise from_description(error) from None
 
 
-def checked(application: Application, platform: Sequence[Node]) -> Application:
-    """The application, unless it can never run here; 422 says what would."""
+def checked(application: Application, platform: Sequence[Node], storage: bool) -> Application:
+    """The application, unless it can never run here; 422 says what would. `storage`: there is a controller."""
     bandwidth = application.storage.bandwidth if application.storage is not None else None
-    if bandwidth is not None and bandwidth.guarantee is Guarantee.REQUIRED:
+    if not storage and bandwidth is not None and bandwidth.guarantee is Guarantee.REQUIRED:
         raise ApiProblem(
             Code.STORAGE_GUARANTEE_UNAVAILABLE,
             hint="use guarantee: preferred to run without it",
@@ -42,14 +42,14 @@ def checked(application: Application, platform: Sequence[Node]) -> Application:
     return application
 
 
-def notes_of(application: Application, backend: str) -> Iterator[str]:
+def notes_of(application: Application, backend: str, storage: bool) -> Iterator[str]:
     """What the user should know of how it will run on this back-end."""
     if backend == "local":
         for key, asked in _NOT_ON_LOCAL.items():
             names = ", ".join(component.name for component in application.components if asked(component))
             if names:
                 yield f"the local back-end does nothing about {key}, which is asked for by: {names}"
-    if application.storage is not None and application.storage.bandwidth is not None:
+    if not storage and application.storage is not None and application.storage.bandwidth is not None:
         yield "no storage controller is configured: it runs without the bandwidth it prefers"
     if application.storage is not None and any(i.pushdown for i in application.storage.inputs):
-        yield "no storage controller is configured: pushdown is not used, jobs read the plain objects"
+        yield "pushdown is not used yet: jobs read the plain objects"

@@ -145,6 +145,23 @@ class Settings(BaseSettings):
     swarm_log_bytes_max: int = Field(default=16 << 20, gt=0, description="Most bytes kept of one service's output.")
     swarm_processes_max: int = Field(default=4096, gt=0, description="Most processes and threads of one service.")
 
+    storage_url: str | None = Field(
+        default=None, description="Storage controller, our own or Crystal's; none: no bandwidth is promised."
+    )
+    storage_token_file: Path | None = Field(default=None, description="What is sent to it as X-Auth-Token.")
+    storage_owner: str = Field(
+        default="zoe", pattern=r"^[\w.-]+$", description="Marks what is this Zoe's there; several Zoes need several."
+    )
+    storage_interval_s: float = Field(default=5.0, gt=0, description="Pause between looks at the controller.")
+    storage_timeout_s: float = Field(default=2.0, gt=0, description="How long one call to it may take.")
+    storage_lease_s: float = Field(
+        default=120.0, gt=0, description="How long promises hold after the master is gone; our own controller only."
+    )
+    storage_read_bytes_per_s: int = Field(
+        default=0, ge=0, description="What may be promised for reading where the controller cannot tell (Crystal)."
+    )
+    storage_write_bytes_per_s: int = Field(default=0, ge=0, description="The same for writing.")
+
     log_format: Literal["json", "console"] = Field(default="json", description="For programs or for people.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
 

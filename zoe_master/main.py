@@ -11,6 +11,9 @@ from pathlib import Path
 
 import structlog
 
+from storage_bridge.connection import LazyController
+from storage_bridge.crystal import ControllerSettings
+from storage_bridge.model import BandwidthSlo
 from zoe_lib.config import Settings
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
@@ -24,6 +27,7 @@ from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
 from zoe_master.steps import Reach, Step, pass_by
+from zoe_master.storage import KeeperThread
 from zoe_master.tick_log import TickLog
 from zoe_master.upkeep import Upkeep
 from zoe_master.waker import Waker
@@ -72,9 +76,10 @@ class Process:
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
         backend = make_backend(self._settings, self._store, self._waker)
+        storage = keeper_of(self._settings, self._waker)
         try:
             reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
-            master = Master(self._store, backend, epoch, reach=reach, tick_log=tick_log)
+            master = Master(self._store, backend, epoch, reach=reach, storage=storage, tick_log=tick_log)
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
             with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
                 metrics.LEADER.set(1)
@@ -85,6 +90,8 @@ class Process:
                     upkeep.close()
                     foretelling.close()
         finally:
+            if storage is not None:
+                storage.close()
             backend.close()
 
     def _loop(self, master: Master, backend: Backend, answering: Answering) -> None:
@@ -131,6 +138,23 @@ def reach_of(settings: Settings) -> Reach:
             os.kill(os.getpid(), signal.Signals[settings.crash_signal])
 
     return crash
+
+
+def keeper_of(settings: Settings, waker: Waker) -> KeeperThread | None:
+    """Who keeps the storage controller equal to what is promised; None without a controller."""
+    if settings.storage_url is None:
+        return None
+    controller = LazyController(
+        ControllerSettings(
+            settings.storage_url,
+            settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
+            settings.storage_owner,
+            BandwidthSlo(settings.storage_read_bytes_per_s, settings.storage_write_bytes_per_s),
+            timeout_s=settings.storage_timeout_s,
+            lease_s=settings.storage_lease_s,
+        )
+    )
+    return KeeperThread(controller, waker, settings.storage_interval_s)
 
 
 def main() -> int:

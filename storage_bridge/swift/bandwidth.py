@@ -5,6 +5,7 @@
     [filter:zoe_bandwidth]
     paste.filter_factory = storage_bridge.swift.bandwidth:filter_factory
     rates_file = /run/swift/zoe-rates
+    proxy_name = proxy1
     limits_from = tcp://controller:5561
     usage_to = tcp://controller:5562
     key_file = /etc/swift/zoe.key

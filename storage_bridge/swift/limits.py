@@ -1,6 +1,7 @@
 """The proxy's line to the storage controller: limits come in, what was moved goes out, once a second for all workers.
 
-Both are JSON over ZeroMQ with CURVE. Limits are always complete: what a message does not name is not limited.
+Both are JSON over ZeroMQ with CURVE. Limits are always complete, for all proxies by their names: what a message does
+not name is not limited.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class LimitsAgent:
         if seen <= self._seen:
             return
         rates: dict[tuple[str, Direction], float] = {}
-        for account, limits in told["accounts"].items():
+        for account, limits in told["proxies"].get(self._name, {}).items():
             for direction in DIRECTIONS:
                 rate = limits.get(direction)
                 if rate is None:

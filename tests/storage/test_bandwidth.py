@@ -37,7 +37,7 @@ class Pusher:
 
     def push(self, **accounts: dict[str, float]) -> None:
         self.number += 1
-        self.limits.send_json({"epoch": 1, "seq": self.number, "accounts": accounts})
+        self.limits.send_json({"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}})
 
     def listen(self) -> None:
         """Add up what was reported until now."""
@@ -158,7 +158,10 @@ def test_another_limit_frees_who_waits_and_bytes_are_reported(pusher: Pusher, an
     until(told)
 
 
-@pytest.mark.parametrize("told", [b"{", b"[]", b'{"epoch": 2, "seq": 1, "accounts": {"AUTH_acme": {"get": -1}}}'])
+NEGATIVE = b'{"epoch": 2, "seq": 1, "proxies": {"proxy": {"AUTH_acme": {"get": -1}}}}'
+
+
+@pytest.mark.parametrize("told", [b"{", b"[]", NEGATIVE])
 def test_limits_that_make_no_sense_change_nothing(pusher: Pusher, ann: Person, told: bytes) -> None:
     pusher.limits.send(told)
     time.sleep(0.3)

@@ -29,8 +29,8 @@ router = APIRouter(tags=["descriptions"])
 @router.post("/validate", response_model=ValidateResponse)
 def validate_description(body: ValidateRequest, _who: Reader, its: ServicesDep) -> ValidateResponse:
     """Check a description, expanded, against the format and this installation; nothing is kept."""
-    application = checked(parsed(body.application), its.store.platform())
-    notes = list(notes_of(application, its.settings.backend))
+    application = checked(parsed(body.application), its.store.platform(), its.settings.storage_url is not None)
+    notes = list(notes_of(application, its.settings.backend, its.settings.storage_url is not None))
     return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
@@ -40,14 +40,14 @@ def plan_application(body: PlanRequest, who: Reader, request: Request, its: Serv
 
     422 `never_fits` when it never would.
     """
-    application = checked(parsed(body.application), its.store.platform())
+    application = checked(parsed(body.application), its.store.platform(), its.settings.storage_url is not None)
     question = {
         "application": encode(application),
         "tenant": who.tenant,
         "user": who.user,
         "priority": application.default_priority if body.priority is None else body.priority,
     }
-    notes = list(notes_of(application, its.settings.backend))
+    notes = list(notes_of(application, its.settings.backend, its.settings.storage_url is not None))
     return PlanView(notes=notes, **ask(its.master, "plan", question, request))
 
 

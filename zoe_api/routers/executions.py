@@ -68,7 +68,7 @@ def submit_execution(
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     fingerprint = _fingerprint(body)
     try:
-        application = checked(parsed(body.application), its.store.platform())
+        application = checked(parsed(body.application), its.store.platform(), its.settings.storage_url is not None)
     except ApiProblem:
         # What was accepted once is not refused when it is repeated, though nodes have gone away meanwhile.
         earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
@@ -87,7 +87,7 @@ def submit_execution(
         submitted_at_s=now_s,
         priority=priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=tuple(notes_of(application, its.settings.backend)),
+        notes=tuple(notes_of(application, its.settings.backend, its.settings.storage_url is not None)),
     )
     stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint)
     its.master.hint()

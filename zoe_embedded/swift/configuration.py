@@ -70,6 +70,7 @@ paste.filter_factory = storage_bridge.swift.views:filter_factory
 [filter:zoe_bandwidth]
 paste.filter_factory = storage_bridge.swift.bandwidth:filter_factory
 rates_file = {swift_dir}/rates
+proxy_name = proxy
 {controller}
 """
 _PROXY_PIPELINE = (

@@ -1,0 +1,74 @@
+"""`zoe-storage`: the storage controller. Its tables are made by Zoe's migrations (`zoe-setup`)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import sqlalchemy as sa
+import uvicorn
+from pydantic import ValidationError
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.bandwidth.regulator import Settings
+from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.app import make_app
+from storage_bridge.controller.extensions import Works
+from storage_bridge.controller.ledger import Ledger
+from storage_bridge.controller.regulation import Endpoints, Regulation
+from storage_bridge.controller.settings import ControllerSettings
+from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
+from storage_bridge.model import BandwidthSlo, View
+
+
+def main() -> int:
+    """Serve until a signal; 2 when the settings are wrong."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        settings = ControllerSettings()  # type: ignore[call-arg]  # from the environment
+        token = settings.token_file.read_text().strip()
+        public_key, secret_key = settings.key_file.read_bytes().split()
+        views = _views(settings)
+    except (ValidationError, OSError, ValueError) as error:
+        print(f"zoe-storage: {error}", file=sys.stderr)
+        return 2
+    engine = sa.create_engine(settings.database_url.get_secret_value(), pool_pre_ping=True)
+    ledger = Ledger(engine)
+    regulation = Regulation(
+        ledger,
+        Capacity(sum(settings.proxies.values()), settings.proxies),
+        Endpoints(settings.limits_endpoint, settings.usage_endpoint, public_key, secret_key),
+        settings.account_prefix,
+        Settings(hold_s=settings.hold_s, decay_s=settings.decay_s),
+    )
+    capacity = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    works = Works(
+        capacity,
+        regulation.achieved,
+        views.make if views else _no_views,
+        views.remove if views else lambda _: None,
+    )
+    regulation.begin()
+    try:
+        uvicorn.run(make_app(ledger, works, token), host=settings.host, port=settings.port, log_level="warning")
+    finally:
+        regulation.close()
+        engine.dispose()
+    return 0
+
+
+def _views(settings: ControllerSettings) -> SwiftViews | None:
+    if settings.swift_auth_url is None:
+        return None
+    if settings.swift_key_file is None:
+        raise ValueError("swift_auth_url needs swift_key_file, too")
+    key = settings.swift_key_file.read_text().strip()
+    return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _no_views(view: View) -> None:
+    raise Refused(409, f"this controller has no Swift to make the view {view.id} in")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""How the controller answers what it cannot do: 400, 401, 404, 405, 409, 422, and 503 while its database is away."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
+
+_log = logging.getLogger(__name__)
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not a defect
+    """An answer other than success, with a sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
+def answer_errors(app: FastAPI) -> None:
+    """Let all errors be answered here; a defect of ours is logged and answered by 503, since nothing is known then."""
+
+    @app.exception_handler(Refused)
+    def refused(_: Request, error: Refused) -> JSONResponse:
+        # Crystal answers 401 with a bare string.
+        body = error.sentence if error.status == 401 else {"error": error.sentence}
+        return JSONResponse(body, error.status)
+
+    @app.exception_handler(HTTPException)
+    def of_the_framework(_: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"error": str(error.detail)}, error.status_code, headers=error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        return JSONResponse({"error": f"{place or 'body'}: {first['msg']}"}, 400)
+
+    @app.exception_handler(SQLAlchemyError)
+    def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
+        _log.error("the database cannot be used: %s", error)
+        return JSONResponse({"error": "the controller's database cannot be used at present"}, 503)
+
+    @app.exception_handler(Exception)
+    def defect(_: Request, error: Exception) -> JSONResponse:
+        _log.error("a request failed", exc_info=error)
+        return JSONResponse({"error": "the controller failed; its log says how"}, 503)

@@ -1,0 +1,145 @@
+"""What was missing, under `/v1`: capacity, feasibility, leases, achieved bandwidth, views. All in bytes per second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field, StringConstraints
+
+from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.ledger import READ, WRITE, Ledger
+from storage_bridge.model import Achieved, BandwidthSlo, View
+
+LEASE_S_MAX = 7 * 86400.0
+Rate = Annotated[int, Field(gt=0, le=10**15, strict=True)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s#:/]+$")]
+
+
+class Demand(BaseModel):
+    """A rate each way; none is no promise."""
+
+    read_bytes_per_s: Rate | None = None
+    write_bytes_per_s: Rate | None = None
+
+
+class Lease(BaseModel):
+    """Who it belongs to and how long it holds without being renewed."""
+
+    lease_s: Annotated[float, Field(gt=0, le=LEASE_S_MAX, allow_inf_nan=False)]
+
+
+class Promise(Demand, Lease):
+    """An SLO with its lease."""
+
+
+class WantedView(Lease):
+    """A view with its lease."""
+
+    tenant: Name
+    source: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+    columns: Annotated[list[str], Field(max_length=4096)] = []
+    where: Annotated[str, StringConstraints(max_length=4096)] | None = None
+
+
+class Works:
+    """What stands behind the routes besides the ledger."""
+
+    def __init__(
+        self,
+        capacity: BandwidthSlo,
+        achieved: Callable[[], Mapping[str, Achieved]],
+        make_view: Callable[[View], None],
+        remove_view: Callable[[View], None],
+    ) -> None:
+        self.capacity = capacity
+        self.achieved = achieved
+        self.make_view = make_view
+        self.remove_view = remove_view
+
+
+def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
+    """Everything under `/v1`. An owner sees and changes only what is its own; what is promised to all is counted."""
+    routes = APIRouter(prefix="/v1")
+
+    @routes.get("/capacity")
+    def capacity() -> dict[str, int]:
+        promised = ledger.by_tenant().values()
+        return {
+            "read_bytes_per_s": works.capacity.read_bytes_per_s or 0,
+            "write_bytes_per_s": works.capacity.write_bytes_per_s or 0,
+            "promised_read_bytes_per_s": sum(slo.read_bytes_per_s or 0 for slo in promised),
+            "promised_write_bytes_per_s": sum(slo.write_bytes_per_s or 0 for slo in promised),
+        }
+
+    @routes.post("/feasible")
+    def feasible(demand: Demand) -> dict[str, Any]:
+        now = capacity()
+        for direction in ("read", "write"):
+            wanted = getattr(demand, f"{direction}_bytes_per_s") or 0
+            there = now[f"{direction}_bytes_per_s"] - now[f"promised_{direction}_bytes_per_s"]
+            if wanted > max(there, 0):
+                sentence = f"{wanted} bytes/s to {direction} are more than the {max(there, 0)} that are not promised"
+                return {"feasible": False, "sentence": sentence}
+        return {"feasible": True, "sentence": ""}
+
+    @routes.get("/owners/{owner}/slos")
+    def slos(owner: str) -> dict[str, dict[str, int | None]]:
+        found: dict[str, dict[str, int | None]] = {}
+        for row in ledger.slos():
+            if row["owner"] == owner:
+                found.setdefault(row["project_id"], {})[row["slo_name"]] = row["bytes_per_s"]
+        return {
+            tenant: {"read_bytes_per_s": rates.get(READ), "write_bytes_per_s": rates.get(WRITE)}
+            for tenant, rates in found.items()
+        }
+
+    @routes.put("/owners/{owner}/slos/{tenant}", status_code=201)
+    def set_slo(owner: Name, tenant: Name, promise: Promise) -> Promise:
+        ledger.renew(owner, promise.lease_s)
+        rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
+        ledger.set_slo(tenant, owner, rates, owner)
+        return promise
+
+    @routes.delete("/owners/{owner}/slos/{tenant}", status_code=204)
+    def clear_slo(owner: str, tenant: str) -> Response:
+        ledger.clear_slo(tenant, owner)
+        return Response(status_code=204)
+
+    @routes.put("/owners/{owner}/lease")
+    def renew(owner: Name, lease: Lease) -> dict[str, float]:
+        return {"until_s": ledger.renew(owner, lease.lease_s)}
+
+    @routes.get("/achieved")
+    def achieved() -> dict[str, dict[str, float]]:
+        return {
+            tenant: {"read_bytes_per_s": one.read_bytes_per_s, "write_bytes_per_s": one.write_bytes_per_s}
+            for tenant, one in works.achieved().items()
+        }
+
+    @routes.get("/views")
+    def views() -> list[dict[str, Any]]:
+        return [
+            {"id": v.id, "tenant": v.tenant, "source": v.source, "columns": list(v.columns), "where": v.where}
+            for v in ledger.views()
+        ]
+
+    @routes.put("/owners/{owner}/views/{view_id}", status_code=201)
+    def create_view(owner: Name, view_id: Name, wanted: WantedView) -> dict[str, str]:
+        view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where)
+        if any(one.id == view_id and one != view for one in ledger.views()):
+            raise Refused(409, f"there is another view {view_id}")
+        ledger.renew(owner, wanted.lease_s)
+        works.make_view(view)
+        ledger.keep_view(view, owner)
+        return {"id": view_id}
+
+    @routes.delete("/owners/{owner}/views/{view_id}", status_code=204)
+    def drop_view(owner: str, view_id: str) -> Response:  # noqa: ARG001 - whoever knows its id may drop it
+        gone = ledger.drop_view(view_id)
+        if gone is not None:
+            works.remove_view(gone)
+        return Response(status_code=204)
+
+    return routes

@@ -1,0 +1,197 @@
+"""Filters and static policies, in both dialects: what is deployed for which target."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Request, Response, UploadFile
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.dsl import Rule, RuleError, bandwidth_of, parse_rules
+from storage_bridge.controller.ledger import READ, WRITE, Ledger
+
+DATA_BYTES_MAX = 16 * 2**20
+TEXT_BYTES_MAX = 2**20
+DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
+
+
+class Filter(BaseModel):
+    """A filter's name in rules; what else is sent is kept as it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    dsl_name: DslName
+
+
+class Deployment(BaseModel):
+    """What a filter is deployed with."""
+
+    object_type: str | None = None
+    object_size: str | None = None
+    object_tag: str | None = None
+    params: str | dict[str, Any] | None = None
+
+
+class Tenant(BaseModel):
+    """A project to enable, in the appendix dialect."""
+
+    tenant_name: Annotated[str, Field(min_length=1, max_length=256)]
+
+
+def filter_routes(ledger: Ledger) -> APIRouter:
+    """`/filters`; a trailing slash is the later dialect's."""
+    routes = APIRouter()
+
+    @routes.get("/filters")
+    @routes.get("/filters/", include_in_schema=False)
+    def listed() -> list[dict[str, Any]]:
+        return ledger.filters()
+
+    @routes.post("/filters", status_code=201)
+    @routes.post("/filters/", status_code=201, include_in_schema=False)
+    def create(one: Filter) -> dict[str, Any]:
+        ledger.keep_filter(one.dsl_name, one.model_extra or {})
+        return one.model_dump()
+
+    @routes.get("/filters/{name}")
+    @routes.get("/filters/{name}/", include_in_schema=False)
+    def shown(name: str) -> dict[str, Any]:
+        return _filter(ledger, name)
+
+    @routes.put("/filters/{name}")
+    @routes.put("/filters/{name}/", include_in_schema=False)
+    def change(name: str, attributes: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+        kept = {**_filter(ledger, name), **attributes}
+        kept.pop("dsl_name")
+        ledger.keep_filter(name, kept)
+        return {"dsl_name": name, **kept}
+
+    @routes.delete("/filters/{name}", status_code=204)
+    @routes.delete("/filters/{name}/", status_code=204, include_in_schema=False)
+    def delete(name: str) -> Response:
+        ledger.drop_filter(name)
+        return Response(status_code=204)
+
+    @routes.put("/filters/{name}/data")
+    @routes.put("/filters/{name}/data/", include_in_schema=False)
+    async def data(name: str, file: UploadFile) -> dict[str, int]:
+        content = await file.read(DATA_BYTES_MAX + 1)
+        if len(content) > DATA_BYTES_MAX:
+            raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
+        if not ledger.keep_filter_data(name, content):
+            raise Refused(404, f"there is no filter {name}")
+        return {"bytes": len(content)}
+
+    for path in ("{project}", "{project}/{container}"):
+        routes.put(f"/filters/{path}/deploy/{{name}}", status_code=201)(_deploy(ledger))
+        routes.put(f"/filters/{path}/undeploy/{{name}}", status_code=204)(_undeploy(ledger))
+    return routes
+
+
+def policy_routes(ledger: Ledger) -> APIRouter:
+    """`/registry/static_policy` and `/policies/static`: text, one rule a line, all of them or none."""
+    routes = APIRouter()
+    for path in ("/registry/static_policy", "/policies/static"):
+        routes.get(path)(_listed(ledger))
+        routes.post(path, status_code=201)(_added(ledger))
+        routes.delete(f"{path}/{{target:path}}:{{policy_id}}", status_code=204)(_dropped(ledger))
+    return routes
+
+
+def project_routes(ledger: Ledger) -> APIRouter:
+    """Enabling a project, in both dialects."""
+    routes = APIRouter()
+
+    @routes.post("/swift/tenants", status_code=201)
+    def appendix(tenant: Tenant) -> dict[str, str]:
+        ledger.keep_project(tenant.tenant_name, tenant.tenant_name)
+        return {"tenant_name": tenant.tenant_name}
+
+    @routes.put("/projects/{project_id}", status_code=201)
+    def later(project_id: str) -> dict[str, str]:
+        ledger.keep_project(project_id, project_id)
+        return {"project_id": project_id}
+
+    return routes
+
+
+def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
+    for one in ledger.filters():
+        if one["dsl_name"] == name:
+            return one
+    raise Refused(404, f"there is no filter {name}")
+
+
+def _deploy(ledger: Ledger) -> Any:
+    def deploy(project: str, name: str, container: str | None = None, given: Deployment | None = None) -> int:
+        _filter(ledger, name)
+        target = _target(project, container)
+        action = {"verb": "SET", "filter": name, "parameters": given.model_dump() if given else {}, "server": None}
+        rule = f"FOR {target} DO SET {name}"
+        return ledger.add_policies([{"target": target, "rule": rule, "actions": [action]}])[0]
+
+    return deploy
+
+
+def _undeploy(ledger: Ledger) -> Any:
+    def undeploy(project: str, name: str, container: str | None = None) -> Response:
+        target = _target(project, container)
+        for row in ledger.policies():
+            if row["target"] == target and any(action["filter"] == name for action in row["actions"]):
+                ledger.drop_policy(target, row["id"])
+        return Response(status_code=204)
+
+    return undeploy
+
+
+def _target(project: str, container: str | None) -> str:
+    return f"TENANT:{project}" if container is None else f"CONTAINER:{project}/{container}"
+
+
+def _listed(ledger: Ledger) -> Any:
+    def listed() -> list[dict[str, Any]]:
+        return [{**row, "id": f"{row['target']}:{row['id']}"} for row in ledger.policies()]
+
+    return listed
+
+
+def _added(ledger: Ledger) -> Any:
+    async def added(request: Request) -> list[str]:
+        body = await request.body()
+        if len(body) > TEXT_BYTES_MAX:
+            raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
+        try:
+            rules = list(parse_rules(body.decode()))
+        except (RuleError, UnicodeDecodeError) as error:
+            raise Refused(400, str(error)) from None
+        if not rules:
+            raise Refused(400, "there is no rule")
+        _promise(ledger, rules)
+        rows = [{"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules]
+        ids = ledger.add_policies(rows)
+        return [f"{rule.target}:{number}" for rule, number in zip(rules, ids, strict=True)]
+
+    return added
+
+
+def _kept(action: Any) -> dict[str, Any]:
+    return {"verb": action.verb, "filter": action.filter, "parameters": action.parameters, "server": action.server}
+
+
+def _promise(ledger: Ledger, rules: list[Rule]) -> None:
+    """`SET BANDWIDTH` is an SLO of the tenant, both ways."""
+    rates = {r: rate for r in rules for action in r.actions if (rate := bandwidth_of(action)) is not None}
+    for rule in rates:
+        if rule.kind != "TENANT":
+            raise Refused(400, f"bandwidth is promised to tenants, not to {rule.target}")
+    for rule, rate in rates.items():
+        ledger.set_slo(rule.name, "dsl", dict.fromkeys((READ, WRITE), rate))
+
+
+def _dropped(ledger: Ledger) -> Any:
+    def dropped(target: str, policy_id: int) -> Response:
+        ledger.drop_policy(target, policy_id)
+        return Response(status_code=204)
+
+    return dropped

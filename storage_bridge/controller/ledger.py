@@ -1,0 +1,176 @@
+"""What the controller has promised, in PostgreSQL. Every call is one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_bridge.controller.tables import filters, leases, policies, projects, slos, views
+from storage_bridge.model import BandwidthSlo, View
+
+READ, WRITE = "get_bw", "put_bw"
+Clock = Callable[[], float]
+
+
+class Ledger:
+    """SLOs, views, filters and policies. What belongs to an owner whose lease has run out is not there any more."""
+
+    def __init__(self, engine: sa.Engine, clock: Clock = time.time) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    # SLOs
+
+    def slos(self) -> list[dict[str, Any]]:
+        """All rows, by project, policy and name."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            found = connection.execute(sa.select(slos).order_by(slos.c.project_id, slos.c.policy_id, slos.c.slo_name))
+            return [dict(row) for row in found.mappings()]
+
+    def set_slo(self, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None = None) -> None:
+        """Make these the rates of the project under the policy; None and absence clear one."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            mine = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
+            connection.execute(sa.delete(slos).where(mine))
+            rows = [
+                {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": owner}
+                for name, rate in rates.items()
+                if rate is not None
+            ]
+            if rows:
+                connection.execute(sa.insert(slos), rows)
+
+    def set_one(self, project: str, policy: str, name: str, rate: int) -> bool:
+        """One rate beside the others; whether it is new."""
+        row = {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": None}
+        with self._engine.begin() as connection:
+            key = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy, slos.c.slo_name == name)
+            new = connection.execute(sa.select(sa.literal(1)).where(key)).first() is None
+            upsert = insert(slos).values(row)
+            connection.execute(
+                upsert.on_conflict_do_update(index_elements=list(slos.primary_key), set_={"bytes_per_s": rate})
+            )
+            return new
+
+    def clear_slo(self, project: str, policy: str, name: str | None = None) -> None:
+        """Remove one rate, or all of a policy; nothing when there is none."""
+        wanted = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
+        if name is not None:
+            wanted = sa.and_(wanted, slos.c.slo_name == name)
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(slos).where(wanted))
+
+    def by_tenant(self) -> dict[str, BandwidthSlo]:
+        """What each tenant is promised: of several policies the greatest, since one promise covers the smaller."""
+        found: dict[str, dict[str, int]] = {}
+        for row in self.slos():
+            rates = found.setdefault(row["project_id"], {})
+            rates[row["slo_name"]] = max(rates.get(row["slo_name"], 0), row["bytes_per_s"])
+        return {tenant: BandwidthSlo(rates.get(READ), rates.get(WRITE)) for tenant, rates in found.items()}
+
+    # Views
+
+    def views(self) -> list[View]:
+        """All of them, by id."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            rows = connection.execute(sa.select(views).order_by(views.c.id)).mappings()
+            return [View(r["id"], r["tenant"], r["source"], tuple(r["columns"]), r["where"]) for r in rows]
+
+    def keep_view(self, view: View, owner: str | None) -> None:
+        """Keep it; nothing when one of that id is there already."""
+        row = {
+            "id": view.id,
+            "tenant": view.tenant,
+            "source": view.source,
+            "columns": list(view.columns),
+            "where": view.where,
+            "owner": owner,
+        }
+        with self._engine.begin() as connection:
+            connection.execute(insert(views).values(row).on_conflict_do_nothing())
+
+    def drop_view(self, view_id: str) -> View | None:
+        """Forget it; what it was, None when there was none."""
+        with self._engine.begin() as connection:
+            gone = sa.delete(views).where(views.c.id == view_id).returning(views)
+            row = connection.execute(gone).mappings().first()
+        return View(row["id"], row["tenant"], row["source"], tuple(row["columns"]), row["where"]) if row else None
+
+    # Leases
+
+    def renew(self, owner: str, lease_s: float) -> float:
+        """All that belongs to the owner holds for so many seconds from now; until when, since the epoch."""
+        until_s = self._clock() + lease_s
+        upsert = insert(leases).values(owner=owner, until_s=until_s)
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            connection.execute(upsert.on_conflict_do_update(index_elements=["owner"], set_={"until_s": until_s}))
+        return until_s
+
+    def _sweep(self, connection: sa.Connection) -> None:
+        over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock())
+        for table in (slos, views):
+            connection.execute(sa.delete(table).where(table.c.owner.in_(over)))
+        connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock()))
+
+    # Projects, filters, policies
+
+    def keep_project(self, project_id: str, name: str) -> None:
+        """Enable a project."""
+        upsert = insert(projects).values(id=project_id, name=name)
+        with self._engine.begin() as connection:
+            connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
+
+    def project_names(self) -> dict[str, str]:
+        """Names by id."""
+        with self._engine.begin() as connection:
+            return {row.id: row.name for row in connection.execute(sa.select(projects))}
+
+    def filters(self) -> list[dict[str, Any]]:
+        """Name and attributes of all."""
+        with self._engine.begin() as connection:
+            found = connection.execute(sa.select(filters.c.dsl_name, filters.c.attributes).order_by(filters.c.dsl_name))
+            return [{"dsl_name": row.dsl_name, **row.attributes} for row in found]
+
+    def keep_filter(self, dsl_name: str, attributes: Mapping[str, Any]) -> None:
+        """Make or change a filter."""
+        upsert = insert(filters).values(dsl_name=dsl_name, attributes=dict(attributes))
+        with self._engine.begin() as connection:
+            connection.execute(
+                upsert.on_conflict_do_update(index_elements=["dsl_name"], set_={"attributes": dict(attributes)})
+            )
+
+    def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
+        """Keep a filter's program; False when there is no such filter."""
+        with self._engine.begin() as connection:
+            done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
+            return done.rowcount > 0
+
+    def drop_filter(self, dsl_name: str) -> None:
+        """Forget a filter; nothing when there is none."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
+
+    def policies(self) -> list[dict[str, Any]]:
+        """All static policies, in the order in which they came."""
+        with self._engine.begin() as connection:
+            return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
+
+    def add_policies(self, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        """All or none of them; their ids."""
+        with self._engine.begin() as connection:
+            add = sa.insert(policies).returning(policies.c.id)
+            return [int(connection.execute(add, dict(row)).scalar_one()) for row in rows]
+
+    def drop_policy(self, target: str, policy_id: int) -> None:
+        """Forget a policy; nothing when there is none."""
+        wanted = sa.and_(policies.c.target == target, policies.c.id == policy_id)
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(policies).where(wanted))

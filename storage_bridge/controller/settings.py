@@ -1,0 +1,51 @@
+"""Settings of the controller: environment variables with the prefix ZOE_SDS_, or the file that ZOE_SDS_CONFIG names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+
+class ControllerSettings(BaseSettings):
+    """Rates are bytes per second. Secrets are files, so that they are in no environment."""
+
+    model_config = SettingsConfigDict(env_prefix="ZOE_SDS_", env_nested_delimiter="__", extra="forbid")
+
+    database_url: SecretStr = Field(default=SecretStr("postgresql+psycopg2:///zoe"), description="Where PostgreSQL is.")
+    host: str = Field(default="127.0.0.1", description="Address that it listens on.")
+    port: int = Field(default=5560, ge=0, le=65535, description="Port that it listens on.")
+    token_file: Path = Field(description="What clients send as X-Auth-Token.")
+    limits_endpoint: str = Field(default="tcp://127.0.0.1:5561", description="Where proxies are told limits.")
+    usage_endpoint: str = Field(default="tcp://127.0.0.1:5562", description="Where proxies report.")
+    key_file: Path = Field(description="CURVE keys, public and secret, two lines in Z85.")
+    read_bytes_per_s: int = Field(gt=0, description="What may be promised for reading.")
+    write_bytes_per_s: int = Field(gt=0, description="What may be promised for writing.")
+    proxies: dict[str, int] = Field(description="What each proxy can move, by its proxy_name.")
+    account_prefix: str = Field(default="AUTH_", description="Before a tenant's name in Swift's accounts.")
+    hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report, before they decay.")
+    decay_s: float = Field(default=30.0, ge=0, description="In what time they fall to the shares of the SLOs then.")
+    swift_auth_url: str | None = Field(default=None, description="Where a reseller admin logs in to Swift, for views.")
+    swift_user: str = Field(default="", description="The reseller admin.")
+    swift_key_file: Path | None = Field(default=None, description="Its key.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class gives it
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then the file."""
+        file = os.environ.get("ZOE_SDS_CONFIG")
+        toml = (TomlConfigSettingsSource(settings_cls, Path(file)),) if file else ()
+        return (init_settings, env_settings, *toml)

@@ -1,0 +1,83 @@
+"""Makes views in Swift, as a reseller admin: containers that `storage_bridge.swift.views` fills."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import httpx
+
+from storage_bridge.controller.answers import Refused
+from storage_bridge.model import View
+
+_UNAUTHORIZED, _NOT_FOUND, _CLIENT_ERROR, _SERVER_ERROR = 401, 404, 400, 500
+_TIMEOUT_S = 30.0
+VIEW_PREFIX = "zoe-view-"
+
+
+@dataclass(frozen=True, slots=True)
+class SwiftAdmin:
+    """How the controller logs in to Swift (v1 authentication), and how accounts of tenants are called."""
+
+    auth_url: str
+    user: str
+    key: str
+    account_prefix: str = "AUTH_"
+
+
+class SwiftViews:
+    """Idempotent: made again it is the same, removed again nothing."""
+
+    def __init__(self, admin: SwiftAdmin) -> None:
+        self._admin = admin
+        self._http = httpx.Client(timeout=_TIMEOUT_S, limits=httpx.Limits(max_keepalive_connections=0))
+        self._lock = threading.Lock()
+        self._token = ""
+        self._root = ""
+
+    def make(self, view: View) -> None:
+        """Refused: with Swift's own words when the source or the wish makes no sense, 503 when Swift is away."""
+        container, _, prefix = view.source.partition("://")[2].partition("/")
+        definition = {
+            "container": container.partition(".")[0],
+            "prefix": prefix,
+            "columns": list(view.columns),
+            "where": view.where or "",
+            "csv": {"header": True},
+        }
+        answer = self._call("PUT", view, {"X-Zoe-View": json.dumps(definition)})
+        if not answer.is_success:
+            status = answer.status_code if answer.is_client_error else 503
+            raise Refused(422 if status not in (_NOT_FOUND, 503) else status, answer.text.strip() or str(status))
+
+    def remove(self, view: View) -> None:
+        """Refused with 503 when Swift does not do it."""
+        answer = self._call("DELETE", view, {})
+        if not answer.is_success and answer.status_code != _NOT_FOUND:
+            raise Refused(503, f"Swift answers {answer.status_code} to the removal of a view")
+
+    def _call(self, method: str, view: View, headers: dict[str, str]) -> httpx.Response:
+        try:
+            for fresh in (False, True):
+                token, root = self._login(fresh)
+                account = quote(self._admin.account_prefix + view.tenant, safe="")
+                url = f"{root}/{account}/{quote(VIEW_PREFIX + view.id, safe='')}"
+                answer = self._http.request(method, url, headers={**headers, "X-Auth-Token": token})
+                if answer.status_code != _UNAUTHORIZED:
+                    break
+        except httpx.HTTPError as error:
+            raise Refused(503, f"Swift cannot be reached: {error or type(error).__name__}") from None
+        return answer
+
+    def _login(self, fresh: bool) -> tuple[str, str]:
+        with self._lock:
+            if fresh or not self._token:
+                user = {"X-Auth-User": self._admin.user, "X-Auth-Key": self._admin.key}
+                answer = self._http.get(self._admin.auth_url, headers=user)
+                if not answer.is_success:
+                    raise Refused(503, f"Swift does not let the storage controller in: {answer.status_code}")
+                self._token = answer.headers["X-Auth-Token"]
+                self._root = answer.headers["X-Storage-Url"].rpartition("/")[0]
+            return self._token, self._root

@@ -1,0 +1,59 @@
+"""The controller's tables, in a schema of its own beside Zoe's."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+SCHEMA = "sds"
+metadata = sa.MetaData(schema=SCHEMA)
+
+projects = sa.Table(
+    "projects",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+)
+slos = sa.Table(
+    "slos",
+    metadata,
+    sa.Column("project_id", sa.Text, primary_key=True),
+    sa.Column("policy_id", sa.Text, primary_key=True),
+    sa.Column("slo_name", sa.Text, primary_key=True),
+    sa.Column("bytes_per_s", sa.BigInteger, nullable=False),
+    # Who asked for it and until when it holds; NULL: nobody in particular, for ever.
+    sa.Column("owner", sa.Text),
+    sa.CheckConstraint("bytes_per_s > 0"),
+    sa.CheckConstraint("slo_name IN ('get_bw', 'put_bw', 'ssync_bw')"),
+)
+leases = sa.Table(
+    "leases",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("until_s", sa.Double, nullable=False),
+)
+filters = sa.Table(
+    "filters",
+    metadata,
+    sa.Column("dsl_name", sa.Text, primary_key=True),
+    sa.Column("attributes", JSONB, nullable=False),
+    sa.Column("data", sa.LargeBinary),
+)
+policies = sa.Table(
+    "policies",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(), primary_key=True),
+    sa.Column("target", sa.Text, nullable=False),
+    sa.Column("rule", sa.Text, nullable=False),
+    sa.Column("actions", JSONB, nullable=False),
+)
+views = sa.Table(
+    "views",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("columns", JSONB, nullable=False),
+    sa.Column("where", sa.Text),
+    sa.Column("owner", sa.Text),
+)

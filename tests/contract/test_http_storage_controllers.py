@@ -1,0 +1,137 @@
+"""Controllers over HTTP: the contract on our own, and what each of Crystal's dialects can say of it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from storage_bridge.base import StorageController
+from storage_bridge.crystal import Appendix, ControllerSettings, CrystalController, Later, Line, OwnController, connect
+from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
+from tests.support.storage_contract import StorageContract
+from tests.support.storage_controller import MB, Served, served_controller
+
+
+@pytest.fixture
+def served(postgres_url: str) -> Iterator[Served]:
+    with served_controller(postgres_url) as controller:
+        yield controller
+
+
+def crystal(served: Served, dialect: type[Appendix | Later], owner: str = "zoe") -> CrystalController:
+    line = Line(served.settings(owner))
+    return CrystalController(line, served.settings(owner), dialect(line, owner))
+
+
+class TestOwn(StorageContract):
+    @pytest.fixture
+    def controller(self, served: Served) -> StorageController:
+        return connect(served.settings())
+
+
+class TestLater(StorageContract):
+    @pytest.fixture
+    def controller(self, served: Served) -> StorageController:
+        return crystal(served, Later)
+
+    def test_views_come_and_go_and_both_may_be_repeated(self, controller: StorageController) -> None:
+        """It makes none, and says so."""
+        with pytest.raises(StorageUnavailableError, match="makes no views"):
+            controller.create_view(View("v1", "a", "swift2d://meters.zoe/2015"))
+        controller.drop_view("v1")
+        assert list(controller.views()) == []
+
+
+def test_the_appendix_dialect_has_one_value_for_both_directions(served: Served) -> None:
+    controller = crystal(served, Appendix)
+    controller.set_slo("a", BandwidthSlo(10 * MB, 5 * MB))
+    controller.set_slo("b", BandwidthSlo(1))
+    assert dict(controller.slos()) == {"a": BandwidthSlo(10 * MB, 10 * MB), "b": BandwidthSlo(MB, MB)}
+    assert controller.capacity().promised_read_bytes_per_s == 11 * MB
+    assert controller.feasible(BandwidthDemand("c", BandwidthSlo(89 * MB))).feasible
+    assert not controller.feasible(BandwidthDemand("c", BandwidthSlo(90 * MB))).feasible
+    controller.clear_slo("a")
+    controller.clear_slo("b")
+    assert dict(controller.slos()) == {}
+
+
+@pytest.mark.parametrize("dialect", [Appendix, Later])
+def test_ours_are_told_from_others_by_the_policy_and_both_are_counted(
+    served: Served, dialect: type[Appendix | Later]
+) -> None:
+    ours, others = crystal(served, dialect), crystal(served, dialect, "somebody")
+    ours.set_slo("a", BandwidthSlo(10 * MB, 10 * MB))
+    others.set_slo("a", BandwidthSlo(20 * MB, 20 * MB))
+    assert dict(ours.slos()) == {"a": BandwidthSlo(10 * MB, 10 * MB)}
+    assert ours.capacity().promised_write_bytes_per_s == 30 * MB
+    ours.clear_slo("a")
+    assert dict(others.slos()) == {"a": BandwidthSlo(20 * MB, 20 * MB)}
+
+
+def test_what_nobody_renews_is_gone_when_its_lease_is_over(served: Served) -> None:
+    ours, others = connect(served.settings(lease_s=60.0)), connect(served.settings("other", lease_s=600.0))
+    view = View("v1", "a", "swift2d://meters.zoe/2015")
+    ours.set_slo("a", BandwidthSlo(10 * MB))
+    ours.create_view(view)
+    others.set_slo("b", BandwidthSlo(20 * MB))
+    served.now_s[0] += 59
+    assert dict(ours.slos()) == {"a": BandwidthSlo(10 * MB)}  # the look has renewed it
+    served.now_s[0] += 59
+    assert list(ours.views()) == [view]
+    served.now_s[0] += 2
+    assert others.capacity().promised_read_bytes_per_s == 20 * MB
+    assert list(others.views()) == []
+    assert dict(others.slos()) == {"b": BandwidthSlo(20 * MB)}
+
+
+def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> None:
+    ours = connect(served.settings())
+    ours.set_slo("a", BandwidthSlo(10 * MB))
+    with served.http() as http:
+        http.post("/policies/static", content="FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=30MBps").raise_for_status()
+    assert ours.capacity().promised_read_bytes_per_s == 30 * MB
+    assert dict(ours.slos()) == {"a": BandwidthSlo(10 * MB)}
+
+
+def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
+    controller = connect(served.settings())
+    served.achieved["a"] = Achieved(5.5, 0.0)
+    assert dict(controller.achieved()) == {"a": Achieved(5.5, 0.0)}
+    view = View("v1", "a", "swift2d://meters.zoe/2015", ("city",), "city = 'Nice'")
+    controller.create_view(view)
+    assert served.made == [view]
+    controller.drop_view("v1")
+    assert served.removed == [view]
+    controller.create_view(View("v2", "a", "swift2d://meters.zoe/2015"))
+    with pytest.raises(StorageUnavailableError, match="another view v2"):
+        controller.create_view(View("v2", "b", "swift2d://meters.zoe/2015"))
+
+
+def test_the_dialect_is_found_by_asking(served: Served) -> None:
+    assert isinstance(connect(served.settings()), OwnController)
+
+
+def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
+    now_s = [0.0]
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        settings = ControllerSettings(url, "t", "zoe", timeout_s=0.05, attempts=2, failures_max=2, rest_s=5.0)
+        line = Line(settings, lambda: now_s[0])
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError, match="GET /v1/capacity"):
+                line.ask("GET", "/v1/capacity")
+        with pytest.raises(StorageUnavailableError, match="left alone for a while"):
+            line.ask("GET", "/v1/capacity")
+        now_s[0] = 6.0
+        with pytest.raises(StorageUnavailableError, match="GET /v1/capacity"):
+            line.ask("GET", "/v1/capacity")
+
+
+def test_a_wrong_token_is_told(served: Served) -> None:
+    wrong = ControllerSettings(served.url, "wrong", "zoe")
+    with pytest.raises(StorageUnavailableError, match="401"):
+        connect(wrong)

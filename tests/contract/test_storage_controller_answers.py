@@ -1,0 +1,120 @@
+"""What our storage controller answers to what makes no sense: never 500, and nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from tests.support.storage_controller import Served, served_controller
+
+RULE = "FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache"
+
+
+@pytest.fixture
+def served(postgres_url: str) -> Iterator[Served]:
+    with served_controller(postgres_url) as controller:
+        yield controller
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": 0}, 400),
+        ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": -5}, 400),
+        ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": "30"}, 400),
+        ("POST", "/bw/slas", {"project_id": "a b", "policy_id": "p", "bandwidth": 5}, 400),
+        ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": 10**12}, 400),
+        ("POST", "/bw/slas", {}, 400),
+        ("PUT", "/bw/sla/a:p", {"bandwidth": None}, 400),
+        ("DELETE", "/bw/sla/never:there", None, 204),
+        ("POST", "/policies/slos", {"slo_name": "get_iops", "target": "a#p", "value": 5}, 400),
+        ("POST", "/policies/slos", {"slo_name": "get_bw", "target": "a", "value": 5}, 400),
+        ("POST", "/policies/slos", {"dsl_filter": "x", "slo_name": "get_bw", "target": "a#p", "value": 5}, 400),
+        ("GET", "/policies/slo/bandwidth/get_bw/a%23p", None, 404),
+        ("DELETE", "/policies/slo/bandwidth/get_bw/a%23p", None, 204),
+        ("PUT", "/v1/owners/zoe/slos/a", {"read_bytes_per_s": 0, "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/slos/a", {"read_bytes_per_s": 5}, 400),
+        ("PUT", "/v1/owners/zoe/slos/a", {"read_bytes_per_s": 5, "lease_s": 1e12}, 400),
+        ("PUT", "/v1/owners/zoe/views/v", {"lease_s": 60}, 400),
+        ("PUT", "/filters/absent/data", None, 400),
+        ("GET", "/filters/absent", None, 404),
+        ("PUT", "/filters/a/deploy/absent", {}, 404),
+        ("PUT", "/filters/a/undeploy/absent", None, 204),
+        ("PATCH", "/bw/slas", None, 405),
+        ("GET", "/nothing", None, 404),
+    ],
+)
+def test_bad_requests_have_an_answer_and_change_nothing(
+    served: Served, method: str, path: str, body: object, status: int
+) -> None:
+    with served.http() as http:
+        answer = http.request(method, path, json=body) if body is not None else http.request(method, path)
+        assert answer.status_code == status, answer.text
+        assert http.get("/bw/slas").json() == []
+        assert http.get("/policies/slos").json() == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ("", "there is no rule"),
+        ("FOR TENANT:a SET x", "line 1: a rule reads FOR"),
+        (f"{RULE}\nFOR NOBODY:a DO SET x", "line 2: 'NOBODY:a' is no target"),
+        ("FOR CONTAINER:a DO SET x", "a container is named tenant/container"),
+        ("FOR TENANT:a WHEN x > 3 DO SET y", "rules with a condition (WHEN) are not supported"),
+        ("FOR TENANT:a DO SET x WITH level", "'level' is no parameter"),
+        ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=fast", "BANDWIDTH needs MIN_BW"),
+        ("FOR CONTAINER:a/b DO SET BANDWIDTH WITH MIN_BW=3MBps", "bandwidth is promised to tenants"),
+        ("FOR TENANT:a DO SET " + "x" * 5000, "longer than 4096 characters"),
+    ],
+)
+def test_rules_that_cannot_be_understood_are_refused_whole(served: Served, rules: str, words: str) -> None:
+    with served.http() as http:
+        answer = http.post("/policies/static", content=rules)
+        assert (answer.status_code, words in answer.json()["error"]) == (400, True), answer.text
+        assert http.get("/policies/static").json() == []
+        assert http.get("/bw/slas").json() == []
+
+
+def test_a_rule_is_kept_listed_and_deleted_in_both_dialects(served: Served) -> None:
+    with served.http() as http:
+        [name] = http.post("/registry/static_policy", content=RULE).json()
+        [kept] = http.get("/policies/static").json()
+        assert (kept["id"], kept["target"], kept["rule"]) == (name, "TENANT:4f0279", RULE)
+        assert [action["filter"] for action in kept["actions"]] == ["compression", "cache"]
+        assert kept["actions"][0]["parameters"] == {"level": "3"}
+        assert http.delete(f"/policies/static/{name}").status_code == 204
+        assert http.get("/registry/static_policy").json() == []
+
+
+def test_a_filter_is_made_given_its_program_deployed_and_undeployed(served: Served) -> None:
+    with served.http() as http:
+        assert http.post("/filters/", json={"dsl_name": "compression", "language": "python"}).status_code == 201
+        assert http.put("/filters/compression/data", files={"file": b"program"}).json() == {"bytes": 7}
+        assert http.get("/filters").json() == [{"dsl_name": "compression", "language": "python"}]
+        number = http.put("/filters/4f0279/logs/deploy/compression", json={"params": "level=3"}).json()
+        [kept] = http.get("/policies/static").json()
+        assert kept["id"] == f"CONTAINER:4f0279/logs:{number}"
+        assert http.put("/filters/4f0279/logs/undeploy/compression").status_code == 204
+        assert http.get("/policies/static").json() == []
+        assert http.delete("/filters/compression/").status_code == 204
+        assert http.get("/filters/").json() == []
+
+
+def test_without_the_token_nothing_is_told_and_the_answer_is_a_bare_string(served: Served) -> None:
+    with served.http("wrong") as http:
+        answer = http.get("/bw/slas")
+        assert (answer.status_code, answer.json()) == (401, "a valid X-Auth-Token is needed")
+        assert http.get("/health").status_code == 200
+
+
+def test_a_database_that_is_away_is_503_and_things_go_on_when_it_is_back(served: Served) -> None:
+    with served.http() as http:
+        with served.engine.begin() as connection:
+            connection.execute(sa.text("ALTER TABLE sds.slos RENAME TO elsewhere"))
+        assert http.get("/bw/slas").status_code == 503
+        with served.engine.begin() as connection:
+            connection.execute(sa.text("ALTER TABLE sds.elsewhere RENAME TO slos"))
+        assert http.get("/bw/slas").json() == []

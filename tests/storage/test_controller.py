@@ -1,0 +1,153 @@
+"""The storage controller as a process, with a real Swift and a real database: SLOs held, views made and removed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import zmq
+
+from storage_bridge.crystal import ControllerSettings, OwnController, connect
+from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
+from tests.storage.test_bandwidth import rate_of_gets
+from tests.storage.test_views import WANTED, meters
+from tests.support.object_store import ADMIN, Person, logged_in, object_store
+from tests.support.waiting import until
+from zoe_embedded.home import Account
+from zoe_embedded.swift.configuration import ControllerLine
+from zoe_embedded.swift.store import ObjectStore
+
+MB = 10**6
+CAPACITY = 12 * MB
+TOKEN = "a-token"
+
+
+@dataclass
+class Whole:
+    """Store and controller, connected."""
+
+    store: ObjectStore
+    url: str
+    controller: OwnController
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+@pytest.fixture
+def whole(postgres_url: str, tmp_path: Path) -> Iterator[Whole]:
+    web, limits, usage = free_ports(3)
+    server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
+
+    def line(apart: Path, account: Account | None) -> ControllerLine:
+        keys = apart / "keys"
+        keys.write_bytes(b"\n".join((server[0], *proxy)))
+        if account is not None:
+            os.chown(keys, account.uid, account.gid)
+        return ControllerLine(f"tcp://127.0.0.1:{limits}", f"tcp://127.0.0.1:{usage}", str(keys))
+
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "keys").write_bytes(b"\n".join(server))
+    (tmp_path / "swift").write_text(ADMIN.key)
+    with object_store(nodes=1, replicas=1, proxy_workers=2, controller=line) as store:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "ZOE_SDS_DATABASE_URL": postgres_url,
+            "ZOE_SDS_PORT": str(web),
+            "ZOE_SDS_TOKEN_FILE": str(tmp_path / "token"),
+            "ZOE_SDS_KEY_FILE": str(tmp_path / "keys"),
+            "ZOE_SDS_LIMITS_ENDPOINT": f"tcp://127.0.0.1:{limits}",
+            "ZOE_SDS_USAGE_ENDPOINT": f"tcp://127.0.0.1:{usage}",
+            "ZOE_SDS_READ_BYTES_PER_S": str(CAPACITY),
+            "ZOE_SDS_WRITE_BYTES_PER_S": str(CAPACITY),
+            "ZOE_SDS_PROXIES": f'{{"proxy": {CAPACITY}}}',
+            "ZOE_SDS_SWIFT_AUTH_URL": store.auth_url,
+            "ZOE_SDS_SWIFT_USER": ADMIN.login,
+            "ZOE_SDS_SWIFT_KEY_FILE": str(tmp_path / "swift"),
+        }
+        with (tmp_path / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "storage_bridge.controller"], env=environment, stdout=log, stderr=log
+            )
+        try:
+            url = f"http://127.0.0.1:{web}"
+            until(lambda: up(url), (tmp_path / "log").read_text)
+            controller = connect(ControllerSettings(url, TOKEN, "zoe", timeout_s=30))
+            assert isinstance(controller, OwnController)
+            yield Whole(store, url, controller)
+        finally:
+            process.terminate()
+            process.wait(20)
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def up(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:
+    """Two tenants with three streams each: 8 of 12 MB/s are promised to one, which gets 10 with half of the spare."""
+    with ExitStack() as stack:
+        people: list[Person] = []
+        for login in ("acme:ann", "beta:bob"):
+            person = stack.enter_context(logged_in(whole.store, login))
+            person.put("data")
+            person.put("data/object", os.urandom(20 * MB))
+            people.append(person)
+        whole.controller.set_slo("acme", BandwidthSlo(8 * MB))
+        rates = [0.0, 0.0]
+
+        def read(number: int) -> None:
+            rate_of_gets(people[number], 3, 4.0)  # until limits are there
+            rates[number] = rate_of_gets(people[number], 3, 8.0)
+
+        threads = [threading.Thread(target=read, args=(number,)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(8.0)
+        achieved = whole.controller.achieved()
+        for thread in threads:
+            thread.join()
+    assert rates[0] > 8 * MB
+    assert 1 * MB < rates[1] < 4 * MB
+    assert sum(rates) < 1.15 * CAPACITY
+    assert achieved["acme"].read_bytes_per_s > 7 * MB
+
+
+def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
+    content, wanted = meters(1, 5000)
+    view = View("e1", "acme", "swift2d://meters.zoe/2015", tuple(WANTED["columns"]), str(WANTED["where"]))
+    with logged_in(whole.store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/2015/a.csv", content)
+        for _ in range(2):
+            whole.controller.create_view(view)
+        assert ann.view("zoe-view-e1") == wanted
+        with pytest.raises(StorageUnavailableError, match="there is no column price"):
+            whole.controller.create_view(View("e2", "acme", "swift2d://meters.zoe/2015", ("price",)))
+        with pytest.raises(StorageUnavailableError, match="404"):
+            whole.controller.create_view(View("e3", "acme", "swift2d://nothing.zoe/2015"))
+        assert list(whole.controller.views()) == [view]
+        for _ in range(2):
+            whole.controller.drop_view("e1")
+        assert ann.call("GET", "zoe-view-e1").status_code == 404

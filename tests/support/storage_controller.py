@@ -1,0 +1,63 @@
+"""Our own storage controller, served over HTTP with a real database, for tests."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+import sqlalchemy as sa
+import uvicorn
+
+from storage_bridge.controller.app import make_app
+from storage_bridge.controller.extensions import Works
+from storage_bridge.controller.ledger import Ledger
+from storage_bridge.crystal import ControllerSettings
+from storage_bridge.model import Achieved, BandwidthSlo, View
+from tests.support.waiting import until
+
+MB = 10**6
+TOKEN = "controller-token"
+
+
+@dataclass
+class Served:
+    """A controller that is up. `made` and `removed` are the views that Swift was asked for."""
+
+    url: str
+    engine: sa.Engine
+    now_s: list[float] = field(default_factory=lambda: [1000.0])
+    achieved: dict[str, Achieved] = field(default_factory=dict)
+    made: list[View] = field(default_factory=list)
+    removed: list[View] = field(default_factory=list)
+
+    def settings(self, owner: str = "zoe", **changes: object) -> ControllerSettings:
+        capacity = BandwidthSlo(100 * MB, 100 * MB)
+        return ControllerSettings(self.url, TOKEN, owner, capacity, **changes)  # type: ignore[arg-type]
+
+    def http(self, token: str = TOKEN) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"X-Auth-Token": token, "User-Agent": "test"}, timeout=20)
+
+
+@contextmanager
+def served_controller(database_url: str) -> Iterator[Served]:
+    engine = sa.create_engine(database_url)
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine)
+    works = Works(BandwidthSlo(100 * MB, 100 * MB), lambda: served.achieved, served.made.append, served.removed.append)
+    app = make_app(Ledger(engine, lambda: served.now_s[0]), works, TOKEN)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield served
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+        engine.dispose()
