@@ -22,6 +22,7 @@ from storage_bridge.model import (
     StorageCapacity,
     StorageUnavailableError,
     View,
+    feasibility,
 )
 
 MB = 10**6
@@ -200,12 +201,7 @@ class CrystalController:
 
     def feasible(self, demand: BandwidthDemand) -> Feasibility:
         """Counted here: it takes any SLO."""
-        now = self.capacity()
-        read = now.promised_read_bytes_per_s + (demand.slo.read_bytes_per_s or 0)
-        write = now.promised_write_bytes_per_s + (demand.slo.write_bytes_per_s or 0)
-        if read <= now.read_bytes_per_s and write <= now.write_bytes_per_s:
-            return Feasibility(True)
-        return Feasibility(False, f"{read} and {write} bytes/s of at most {now.read_bytes_per_s} would be promised")
+        return feasibility(self.capacity(), demand.slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours, by tenant."""

@@ -39,6 +39,18 @@ class Feasibility:
     sentence: str = ""
 
 
+def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> Feasibility:
+    """Whether one more promise keeps the sum of all within the capacity, each way."""
+    for direction, wanted, all_of_it, promised in (
+        ("read", slo.read_bytes_per_s or 0, now.read_bytes_per_s, now.promised_read_bytes_per_s),
+        ("write", slo.write_bytes_per_s or 0, now.write_bytes_per_s, now.promised_write_bytes_per_s),
+    ):
+        free = max(all_of_it - promised, 0)
+        if wanted > free:
+            return Feasibility(False, f"{wanted} bytes/s to {direction} are more than the {free} that are not promised")
+    return Feasibility(True)
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A per-execution virtual container that shows only the wanted rows and columns."""

@@ -13,6 +13,7 @@ from storage_bridge.model import (
     StorageCapacity,
     StorageUnavailableError,
     View,
+    feasibility,
 )
 
 
@@ -49,12 +50,7 @@ class SimulatedController:
 
     def feasible(self, demand: BandwidthDemand) -> Feasibility:
         """Whether the sum of all promises stays within the capacity."""
-        now = self.capacity()
-        read = now.promised_read_bytes_per_s + (demand.slo.read_bytes_per_s or 0)
-        write = now.promised_write_bytes_per_s + (demand.slo.write_bytes_per_s or 0)
-        if read <= now.read_bytes_per_s and write <= now.write_bytes_per_s:
-            return Feasibility(True)
-        return Feasibility(False, f"{read} and {write} bytes/s of at most {now.read_bytes_per_s} would be promised")
+        return feasibility(self.capacity(), demand.slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """The SLOs in force, by tenant."""

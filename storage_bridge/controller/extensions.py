@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
-from storage_bridge.model import Achieved, BandwidthSlo, View
+from storage_bridge.model import Achieved, BandwidthSlo, StorageCapacity, View, feasibility
 
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=10**15, strict=True)]
@@ -75,14 +76,8 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.post("/feasible")
     def feasible(demand: Demand) -> dict[str, Any]:
-        now = capacity()
-        for direction in ("read", "write"):
-            wanted = getattr(demand, f"{direction}_bytes_per_s") or 0
-            there = now[f"{direction}_bytes_per_s"] - now[f"promised_{direction}_bytes_per_s"]
-            if wanted > max(there, 0):
-                sentence = f"{wanted} bytes/s to {direction} are more than the {max(there, 0)} that are not promised"
-                return {"feasible": False, "sentence": sentence}
-        return {"feasible": True, "sentence": ""}
+        slo = BandwidthSlo(demand.read_bytes_per_s, demand.write_bytes_per_s)
+        return asdict(feasibility(StorageCapacity(**capacity()), slo))
 
     @routes.get("/owners/{owner}/slos")
     def slos(owner: str) -> dict[str, dict[str, int | None]]:
