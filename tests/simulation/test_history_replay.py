@@ -69,7 +69,7 @@ def replayed(recording: Recording, change: Change | None = None) -> list[Decisio
     return decisions(Rerun(recording, change).run(), recording.from_s, recording.to_s)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), 43])
 def test_with_nothing_changed_every_decision_is_made_again(seed: int) -> None:
     world = lively(seed)
     recording = read_recording(world.store, 1000.0, world.clock())

@@ -159,7 +159,8 @@ class _Split:
         at_s = max(entry.at_s for entry in entries)
         earlier = [one for one in self._ticks if one[0].read_to < entries[0].id]
         epoch, inputs = (earlier[-1][0].epoch, earlier[-1][1]) if earlier else (0, self.inputs)
-        return TickRecord(plan_id, at_s, epoch, entries[0].id, False, {}), inputs
+        # It had read less than what it wrote, which the next master's first tick, at the same time, may have read.
+        return TickRecord(plan_id, at_s, epoch, entries[0].id - 1, False, {}), inputs
 
 
 def _states(fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEntry]) -> Iterable[Execution]:
