@@ -95,8 +95,3 @@ def credentials_xml(properties: Mapping[str, str]) -> str:
         for name, value in properties.items()
     )
     return f'<?xml version="1.0"?>\n<configuration>\n{"".join(lines)}</configuration>\n'
-
-
-def is_object_uri(uri: str) -> bool:
-    """Whether it is read through Stocator; else a plain path, or S3A."""
-    return uri.startswith("swift2d://")

@@ -41,7 +41,7 @@ class Action:
     server: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """What is done for a target: kind and name, `<tenant>/<container>` for a container."""
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Body, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage_bridge.controller.answers import Refused
-from storage_bridge.controller.dsl import Rule, RuleError, bandwidth_of, parse_rules
-from storage_bridge.controller.ledger import READ, WRITE, Ledger
+from storage_bridge.controller.dsl import Action, Rule, RuleError, bandwidth_of, parse_rules
+from storage_bridge.controller.ledger import READ, WRITE, Ledger, rule_policy
 
 DATA_BYTES_MAX = 16 * 2**20
 TEXT_BYTES_MAX = 2**20
@@ -167,26 +167,27 @@ def _added(ledger: Ledger) -> Any:
             raise Refused(400, str(error)) from None
         if not rules:
             raise Refused(400, "there is no rule")
-        _promise(ledger, rules)
+        promised = [_promised(rule) for rule in rules]
         rows = [{"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules]
         ids = ledger.add_policies(rows)
+        for rule, number, rate in zip(rules, ids, promised, strict=True):
+            if rate is not None:
+                ledger.set_slo(rule.name, rule_policy(number), dict.fromkeys((READ, WRITE), rate))
         return [f"{rule.target}:{number}" for rule, number in zip(rules, ids, strict=True)]
 
     return added
 
 
-def _kept(action: Any) -> dict[str, Any]:
+def _kept(action: Action) -> dict[str, Any]:
     return {"verb": action.verb, "filter": action.filter, "parameters": action.parameters, "server": action.server}
 
 
-def _promise(ledger: Ledger, rules: list[Rule]) -> None:
-    """`SET BANDWIDTH` is an SLO of the tenant, both ways."""
-    rates = {r: rate for r in rules for action in r.actions if (rate := bandwidth_of(action)) is not None}
-    for rule in rates:
-        if rule.kind != "TENANT":
-            raise Refused(400, f"bandwidth is promised to tenants, not to {rule.target}")
-    for rule, rate in rates.items():
-        ledger.set_slo(rule.name, "dsl", dict.fromkeys((READ, WRITE), rate))
+def _promised(rule: Rule) -> int | None:
+    """`SET BANDWIDTH` is an SLO of the tenant, both ways, as long as the rule is there; None without one."""
+    rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
+    if rates and rule.kind != "TENANT":
+        raise Refused(400, f"bandwidth is promised to tenants, not to {rule.target}")
+    return max(rates, default=None)
 
 
 def _dropped(ledger: Ledger) -> Any:

@@ -16,6 +16,11 @@ READ, WRITE = "get_bw", "put_bw"
 Clock = Callable[[], float]
 
 
+def rule_policy(number: int) -> str:
+    """The policy id of what a static policy promises."""
+    return f"rule-{number}"
+
+
 class Ledger:
     """SLOs, views, filters and policies. What belongs to an owner whose lease has run out is not there any more."""
 
@@ -170,7 +175,8 @@ class Ledger:
             return [int(connection.execute(add, dict(row)).scalar_one()) for row in rows]
 
     def drop_policy(self, target: str, policy_id: int) -> None:
-        """Forget a policy; nothing when there is none."""
+        """Forget a policy and what it promised; nothing when there is none."""
         wanted = sa.and_(policies.c.target == target, policies.c.id == policy_id)
         with self._engine.begin() as connection:
-            connection.execute(sa.delete(policies).where(wanted))
+            if connection.execute(sa.delete(policies).where(wanted)).rowcount:
+                connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(policy_id)))

@@ -63,11 +63,6 @@ class Regulation:
             one.bind(address)
         self._thread = threading.Thread(target=self._run, name="zoe-regulation", daemon=True)
 
-    @property
-    def missed(self) -> Mapping[ClaimKey, int]:
-        """By how many bytes per second promises are not kept now."""
-        return self._regulator.missed
-
     def begin(self) -> None:
         """Start the thread."""
         self._thread.start()

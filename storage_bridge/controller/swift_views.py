@@ -12,7 +12,7 @@ import httpx
 from storage_bridge.controller.answers import Refused
 from storage_bridge.model import View
 
-_UNAUTHORIZED, _NOT_FOUND, _CLIENT_ERROR, _SERVER_ERROR = 401, 404, 400, 500
+_UNAUTHORIZED, _NOT_FOUND = 401, 404
 _TIMEOUT_S = 30.0
 VIEW_PREFIX = "zoe-view-"
 

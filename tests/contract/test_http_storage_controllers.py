@@ -90,9 +90,11 @@ def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> No
     ours = connect(served.settings())
     ours.set_slo("a", BandwidthSlo(10 * MB))
     with served.http() as http:
-        http.post("/policies/static", content="FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=30MBps").raise_for_status()
-    assert ours.capacity().promised_read_bytes_per_s == 30 * MB
-    assert dict(ours.slos()) == {"a": BandwidthSlo(10 * MB)}
+        [rule] = http.post("/policies/static", content="FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=30MBps").json()
+        assert ours.capacity().promised_read_bytes_per_s == 30 * MB
+        assert dict(ours.slos()) == {"a": BandwidthSlo(10 * MB)}
+        assert http.delete(f"/policies/static/{rule}").status_code == 204
+    assert ours.capacity().promised_read_bytes_per_s == 10 * MB
 
 
 def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
