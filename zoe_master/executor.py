@@ -8,7 +8,7 @@ import structlog
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
-from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.reasons import Reason
 from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start
@@ -41,12 +41,11 @@ class Executor:
         for execution_id, services in plan.preempt.items():
             for service_id in services:
                 self._preempt(execution_id, service_id, now_s, plan_id)
-        for execution_id, reason in plan.reasons.items():
-            self._give_reason(execution_id, reason, now_s, plan_id)
+        self._give_reasons(plan, now_s, plan_id)
 
     def drive(self, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str) -> None:
         """Start what has its turn, finish starts that were left half done, stop what must go."""
-        for execution in self._picture.executions():
+        for execution in self._picture.active():
             if execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
                 if any(s.state in _TO_BE_STARTED for s in execution.services):
                     self._start_services(execution, observations, now_s, cause_id)
@@ -68,6 +67,16 @@ class Executor:
         if execution.service(service_id).state is ServiceState.CREATED:
             event = ev.ServiceEnded(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=why)
         self._append(execution_id, event)
+
+    def _give_reasons(self, plan: Plan, now_s: float, plan_id: str) -> None:
+        own, common = plan.reasons.own, plan.reasons.common
+        for execution_id, reason in own.items():
+            self._give_reason(execution_id, reason, now_s, plan_id)
+        if common is None:
+            return
+        for execution in self._picture.backlog.told_otherwise(common):
+            if execution.id not in own and execution.id not in plan.starts:
+                self._give_reason(execution.id, common, now_s, plan_id)
 
     def _give_reason(self, execution_id: str, reason: Reason, now_s: float, plan_id: str) -> None:
         execution = self._picture.get(execution_id)
@@ -111,8 +120,7 @@ class Executor:
         """Ask for every stop until the back-end reports it: a crash between journal and call leaves nothing running."""
         wanted = [
             s.id
-            for e in self._picture.executions()
-            if e.state in ACTIVE_STATES
+            for e in self._picture.active()
             for s in e.services
             if s.state is ServiceState.STOPPING
             and (s.id not in observations or observations[s.id].state not in _ENDING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_lib.domain.events import Event, StorageDeclined, StorageGranted
-from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionState, Mark
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.promises import Rates, Supply, by_tenant, preferred, promises
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
@@ -38,7 +38,7 @@ class Granting:
         """
         if self._keeper is None:
             return
-        active = [e for e in self._picture.executions() if e.state in ACTIVE_STATES]
+        active = self._picture.active()
         supply = self._keeper.seen().supply
         if not supply.problem:
             self._supply = supply
@@ -60,7 +60,7 @@ class Granting:
         """URIs whose places matter to the policy soon."""
         if "locality" not in self._picture.policy.weighers:
             return frozenset()
-        waiting = (e.application.storage for e in self._picture.executions() if e.state in WAITING_STATES)
+        waiting = (execution.application.storage for execution in self._picture.backlog)
         return frozenset(one.uri for storage in waiting if storage is not None for one in storage.inputs)
 
     def _decline(self, execution: Execution, now_s: float, plan_id: str) -> None:

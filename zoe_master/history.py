@@ -49,7 +49,9 @@ class History:
         self.record.ended(execution)
         placed_at_s = execution.marks.get(Mark.PLACED)
         if placed_at_s is not None:
-            self._departed.append(arrival_of(execution, Estimates(self.past_runs([execution]))))
+            expected_s = self.expected(run_key(execution))
+            known = {} if expected_s is None else {run_key(execution): expected_s}
+            self._departed.append(arrival_of(execution, Estimates(known)))
         if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
             key = run_key(execution)
             earlier = self._runs.pop(key, ())
@@ -62,12 +64,10 @@ class History:
         """Arrivals of those that ended last."""
         return tuple(self._departed)
 
-    def past_runs(self, executions: Iterable[Execution]) -> Mapping[RunKey, float]:
-        """Expected run times in seconds, as far as past runs tell."""
-        if not self._runs:
-            return {}
-        keys = {run_key(e) for e in executions}
-        return {key: sum(runs) / len(runs) for key in keys if (runs := self._runs.get(key)) is not None}
+    def expected(self, kind: RunKey) -> float | None:
+        """The expected run time in seconds, as far as past runs tell."""
+        runs = self._runs.get(kind)
+        return None if runs is None else sum(runs) / len(runs)
 
     def used(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
         """Core-seconds by tenant, with those of what runs."""

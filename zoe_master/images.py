@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Outcome
+from zoe_lib.domain.execution import Cause, Execution, ExecutionId, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
 from zoe_master.picture import Picture
@@ -22,20 +22,17 @@ class Images:
 
     def check(self, now_s: float, cause_id: str) -> Mapping[ExecutionId, Reason]:
         """End what can never have its images; the reasons of those that wait for a pull."""
-        known: dict[str, ImageStatus] = {}
+        backlog = self._picture.backlog
+        known = {image: self._backend.prepare(image) for image in backlog.images}
+        self.absent = {image: status for image, status in known.items() if status.state is not ImageState.PRESENT}
         held: dict[ExecutionId, Reason] = {}
-        for execution in self._picture.executions():
-            if execution.state is not ExecutionState.QUEUED:
-                continue
-            for image in execution.application.images:
-                status = known.get(image) or known.setdefault(image, self._backend.prepare(image))
+        for image, status in self.absent.items():
+            for execution in backlog.wanting(image):
                 if status.state is ImageState.UNAVAILABLE:
                     self._refuse(execution, status, now_s, cause_id)
-                    break
-                if status.state is ImageState.PULLING:
+                else:
                     sentence = f"Image {image} is being pulled."
                     held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
-        self.absent = {image: status for image, status in known.items() if status.state is not ImageState.PRESENT}
         return held
 
     def _refuse(self, execution: Execution, status: ImageStatus, now_s: float, cause_id: str) -> None:

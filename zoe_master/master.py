@@ -152,7 +152,8 @@ class Master:
 
     def next_due_s(self) -> float | None:
         """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
-        return min((at for e in self._picture.executions() if (at := due_at_s(e)) is not None), default=None)
+        maybe = (*self._picture.active(), *self._picture.backlog.paused)
+        return min((at for e in maybe if (at := due_at_s(e)) is not None), default=None)
 
     @property
     def picture(self) -> Picture:

@@ -36,8 +36,8 @@ class Observer:
         observations = {o.service_id: o for o in self._backend.observe()}
         self._reach(Step.OBSERVED)
         self._settled.look(observations, self._picture.policy)
-        for execution in self._picture.executions():
-            if execution.state is not ExecutionState.QUEUED and self._settled.needs_look(execution, now_s):
+        for execution in (*self._picture.active(), *self._picture.backlog.submitted):
+            if self._settled.needs_look(execution, now_s):
                 self._settled.keep(execution, self._follow(execution, observations, now_s, cause_id))
         self._reach(Step.OBSERVATIONS_KEPT)
         self._clean_up(observations)

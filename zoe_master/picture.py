@@ -21,8 +21,11 @@ from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
+from zoe_master.backlog import Backlog
 from zoe_master.forecaster import Record
 from zoe_master.history import History
+from zoe_master.kinds import Kinds
+from zoe_master.scheduler.estimate import run_key
 from zoe_master.scheduler.snapshot import Snapshot
 
 log = structlog.get_logger(__name__)
@@ -38,12 +41,19 @@ class Picture:
         self._epoch = leader_epoch
         self._journal_id = store.last_journal_id()
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
+        self._active_ids = {e.id for e in self._executions.values() if e.state in ACTIVE_STATES}
+        self._active: tuple[Execution, ...] | None = None
         # The versions at which executions ended by this master's own writing: reading of that is no news.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self._wrote = False
         self.policy: Policy = store.policy()
         self._history = History(store, self.policy.usage_half_life_s)
+        self._kinds = Kinds(self._history.expected)
+        for execution in self._executions.values():
+            self._kinds.enter(run_key(execution))
+        waiting = (e for e in self._executions.values() if e.state in WAITING_STATES)
+        self.backlog = Backlog(waiting, self.policy, self._kinds.known)
 
     def catch_up(self) -> int:
         """Read what others wrote to the journal since the last time: submissions, cancellations, policies.
@@ -103,16 +113,15 @@ class Picture:
 
     def snapshot(self, now_s: float, nodes: Sequence[Node], held: Mapping[ExecutionId, Reason]) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
-        executions = self._executions.values()
-        active = tuple(e for e in executions if e.state in ACTIVE_STATES)
+        active = self.active()
         by_usage = self.policy.order == "fair-share"
         return Snapshot(
             now_s=now_s,
             nodes=tuple(self._with_hold(node) for node in nodes),
             held=held,
-            queued=tuple(e for e in executions if e.state in WAITING_STATES),
+            queued=self.backlog.ranked(self.policy),
             active=active,
-            past_runs=self._history.past_runs(executions),
+            past_runs=self._kinds.frozen(),
             used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
             departed=self._history.departed if self.policy.order == "psbs" else (),
         )
@@ -124,6 +133,13 @@ class Picture:
     def executions(self) -> list[Execution]:
         """Every execution that is not terminal, oldest first."""
         return list(self._executions.values())
+
+    def active(self) -> tuple[Execution, ...]:
+        """Those that hold reservations, oldest first."""
+        if self._active is None:
+            active = [self._executions[execution_id] for execution_id in self._active_ids]
+            self._active = tuple(sorted(active, key=lambda e: (e.submitted_at_s, e.id)))
+        return self._active
 
     def get(self, execution_id: ExecutionId) -> Execution | None:
         """The execution, unless it is terminal or unknown."""
@@ -150,14 +166,37 @@ class Picture:
         try:
             self._keep(self._store.execution(execution_id))
         except NotFound:
-            self._executions.pop(execution_id, None)
+            self._drop(execution_id)
 
     def _keep(self, execution: Execution) -> None:
-        if execution.terminal:
-            if self._executions.pop(execution.id, None) is not None:
-                self._history.learn(execution, self.policy.usage_half_life_s)
-            return
         before = self._executions.get(execution.id)
+        if execution.terminal:
+            if self._drop(execution.id):
+                self._history.learn(execution, self.policy.usage_half_life_s)
+                self._kinds.learned(run_key(execution))
+                self.backlog.learned(run_key(execution))
+            return
+        if before is None:
+            self._kinds.enter(run_key(execution))
+        self._executions[execution.id] = execution
+        if execution.state in WAITING_STATES:
+            self.backlog.put(execution)
+            self._active_ids.discard(execution.id)
+        else:
+            self.backlog.remove(execution)
+            self._active_ids.add(execution.id)
+        if before is None or before.state not in WAITING_STATES or execution.state not in WAITING_STATES:
+            self._active = None
         if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
             self._history.record.started(execution)
-        self._executions[execution.id] = execution
+
+    def _drop(self, execution_id: ExecutionId) -> bool:
+        """Forget one that is over; whether it was known."""
+        known = self._executions.pop(execution_id, None)
+        if known is None:
+            return False
+        self.backlog.remove(known)
+        self._active_ids.discard(execution_id)
+        self._active = None
+        self._kinds.leave(run_key(known))
+        return True

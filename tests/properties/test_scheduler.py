@@ -27,6 +27,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.scheduler.tenancy import Holdings
 
@@ -204,6 +205,8 @@ def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
+        kept = replace(snapshot, queued=Ranking(policy, snapshot.past_runs, snapshot.queued).frozen())
+        assert plan == schedule(kept, policy), f"seed {seed}: another plan for a queue that is kept ranked"
 
 
 def with_storage(snapshot: Snapshot, chance: random.Random) -> Snapshot:

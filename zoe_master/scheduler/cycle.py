@@ -6,7 +6,9 @@ O(queue x nodes + placements) and ends.
 
 from __future__ import annotations
 
-from zoe_lib.domain.execution import ExecutionState
+from collections.abc import Sequence
+
+from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
@@ -34,8 +36,8 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     walk.walk(ordered)
     starts = walk.starts
     # 4. What no core can use goes to elastic services in policy order: a core takes it back when it can.
-    candidates = [e for e in running if e.state is not leaving]
-    started = [e for e in ordered if e.id in starts and e.application.malleable] if starts else []
+    candidates: Sequence[Execution] = [e for e in running if e.state is not leaving]
+    started = [e for e, _ in walk.started if e.application.malleable]
     if started:
         candidates = queue.ranked([*candidates, *started])
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))

@@ -144,7 +144,7 @@ class _Future:
             run_s = self._estimates.run_s(execution)
             heapq.heappush(self._ends, (self._now_s + run_s, execution_id))
             self._given += _area(execution, run_s)
-        for execution_id in [k for k, reason in walk.reasons.items() if reason.code is ReasonCode.NEVER_FITS]:
+        for execution_id in [k for k, reason in walk.reasons.own.items() if reason.code is ReasonCode.NEVER_FITS]:
             del self._waiting[execution_id]
         return walk.starts
 

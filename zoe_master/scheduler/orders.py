@@ -133,3 +133,6 @@ ORDERS: Mapping[str, Order] = {
     "edf": _edf,
     "fair-share": _fair_share,
 }
+
+# What waits stays in their sequence while time passes: waiting longer counts the same for everybody.
+STANDING_ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "las", "edf"})

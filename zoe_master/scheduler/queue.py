@@ -11,6 +11,7 @@ from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.bandwidth import Guarantees
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.orders import ORDERS, Moment
+from zoe_master.scheduler.ranking import Ranked
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.tenancy import Holdings, by_dominant_share, interactive_first
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
@@ -34,14 +35,16 @@ class Queue:
         self.virtual = virtual
         self._moment = Moment(snapshot.now_s, policy, self.estimates, usage, virtual)
 
-    def ranked(self, executions: Iterable[Execution]) -> list[Execution]:
+    def ranked(self, executions: Iterable[Execution]) -> Sequence[Execution]:
         """Higher priority first, then the policy's order, then who came first; ties by id."""
-        if self._policy.order == "fifo":  # the usual one and the cheapest: long queues are ranked at every tick
+        if isinstance(executions, Ranked) and executions.by == (self._policy.order, self._policy.ageing_s):
+            return executions
+        if self._policy.order == "fifo":  # the cheapest
             return sorted(executions, key=lambda e: (-e.priority, e.submitted_at_s, e.id))
         key, moment = ORDERS[self._policy.order], self._moment
         return sorted(executions, key=lambda e: (-e.priority, *key(e, moment), e.submitted_at_s, e.id))
 
-    def sequence(self) -> list[Execution]:
+    def sequence(self) -> Sequence[Execution]:
         """What waits, as the pass looks at it."""
         policy, snapshot = self._policy, self._snapshot
         result = self.ranked(snapshot.queued)
@@ -75,7 +78,7 @@ class Queue:
         return total(node.usable for node in self._snapshot.nodes)
 
 
-def order_queue(queued: Sequence[Execution], now_s: float, policy: Policy) -> list[Execution]:
+def order_queue(queued: Sequence[Execution], now_s: float, policy: Policy) -> Sequence[Execution]:
     """The sequence of what waits on a cluster of which nothing is known."""
     return Queue(Snapshot(now_s, queued=tuple(queued)), policy).sequence()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from operator import attrgetter
+from itertools import islice
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
@@ -15,6 +15,8 @@ from zoe_master.scheduler.backfill import Release, Reservation
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.profile import Profile
 from zoe_master.scheduler.queue import Queue
+from zoe_master.scheduler.ranking import kept_apart
+from zoe_master.scheduler.reasons import Reasons
 from zoe_master.scheduler.reclaim import Reclaim
 from zoe_master.scheduler.request import Request
 from zoe_master.scheduler.snapshot import Snapshot
@@ -28,16 +30,15 @@ _NOT_SCANNED = Reason(
     ReasonCode.SCAN_LIMIT, "The queue is longer than one pass looks at.", hint="it is looked at when others have gone"
 )
 
-# Queues are long: these are called by loops in C.
-_ID, _NOT_BEFORE, _STORAGE = attrgetter("id"), attrgetter("not_before_s"), attrgetter("application.storage")
-
-
 # Why a core found no room.
 Refuse = Callable[[Execution, Request, Placer], Reason]
 
 
 class QueuePass:
-    """One walk. `starts` and `reasons` together hold every execution of the queue once it is over."""
+    """One walk. `starts` and `reasons` together hold every execution of the queue once it is over.
+
+    `started` has those that start with their places, in the sequence in which they were admitted.
+    """
 
     def __init__(
         self,
@@ -49,25 +50,25 @@ class QueuePass:
         refuse: Refuse = refusal,
     ) -> None:
         self.starts: dict[ExecutionId, tuple[Placement, ...]] = {}
-        self.reasons: dict[ExecutionId, Reason] = {}
+        self.reasons = Reasons()
         self._placer = placer
         self._reclaim = reclaim
         self._queue = queue
         self._snapshot = snapshot
         self._policy = policy
         self._refuse = refuse
-        self._started: list[tuple[Execution, tuple[Placement, ...]]] = []
+        self.started: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._placed = 0
 
     def walk(self, ordered: Sequence[Execution]) -> None:
         """Admit in order until one finds no room; then let those pass whom the policy allows."""
-        looked_at = ordered[: self._policy.queue_scan_max]
-        for position, execution in enumerate(looked_at):
+        end = self._policy.queue_scan_max
+        for execution in ordered[end:]:
+            self.reasons.own[execution.id] = _NOT_SCANNED
+        for position, execution in enumerate(islice(ordered, end)):
             if not self._admit(execution):
-                self._pass_by(execution, looked_at[position + 1 :])
+                self._pass_by(execution, ordered[position + 1 : end])
                 break
-        for execution in ordered[self._policy.queue_scan_max :]:
-            self.reasons[execution.id] = _NOT_SCANNED
 
     def _admit(self, execution: Execution) -> bool:
         """Start it or give the reason; False when it closes the door behind it."""
@@ -81,26 +82,31 @@ class QueuePass:
             reason = reason or self._refuse(execution, answer, self._placer)
             if reason.code is not ReasonCode.NEVER_FITS:
                 self._queue.guarantees.take(execution)
-        self.reasons[execution.id] = reason
+        self.reasons.own[execution.id] = reason
         return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
-        behind = _behind(self._policy.order)
-        if self._may_be_kept_back(rest):
-            self.reasons |= {execution.id: self._kept_back(execution) or behind for execution in rest}
-        else:
-            self.reasons.update(dict.fromkeys(map(_ID, rest), behind))
-        if not rest:
-            return
+        kept_back = {e.id: reason for e in self._may_be_kept_back(rest) if (reason := self._kept_back(e)) is not None}
+        self.reasons.own |= kept_back
+        behind = [e for e in rest if e.id not in kept_back] if kept_back else rest
+        self.reasons.give_rest(behind, _behind(self._policy.order))
         match self._policy.backfill:
             case "easy":
                 self._backfill(blocked, rest)
             case "easy-sjbf":
-                self._backfill(blocked, sorted(rest, key=self._queue.estimates.run_s))
-            case "conservative":
+                self._backfill(blocked, rest, key=self._queue.estimates.run_s)
+            case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
 
-    def _backfill(self, blocked: Execution, candidates: Iterable[Execution]) -> None:
+    def _backfill(
+        self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
+    ) -> None:
+        # Most of a long queue needs more cores than are free, and less will be free for those later in turn.
+        candidates = [e for e in rest if not surely_refused(e, self._placer)]
+        if not candidates:
+            return
+        if key is not None:
+            candidates.sort(key=key)
         estimates, now_s = self._queue.estimates, self._snapshot.now_s
         reservation = Reservation(blocked, self._placer, self._releases(), estimates, now_s)
         for execution in candidates:
@@ -112,7 +118,7 @@ class QueuePass:
         if not isinstance(answer, tuple):
             return
         if reservation.lets_pass(execution, answer):
-            del self.reasons[execution.id]
+            self.reasons.drop(execution.id)
             self._start(execution, answer)
         else:
             for node, amount in self._placer.ledger.wanted(execution, answer):
@@ -134,7 +140,7 @@ class QueuePass:
                 continue
             for node, amount in self._placer.ledger.wanted(execution, placements):
                 self._placer.ledger.take(node, amount)
-            del self.reasons[execution.id]
+            self.reasons.drop(execution.id)
             self._start(execution, placements)
 
     def _releases(self) -> Iterator[Release]:
@@ -151,20 +157,17 @@ class QueuePass:
                 yield now_s, ledger.held(execution, core=False)
             else:
                 yield ends_s, ledger.held(execution)
-        for execution, placements in self._started:
+        for execution, placements in self.started:
             yield now_s + estimates.run_s(execution), ledger.wanted(execution, placements)
 
-    def _may_be_kept_back(self, rest: Sequence[Execution]) -> bool:
-        """Whether asking one by one could find a reason; a long queue of plain executions is not asked."""
-        now_s, policy = self._snapshot.now_s, self._policy
-        full = self._placed >= policy.placements_per_tick_max
-        return bool(
-            self._snapshot.held
-            or policy.tenant_limits
-            or full
-            or max(map(_NOT_BEFORE, rest), default=0.0) > now_s
-            or any(map(_STORAGE, rest))
-        )
+    def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
+        """Those for whom asking could find a reason; a long queue of plain executions is not asked one by one."""
+        if self._policy.tenant_limits or self._placed >= self._policy.placements_per_tick_max:
+            return rest
+        apart = kept_apart(self._snapshot.queued)
+        if self._snapshot.held:
+            apart = apart | self._snapshot.held.keys()
+        return [execution for execution in rest if execution.id in apart] if apart else ()
 
     def _kept_back(self, execution: Execution) -> Reason | None:
         """Why it may not start now, whatever is free."""
@@ -178,7 +181,7 @@ class QueuePass:
 
     def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         self.starts[execution.id] = placements
-        self._started.append((execution, placements))
+        self.started.append((execution, placements))
         self._placed += len(placements)
         self._queue.holdings.take(execution.tenant, execution.application.core_resources())
         self._queue.guarantees.take(execution)

@@ -11,6 +11,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_master.scheduler.estimate import RunKey
+from zoe_master.scheduler.reasons import Reasons
 from zoe_master.scheduler.virtual_time import Arrival
 
 
@@ -18,9 +19,10 @@ from zoe_master.scheduler.virtual_time import Arrival
 class Snapshot:
     """The cluster and all executions that are not terminal, at one instant.
 
-    `queued` holds what waits; `active` what starts, runs or stops and so holds reservations. `held` names those of the
-    queue that may not start now for a reason outside the cluster; they block nobody. `past_runs` has the expected run
-    time in seconds of whom past runs tell about, `used` the core-seconds of each tenant, the older the less they count.
+    `queued` holds what waits, quickest looked at when it is `Ranked`; `active` what starts, runs or stops and so holds
+    reservations. `held` names those of the queue that may not start now for a reason outside the cluster; they block
+    nobody. `past_runs` has the expected run time in seconds of whom past runs tell about, `used` the core-seconds of
+    each tenant, the older the less they count.
     `storage` is what the storage controller can promise; None: there is none. `locality` has the names of the nodes
     that hold an object, by its URI, where that is reported. `departed` are the arrivals of those that ended last.
     """
@@ -49,7 +51,7 @@ class Plan:
     elastic: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     reserved: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     preempt: Mapping[ExecutionId, tuple[ServiceId, ...]] = field(default_factory=dict)
-    reasons: Mapping[ExecutionId, Reason] = field(default_factory=dict)
+    reasons: Reasons = field(default_factory=Reasons)
 
     @property
     def placements(self) -> int:

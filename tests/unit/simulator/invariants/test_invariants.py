@@ -15,6 +15,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.reasons import Reasons
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator import trace as replaying
 from zoe_master.simulator.invariants import Violation
@@ -93,13 +94,13 @@ def test_one_that_is_forgotten() -> None:
 def test_a_core_refused_though_it_fits() -> None:
     snapshot = busy(4, free=2, queued=(job("a", 2),))
     assert found(snapshot, FIFO, schedule(snapshot, FIFO)) == ""
-    assert "its core fits" in found(snapshot, FIFO, Plan(reasons={"a": NO_ROOM}))
+    assert "its core fits" in found(snapshot, FIFO, Plan(reasons=Reasons({"a": NO_ROOM})))
 
 
 def test_a_core_refused_before_elastic_services_were_released() -> None:
     hog = started(job("hog", 2, elastic=2), "n", "n", "n")
     snapshot = Snapshot(5.0, (node("n", 6),), active=(hog,), queued=(job("a", 3),))
-    wrong = Plan(reasons={"a": NO_ROOM})
+    wrong = Plan(reasons=Reasons({"a": NO_ROOM}))
     assert "once elastic services give way" in found(snapshot, FIFO, wrong)
     stay = replace(FIFO, preemption="none")
     assert found(snapshot, stay, wrong) == ""  # where they stay, it is right
@@ -108,7 +109,10 @@ def test_a_core_refused_before_elastic_services_were_released() -> None:
 
 
 def test_one_that_waits_behind_nobody() -> None:
-    assert found(busy(4, free=2, queued=(job("a", 2),)), FIFO, Plan(reasons={"a": BEHIND})) == "a waits behind nobody"
+    assert (
+        found(busy(4, free=2, queued=(job("a", 2),)), FIFO, Plan(reasons=Reasons({"a": BEHIND})))
+        == "a waits behind nobody"
+    )
 
 
 def test_one_left_behind_that_easy_lets_pass() -> None:
@@ -117,7 +121,7 @@ def test_one_left_behind_that_easy_lets_pass() -> None:
     right = schedule(snapshot, EASY)
     assert set(right.starts) == {"short"}
     assert found(snapshot, EASY, right) == ""
-    wrong = Plan(reasons={"head": NO_ROOM, "short": BEHIND, "long": BEHIND})
+    wrong = Plan(reasons=Reasons({"head": NO_ROOM, "short": BEHIND, "long": BEHIND}))
     assert found(snapshot, EASY, wrong) == "short was left behind, though it fits now and ends before head can start"
     assert found(snapshot, FIFO, wrong) == ""  # without backfill nobody passes
 
@@ -129,10 +133,10 @@ def test_one_that_overtakes_against_the_order(order: str) -> None:
     snapshot = busy(4, free=3, queued=(early, late))
     policy = replace(FIFO, order=order)
     assert found(snapshot, policy, schedule(snapshot, policy)) == ""
-    wrong = Plan(starts=start(late), reasons={"early": NO_ROOM})
+    wrong = Plan(starts=start(late), reasons=Reasons({"early": NO_ROOM}))
     assert "early comes before late" in found(snapshot, policy, wrong)
     full = busy(4, queued=(early, late))
-    assert "early comes before late" in found(full, policy, Plan(reasons={"late": NO_ROOM, "early": BEHIND}))
+    assert "early comes before late" in found(full, policy, Plan(reasons=Reasons({"late": NO_ROOM, "early": BEHIND})))
 
 
 @pytest.mark.parametrize("order", ["sjf", "size"])
@@ -140,7 +144,7 @@ def test_ageing_bounds_how_long_short_ones_overtake(order: str) -> None:
     """A job of 1024 times the size may be overtaken for ten times `ageing_s`, and no longer."""
     policy = replace(FIFO, order=order, ageing_s=10.0)
     large, small = job("large", 3, run_s=1024.0, at_s=0.0), job("small", 3, run_s=1.0, at_s=99.0)
-    wrong = Plan(starts=start(small), reasons={"large": NO_ROOM})
+    wrong = Plan(starts=start(small), reasons=Reasons({"large": NO_ROOM}))
     for at_s, problem in ((100.0, ""), (201.0, "large comes before small")):
         late = replace(small, submitted_at_s=at_s - 1.0)
         snapshot = replace(busy(4, free=3, queued=(large, late)), now_s=at_s)
@@ -153,18 +157,18 @@ def test_a_promise_that_a_backfilled_one_breaks() -> None:
     head = job("head", 6)
     before = busy(4, free=2, queued=(head,))
     promises = Promises()
-    refused = Plan(reasons={"head": NO_ROOM})
+    refused = Plan(reasons=Reasons({"head": NO_ROOM}))
     assert promises.problems(before, EASY, refused) == []
     long = job("long", 2, run_s=500.0, at_s=2.0)
     after = replace(before, now_s=6.0, queued=(head, long))
-    (problem,) = promises.problems(after, EASY, Plan(starts=start(long), reasons={"head": NO_ROOM}))
+    (problem,) = promises.problems(after, EASY, Plan(starts=start(long), reasons=Reasons({"head": NO_ROOM})))
     assert problem == "head could expect to start at 101 s, and now at 506 s"
 
 
 def test_a_promise_is_not_broken_by_a_node_that_goes() -> None:
     head = job("head", 6)
     before = busy(4, free=2, queued=(head,))
-    promises, refused = Promises(), Plan(reasons={"head": NO_ROOM})
+    promises, refused = Promises(), Plan(reasons=Reasons({"head": NO_ROOM}))
     promises.problems(before, EASY, refused)
     gone = replace(before, nodes=(replace(before.nodes[0], ready=False),))
     assert promises.problems(gone, EASY, refused) == []
@@ -179,7 +183,7 @@ def starts_the_last_first(snapshot: Snapshot, policy: Policy) -> Plan:
 def starts_nothing_while_something_runs(snapshot: Snapshot, policy: Policy) -> Plan:
     if not snapshot.active:
         return schedule(snapshot, policy)
-    return Plan(reasons={e.id: NO_ROOM if n == 0 else BEHIND for n, e in enumerate(snapshot.queued)})
+    return Plan(reasons=Reasons({e.id: NO_ROOM if n == 0 else BEHIND for n, e in enumerate(snapshot.queued)}))
 
 
 def forgets_what_runs(snapshot: Snapshot, policy: Policy) -> Plan:

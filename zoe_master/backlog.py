@@ -1,0 +1,107 @@
+"""What waits, with all that a tick asks of it, so that a tick costs what has changed and not how long the queue is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason
+from zoe_master.scheduler.estimate import RunKey, run_key
+from zoe_master.scheduler.ranking import Ranked, Ranking, ranked_by
+
+_Some = dict[ExecutionId, Execution]
+
+
+class Backlog:
+    """Executions that are submitted or queued. `past_runs`: expected run times of the kinds that are there."""
+
+    def __init__(self, executions: Iterable[Execution], policy: Policy, past_runs: Mapping[RunKey, float]) -> None:
+        self._past_runs = past_runs
+        self._all: _Some = {}
+        self._submitted: _Some = {}
+        self._paused: _Some = {}
+        self._by_kind: dict[RunKey, _Some] = defaultdict(dict)
+        self._by_image: dict[str, _Some] = defaultdict(dict)
+        self._common: Reason | None = None
+        self._others: _Some = {}  # those that were not told the common reason
+        for execution in executions:
+            self._index(execution)
+        self._ranking = Ranking(policy, past_runs, self._all.values())
+
+    def put(self, execution: Execution) -> None:
+        """It waits, or has changed."""
+        self._index(execution)
+        self._ranking.put(execution)
+
+    def remove(self, execution: Execution) -> None:
+        """It waits no longer; nothing for one that does not wait."""
+        execution_id, kind = execution.id, run_key(execution)
+        if self._all.pop(execution_id, None) is None:
+            return
+        for some in (self._submitted, self._paused, self._others, self._by_kind[kind]):
+            some.pop(execution_id, None)
+        if not self._by_kind[kind]:
+            del self._by_kind[kind]
+        for image in execution.application.images:
+            self._by_image[image].pop(execution_id, None)
+            if not self._by_image[image]:
+                del self._by_image[image]
+        self._ranking.remove(execution_id)
+
+    def learned(self, kind: RunKey) -> None:
+        """The expected run time of a kind has changed."""
+        for execution in self._by_kind.get(kind, {}).values():
+            self._ranking.put(execution)
+
+    def ranked(self, policy: Policy) -> Ranked:
+        """All of it, in the sequence that is kept under the policy."""
+        if self._ranking.by != ranked_by(policy):
+            self._ranking = Ranking(policy, self._past_runs, self._all.values())
+        return self._ranking.frozen()
+
+    def __iter__(self) -> Iterator[Execution]:
+        return iter(self._all.values())
+
+    @property
+    def submitted(self) -> Sequence[Execution]:
+        """Those that the master has not taken into the queue yet."""
+        return tuple(self._submitted.values())
+
+    @property
+    def paused(self) -> Iterable[Execution]:
+        """Those that were told not to start before some time."""
+        return self._paused.values()
+
+    @property
+    def images(self) -> Sequence[str]:
+        """The images of all that is queued, by name."""
+        return sorted(self._by_image)
+
+    def wanting(self, image: str) -> Sequence[Execution]:
+        """Those queued that need an image."""
+        return tuple(self._by_image.get(image, {}).values())
+
+    def told_otherwise(self, common: Reason) -> Sequence[Execution]:
+        """Those that were not told this reason when they were told why they wait; quick for the same as last time."""
+        if common is not self._common:
+            self._common = common
+            self._others = {e.id: e for e in self._all.values() if e.reason != common}
+        return tuple(self._others.values())
+
+    def _index(self, execution: Execution) -> None:
+        self._all[execution.id] = execution
+        self._by_kind[run_key(execution)][execution.id] = execution
+        if execution.state is ExecutionState.QUEUED:
+            self._submitted.pop(execution.id, None)
+            for image in execution.application.images:
+                self._by_image[image][execution.id] = execution
+        else:
+            self._submitted[execution.id] = execution
+        if execution.not_before_s > 0:
+            self._paused[execution.id] = execution
+        if execution.reason is self._common or execution.reason == self._common:
+            self._others.pop(execution.id, None)
+        else:
+            self._others[execution.id] = execution

@@ -1,0 +1,47 @@
+"""Why everybody waits: one reason for most of a long queue, and own ones for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.reasons import Reason
+
+
+class Reasons(Mapping[ExecutionId, Reason]):
+    """By execution. `own` has those that differ; the rest of the queue waits for the `common` one, once it is given."""
+
+    def __init__(self, own: Mapping[ExecutionId, Reason] | None = None) -> None:
+        self.own = dict(own or {})
+        self.common: Reason | None = None
+        self._rest: Sequence[Execution] = ()
+        self._gone: set[ExecutionId] = set()
+
+    def give_rest(self, rest: Sequence[Execution], common: Reason) -> None:
+        """All of these, none of whom has an own reason, wait for this one. Once."""
+        self._rest, self.common = rest, common
+
+    def drop(self, execution_id: ExecutionId) -> None:
+        """One of the rest waits no longer."""
+        if self.own.pop(execution_id, None) is None:
+            self._gone.add(execution_id)
+
+    def __getitem__(self, execution_id: ExecutionId) -> Reason:
+        reason = self.own.get(execution_id)
+        if reason is None and execution_id in self._of_rest and execution_id not in self._gone:
+            reason = self.common
+        if reason is None:
+            raise KeyError(execution_id)
+        return reason
+
+    def __iter__(self) -> Iterator[ExecutionId]:
+        yield from self.own
+        yield from (execution.id for execution in self._rest if execution.id not in self._gone)
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self._rest) - len(self._gone)
+
+    @cached_property
+    def _of_rest(self) -> frozenset[ExecutionId]:
+        return frozenset(execution.id for execution in self._rest)
