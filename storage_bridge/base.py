@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, Feasibility, StorageCapacity, View
+from storage_bridge.model import (
+    Achieved,
+    BandwidthDemand,
+    BandwidthSlo,
+    Feasibility,
+    StorageCapacity,
+    View,
+    ViewSample,
+)
 
 
 class StorageController(Protocol):
@@ -42,6 +50,10 @@ class StorageController(Protocol):
 
     def create_view(self, view: View) -> None:
         """Make a view; nothing when it is there already."""
+        ...
+
+    def sample(self, view_id: str) -> ViewSample:
+        """What a part of a view's source takes to read, plainly and through it."""
         ...
 
     def drop_view(self, view_id: str) -> None:

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from storage_bridge.base import StorageController
 from storage_bridge.crystal import ControllerSettings, Line, connect
-from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, Feasibility, StorageCapacity, View
+from storage_bridge.model import (
+    Achieved,
+    BandwidthDemand,
+    BandwidthSlo,
+    Feasibility,
+    StorageCapacity,
+    View,
+    ViewSample,
+)
 
 
 class LazyController:
@@ -44,6 +52,10 @@ class LazyController:
     def create_view(self, view: View) -> None:
         """Make a view."""
         self._reached().create_view(view)
+
+    def sample(self, view_id: str) -> ViewSample:
+        """What a part of a view's source takes to read."""
+        return self._reached().sample(view_id)
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""

@@ -22,6 +22,7 @@ from storage_bridge.model import (
     StorageCapacity,
     StorageUnavailableError,
     View,
+    ViewSample,
     feasibility,
 )
 
@@ -223,6 +224,10 @@ class CrystalController:
         """Cannot be."""
         raise StorageUnavailableError(f"this storage controller makes no views ({view.id})")
 
+    def sample(self, view_id: str) -> ViewSample:
+        """There is none."""
+        raise StorageUnavailableError(f"this storage controller makes no views ({view_id})")
+
     def drop_view(self, view_id: str) -> None:
         """There is none."""
 
@@ -266,14 +271,19 @@ class OwnController:
         self._line.ask("DELETE", f"{self._mine}/slos/{quote(tenant, safe='')}")
 
     def views(self) -> Sequence[View]:
-        """The views there are."""
-        told = self._line.ask("GET", "/v1/views")
+        """Ours."""
+        told = self._line.ask("GET", f"{self._mine}/views")
         return _read(lambda: [View(**{**row, "columns": tuple(row["columns"])}) for row in told])
 
     def create_view(self, view: View) -> None:
         """Make a view."""
         wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
         self._line.ask("PUT", f"{self._mine}/views/{quote(view.id, safe='')}", wanted | self._lease)
+
+    def sample(self, view_id: str) -> ViewSample:
+        """What a part of a view's source takes to read, as the controller measures it now."""
+        told = self._line.ask("POST", f"{self._mine}/views/{quote(view_id, safe='')}/sample")
+        return _read(lambda: ViewSample(**{**told, "columns": tuple(told["columns"])}))
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""

@@ -51,15 +51,63 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> Feasibility:
     return Feasibility(True)
 
 
+VIEW_PREFIX = "zoe-view-"
+"""Of the names of view containers."""
+VIEW_DIRECTORY = "data"
+"""Where a view shows its objects: readers read a directory, not a whole container."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
-    """A per-execution virtual container that shows only the wanted rows and columns."""
+    """A per-execution virtual container that shows only the wanted rows and columns.
+
+    `source` is `scheme://container.service/prefix`.
+    """
 
     id: str
     tenant: str
     source: str
     columns: tuple[str, ...] = ()
     where: str | None = None
+
+    @property
+    def container(self) -> str:
+        """Its name in the tenant's account."""
+        return VIEW_PREFIX + self.id
+
+    @property
+    def uri(self) -> str:
+        """Where it is read, by the same service as its source."""
+        scheme, _, rest = self.source.partition("://")
+        service = rest.partition("/")[0].partition(".")[2]
+        return f"{scheme}://{self.container}.{service}/{VIEW_DIRECTORY}"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSample:
+    """What reading a part of a view's source took, plainly and through the view.
+
+    delivered_bytes: what came of the view, packed; selected_bytes: unpacked. rate_bytes_per_s: what the store can
+    move in all, None when it is not told. columns: those of the view, in order.
+    """
+
+    source_bytes: int
+    sampled_bytes: int
+    delivered_bytes: int
+    selected_bytes: int
+    plain_s: float
+    view_s: float
+    rate_bytes_per_s: int | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a job reads through a view, the columns it finds there, and a sentence that says why or why not."""
+
+    used: bool
+    columns: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, Traffic, assign
 from storage_bridge.model import (
@@ -13,6 +14,7 @@ from storage_bridge.model import (
     StorageCapacity,
     StorageUnavailableError,
     View,
+    ViewSample,
     feasibility,
 )
 
@@ -37,6 +39,7 @@ class SimulatedController:
         self._floor = floor
         self._slos: dict[str, BandwidthSlo] = {}
         self._views: dict[str, View] = {}
+        self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
         self.down = False
 
     def capacity(self) -> StorageCapacity:
@@ -76,6 +79,13 @@ class SimulatedController:
         """Make a view."""
         self._answer()
         self._views.setdefault(view.id, view)
+
+    def sample(self, view_id: str) -> ViewSample:
+        """What `sampled` says, with the columns of the view."""
+        self._answer()
+        if view_id not in self._views:
+            raise StorageUnavailableError(f"simulated: there is no view {view_id}")
+        return replace(self.sampled, columns=self._views[view_id].columns)
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""

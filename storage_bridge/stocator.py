@@ -24,7 +24,6 @@ class SwiftService:
     name: str
     auth_url: str
     region: str
-    user: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,6 @@ class S3Service:
     """Where `s3a://bucket/...` leads."""
 
     endpoint: str
-    access_key: str
 
 
 def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> Mapping[str, str]:
@@ -74,18 +72,23 @@ def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
     return dict(sorted(found.items()))
 
 
-def swift_credentials(services: Mapping[SwiftService, str]) -> Mapping[str, str]:
-    """Hadoop properties with the keys of services."""
+def swift_credentials(services: Mapping[SwiftService, tuple[str, str]]) -> Mapping[str, str]:
+    """Hadoop properties with user and key of services."""
     found: dict[str, str] = {}
-    for service, key in services.items():
+    for service, (user, key) in services.items():
         place = f"{_SWIFT}.service.{service.name}"
-        found |= {f"{place}.username": service.user, f"{place}.password": key}
+        found |= {f"{place}.username": user, f"{place}.password": key}
     return dict(sorted(found.items()))
 
 
-def s3_credentials(service: S3Service, key: str) -> Mapping[str, str]:
+def s3_credentials(access_key: str, secret_key: str) -> Mapping[str, str]:
     """Hadoop properties with the keys for S3A."""
-    return {"fs.s3a.access.key": service.access_key, "fs.s3a.secret.key": key}
+    return {"fs.s3a.access.key": access_key, "fs.s3a.secret.key": secret_key}
+
+
+def defaults_text(properties: Mapping[str, str]) -> str:
+    """The text of a `spark-defaults.conf`."""
+    return "".join(f"{name} {value}\n" for name, value in properties.items())
 
 
 def credentials_xml(properties: Mapping[str, str]) -> str:

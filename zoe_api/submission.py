@@ -10,6 +10,7 @@ from zoe_api.problems import ApiProblem, from_description
 from zoe_lib.descriptions import DescriptionError, parse
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.promises import pushed_down
 from zoe_lib.domain.storage import Guarantee
 from zoe_lib.wire import Diagnostic
 
@@ -51,5 +52,5 @@ def notes_of(application: Application, backend: str, storage: bool) -> Iterator[
                 yield f"the local back-end does nothing about {key}, which is asked for by: {names}"
     if not storage and application.storage is not None and application.storage.bandwidth is not None:
         yield "no storage controller is configured: it runs without the bandwidth it prefers"
-    if application.storage is not None and any(i.pushdown for i in application.storage.inputs):
-        yield "pushdown is not used yet: jobs read the plain objects"
+    if not storage and pushed_down(application):
+        yield "no storage controller is configured: it reads the plain objects, without pushdown"

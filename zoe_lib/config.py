@@ -39,6 +39,15 @@ class ImageSettings(BaseModel):
     environment: dict[str, str] = Field(default={}, description="Variables for every service that uses it.")
 
 
+class StorageServiceSettings(BaseModel):
+    """A service of the object store, as descriptions name it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str = Field(description="Swift's authentication (v1), or the endpoint of the service `s3a`.")
+    region: str = Field(default="", description="Swift's region; Stocator finds no endpoint without.")
+
+
 class Settings(BaseSettings):
     """Every setting has a default that is right for one machine; docs/reference/settings.md is made from this."""
 
@@ -154,6 +163,9 @@ class Settings(BaseSettings):
     )
     storage_interval_s: float = Field(default=5.0, gt=0, description="Pause between looks at the controller.")
     storage_timeout_s: float = Field(default=2.0, gt=0, description="How long one call to it may take.")
+    storage_view_timeout_s: float = Field(
+        default=15.0, gt=0, description="How long it may make or measure a view; then jobs read the plain objects."
+    )
     storage_lease_s: float = Field(
         default=120.0, gt=0, description="How long promises hold after the master is gone; our own controller only."
     )
@@ -161,6 +173,14 @@ class Settings(BaseSettings):
         default=0, ge=0, description="What may be promised for reading where the controller cannot tell (Crystal)."
     )
     storage_write_bytes_per_s: int = Field(default=0, ge=0, description="The same for writing.")
+
+    storage_services: dict[str, StorageServiceSettings] = Field(
+        default={},
+        description="Services by name, as in `swift2d://container.NAME/prefix`; `s3a` is the one of `s3a://` URIs.",
+    )
+    storage_jars: list[str] = Field(
+        default=["/opt/stocator/*"], description="Jars that Spark needs for them: paths on the nodes, or in images."
+    )
 
     log_format: Literal["json", "console"] = Field(default="json", description="For programs or for people.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")

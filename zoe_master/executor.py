@@ -11,7 +11,8 @@ from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.reasons import Reason
-from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start
+from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start, StorageAccess
+from zoe_master.connectors import Connectors
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.steps import Reach, Step
@@ -25,9 +26,10 @@ _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 class Executor:
     """Turns decisions into events and hands work to the back-end."""
 
-    def __init__(self, picture: Picture, backend: Backend, reach: Reach) -> None:
+    def __init__(self, picture: Picture, backend: Backend, connectors: Connectors, reach: Reach) -> None:
         self._picture = picture
         self._backend = backend
+        self._connectors = connectors
         self._reach = reach
 
     def carry_out(self, plan: Plan, now_s: float, plan_id: str) -> None:
@@ -97,9 +99,10 @@ class Executor:
                 return
             execution = kept
             self._reach(Step.SERVICE_STARTING)
-        for service in [*half_done, *due]:
-            self._hand_over(start_of(execution, service, cause_id))
         if half_done or due:
+            access = self._connectors.access(execution)
+            for service in [*half_done, *due]:
+                self._hand_over(start_of(execution, service, cause_id, access))
             self._reach(Step.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: Start) -> None:
@@ -130,7 +133,7 @@ class Executor:
             self._reach(Step.STOP_HANDED_OVER)
 
 
-def start_of(execution: Execution, service: Service, cause_id: str) -> Start:
+def start_of(execution: Execution, service: Service, cause_id: str, storage: StorageAccess) -> Start:
     """Everything the back-end needs for one service."""
     assert service.node is not None
     bearing = bearer(execution)
@@ -148,4 +151,5 @@ def start_of(execution: Execution, service: Service, cause_id: str) -> Start:
         cause_id=cause_id,
         attempt=execution.attempt,
         bears_gateway=bearing is not None and bearing.id == service.id,
+        storage=storage,
     )

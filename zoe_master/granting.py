@@ -1,16 +1,25 @@
-"""Asks the storage controller before anything is launched, and tells executions what they are promised."""
+"""Asks the storage controller before anything is launched, and tells executions what they get of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from zoe_lib.domain.events import Event, StorageDeclined, StorageGranted
+from zoe_lib.domain.events import Event, InputsDecided, StorageDeclined, StorageGranted
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.promises import Rates, Supply, by_tenant, preferred, promises
+from zoe_lib.domain.promises import (
+    Rates,
+    Supply,
+    awaits_grant,
+    awaits_inputs,
+    by_tenant,
+    preferred,
+    promises,
+)
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.steps import Reach, Step
-from zoe_master.storage import Keeper, Wanted
+from zoe_master.storage import Keeper, Seen, Wanted
+from zoe_master.views import reads, views_of
 
 
 class Granting:
@@ -32,21 +41,27 @@ class Granting:
         return self._keeper.seen().locality if self._keeper is not None else {}
 
     def sync(self, plan: Plan, now_s: float, plan_id: str) -> None:
-        """Want what active executions are promised, and journal whose promise is in force.
+        """Want what active executions are promised and read, and journal whose promise is in force and which views are.
 
         One that requires its bandwidth starts nothing before that; one that prefers it is told when it starts without.
+        Nothing starts before it is decided how its inputs are read.
         """
-        if self._keeper is None:
-            return
         active = self._picture.active()
+        if self._keeper is None:
+            for execution in filter(_to_be_decided, active):
+                self._decide(execution, Seen(), "no storage controller is configured", now_s, plan_id)
+            return
         supply = self._keeper.seen().supply
         if not supply.problem:
             self._supply = supply
         promised = promises(active, self._supply)
         wanted = by_tenant(active, promised)
-        self._keeper.want(Wanted(wanted, self._inputs_of_queue()))
+        views = {view.id: view for execution in active for view in views_of(execution).values()}
+        undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in views_of(e).values())
+        self._keeper.want(Wanted(wanted, self._inputs_of_queue(), views, undecided))
         self._reach(Step.STORAGE_SYNCED)
-        in_force = self._keeper.seen().slos
+        seen = self._keeper.seen()
+        in_force = seen.slos
         held = {tenant for tenant, rates in wanted.items() if rates.fits_in(in_force.get(tenant, Rates()))}
         for execution in active:
             if execution.state is not ExecutionState.STARTING or Mark.STORAGE_GRANTED in execution.marks:
@@ -55,6 +70,27 @@ class Granting:
                 self._picture.append(execution, [_granted(promised[execution.id], now_s, plan_id)])
             elif execution.id in plan.starts and (supply.problem or execution.id not in promised):
                 self._decline(execution, now_s, plan_id)
+        self._decide_inputs(active, seen, now_s, plan_id)
+
+    def _decide_inputs(self, active: Sequence[Execution], seen: Seen, now_s: float, plan_id: str) -> None:
+        """Once for each try: as soon as all is known, and plainly when the controller is away or takes too long."""
+        patience_s = self._picture.policy.storage_patience_s
+        for before in filter(_to_be_decided, active):
+            execution = self._picture.get(before.id)
+            if execution is None or not _to_be_decided(execution):
+                continue
+            if all(view.id in seen.verdicts for view in views_of(execution).values()):
+                self._decide(execution, seen, "", now_s, plan_id)
+            elif seen.looked and seen.supply.problem and not awaits_grant(execution):
+                self._decide(execution, seen, seen.supply.problem, now_s, plan_id)
+            elif now_s >= execution.marks[Mark.PLACED] + patience_s:
+                late = f"the storage controller made no view within {patience_s:g} s"
+                self._decide(execution, seen, late, now_s, plan_id)
+
+    def _decide(self, execution: Execution, seen: Seen, otherwise: str, now_s: float, plan_id: str) -> None:
+        inputs = reads(execution, seen.verdicts, otherwise)
+        self._picture.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
+        self._reach(Step.INPUTS_DECIDED)
 
     def _inputs_of_queue(self) -> frozenset[str]:
         """URIs whose places matter to the policy soon."""
@@ -79,3 +115,7 @@ def _granted(rates: Rates, now_s: float, plan_id: str) -> Event:
     return StorageGranted(
         at_s=now_s, cause_id=plan_id, read_bytes_per_s=rates.read or None, write_bytes_per_s=rates.write or None
     )
+
+
+def _to_be_decided(execution: Execution) -> bool:
+    return execution.state is ExecutionState.STARTING and awaits_inputs(execution)

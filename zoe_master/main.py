@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -24,6 +25,7 @@ from zoe_master.answering import Answering
 from zoe_master.answers import Answers
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
+from zoe_master.connectors import Connectors, Place
 from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
 from zoe_master.steps import Reach, Step, pass_by
@@ -79,7 +81,15 @@ class Process:
         storage = keeper_of(self._settings, self._waker)
         try:
             reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
-            master = Master(self._store, backend, epoch, reach=reach, storage=storage, tick_log=tick_log)
+            master = Master(
+                self._store,
+                backend,
+                epoch,
+                reach=reach,
+                storage=storage,
+                tick_log=tick_log,
+                connectors=connectors_of(self._settings),
+            )
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
             with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
                 metrics.LEADER.set(1)
@@ -144,17 +154,22 @@ def keeper_of(settings: Settings, waker: Waker) -> KeeperThread | None:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
-    controller = LazyController(
-        ControllerSettings(
-            settings.storage_url,
-            settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
-            settings.storage_owner,
-            BandwidthSlo(settings.storage_read_bytes_per_s, settings.storage_write_bytes_per_s),
-            timeout_s=settings.storage_timeout_s,
-            lease_s=settings.storage_lease_s,
-        )
+    wanted = ControllerSettings(
+        settings.storage_url,
+        settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
+        settings.storage_owner,
+        BandwidthSlo(settings.storage_read_bytes_per_s, settings.storage_write_bytes_per_s),
+        timeout_s=settings.storage_timeout_s,
+        lease_s=settings.storage_lease_s,
     )
-    return KeeperThread(controller, waker, settings.storage_interval_s)
+    for_views = replace(wanted, timeout_s=settings.storage_view_timeout_s, attempts=1)
+    return KeeperThread(LazyController(wanted), LazyController(for_views), waker, settings.storage_interval_s)
+
+
+def connectors_of(settings: Settings) -> Connectors:
+    """What services are told of the object store."""
+    places = {name: Place(place.url, place.region) for name, place in settings.storage_services.items()}
+    return Connectors(places, settings.storage_jars)
 
 
 def main() -> int:

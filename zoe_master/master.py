@@ -20,6 +20,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
+from zoe_master.connectors import Connectors
 from zoe_master.executor import Executor
 from zoe_master.forecaster import forecast
 from zoe_master.granting import Granting
@@ -66,6 +67,7 @@ class Master:
         reach: Reach = pass_by,
         storage: Keeper | None = None,
         tick_log: TickLog | None = None,
+        connectors: Connectors | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
@@ -74,7 +76,7 @@ class Master:
         self._picture = Picture(store, leader_epoch)
         self._observer = Observer(self._picture, backend, reach)
         self._images = Images(self._picture, backend)
-        self._executor = Executor(self._picture, backend, reach)
+        self._executor = Executor(self._picture, backend, connectors or Connectors(), reach)
         self._granting = Granting(self._picture, storage, reach)
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
@@ -153,7 +155,8 @@ class Master:
     def next_due_s(self) -> float | None:
         """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
         maybe = (*self._picture.active(), *self._picture.backlog.paused)
-        return min((at for e in maybe if (at := due_at_s(e)) is not None), default=None)
+        policy = self._picture.policy
+        return min((at for e in maybe if (at := due_at_s(e, policy)) is not None), default=None)
 
     @property
     def picture(self) -> Picture:

@@ -17,7 +17,7 @@ class Settled:
         self._seen: Mapping[ServiceId, Observation] = {}
         self._executions: dict[ExecutionId, tuple[Execution, float | None]] = {}
         self._touched: set[ExecutionId] = set()
-        self._policy: Policy | None = None
+        self._policy = Policy()
 
     def look(self, observations: Mapping[ServiceId, Observation], policy: Policy) -> None:
         """Compare with the last look; under another policy everything is looked at again."""
@@ -46,4 +46,4 @@ class Settled:
         if after.terminal:
             self._executions.pop(before.id, None)
         else:
-            self._executions[before.id] = (after, due_at_s(after))
+            self._executions[before.id] = (after, due_at_s(after, self._policy))

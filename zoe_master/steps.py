@@ -13,6 +13,7 @@ class Step(StrEnum):
     PLANNED = "planned"
     START_PLANNED = "start_planned"
     STORAGE_SYNCED = "storage_synced"
+    INPUTS_DECIDED = "inputs_decided"
     SERVICE_STARTING = "service_starting"
     SERVICE_HANDED_OVER = "service_handed_over"
     OBSERVED = "observed"

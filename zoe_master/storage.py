@@ -1,27 +1,33 @@
-"""Keeps the storage controller equal to what active executions are promised, without ever holding up a tick.
+"""Keeps the storage controller equal to what active executions need, without ever holding up a tick.
 
-Level-triggered: each tick says what is wanted, and the keeper makes the controller's SLOs that and nothing else. So
-none can be left behind: whatever a master that died had set is taken back, or kept, by the first look of the next.
+Level-triggered: each tick says what is wanted, and the keeper makes the controller's SLOs and views that and nothing
+else. So none can be left behind: whatever a master that died had set is taken back, or kept, by the first look of the
+next.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Generic, Protocol, TypeVar
 
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import BandwidthSlo, StorageUnavailableError
+from storage_bridge.model import BandwidthSlo, StorageUnavailableError, Verdict, View
 from zoe_lib.domain.promises import Rates, Supply
+from zoe_master.views import ViewLooks
 from zoe_master.waker import Waker
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 # More would hold up the SLOs; the others have their turn at the next look.
 _LOCATED_AT_ONCE = 20
+# Ticks are a few seconds apart; longer than the longest of them.
+_FRESH_S = 60.0
 _NOT_ASKED = Supply(problem="the storage controller has not been asked yet")
 _AWAY = Supply(problem="the storage controller cannot be reached")
 
@@ -30,20 +36,32 @@ _AWAY = Supply(problem="the storage controller cannot be reached")
 class Seen:
     """What the last look at the controller found: what can be promised in all, and the SLOs in force by tenant.
 
-    `locality` has the names of the nodes that hold the objects that were asked about, by their URIs.
+    `locality` has the names of the nodes that hold the objects that were asked about, by their URIs. `verdicts`:
+    whether views that were not decided pay, by id.
     """
 
     supply: Supply = _NOT_ASKED
     slos: Mapping[str, Rates] = field(default_factory=dict)
     locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def looked(self) -> bool:
+        """False before the first look: an answer is still to come."""
+        return self.supply is not _NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be in force, by tenant, and no other SLOs; and the objects whose places are asked for."""
+    """What is to be in force, by tenant, and no other SLOs; and the objects whose places are asked for.
+
+    `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay.
+    """
 
     slos: Mapping[str, Rates]
     uris: frozenset[str] = frozenset()
+    views: Mapping[str, View] = field(default_factory=dict)
+    undecided: frozenset[str] = frozenset()
 
 
 class Keeper(Protocol):
@@ -66,48 +84,84 @@ class InlineKeeper:
     """Asks at once, where that takes no time: simulated controllers."""
 
     def __init__(self, controller: StorageController) -> None:
-        self._looks = _Looks(controller)
+        self._slos = _SloLooks(controller)
+        self._views = ViewLooks(controller)
         self._wanted: Wanted | None = None
 
     def want(self, wanted: Wanted) -> None:
         """Make it so now."""
         self._wanted = wanted
-        self._looks.look(wanted)
+        self.seen()
 
     def seen(self) -> Seen:
         """A fresh look."""
-        return self._looks.look(self._wanted)
+        return replace(self._slos.look(self._wanted), verdicts=_look_at_views(self._views, self._wanted))
 
     def close(self) -> None:
         """Nothing is held."""
 
 
 class KeeperThread:
-    """Asks in a thread of its own, when something else is wanted and every `interval_s`; news wake the master."""
+    """Asks in threads of its own, when something else is wanted and every `interval_s`; news wake the master.
 
-    def __init__(self, controller: StorageController, waker: Waker, interval_s: float) -> None:
-        self._looks = _Looks(controller)
+    Making and measuring views takes seconds, so that this has a thread apart, and a way apart to the controller: SLOs
+    do not wait for it.
+    """
+
+    def __init__(
+        self, controller: StorageController, for_views: StorageController, waker: Waker, interval_s: float
+    ) -> None:
+        slos, views = _SloLooks(controller), ViewLooks(for_views)
+        self._slos = _Loop("zoe-storage", slos.look, Seen(), Seen(_AWAY), waker, interval_s)
+        none: Mapping[str, Verdict] = {}
+        self._views = _Loop("zoe-views", lambda wanted: _look_at_views(views, wanted), none, none, waker, interval_s)
+
+    def want(self, wanted: Wanted) -> None:
+        """Leave word for the threads."""
+        self._slos.want(replace(wanted, views={}, undecided=frozenset()))
+        self._views.want(replace(wanted, slos={}, uris=frozenset()))
+
+    def seen(self) -> Seen:
+        """The last looks, as old as `interval_s` and the controller's time-outs at most."""
+        return replace(self._slos.seen, verdicts=self._views.seen)
+
+    def close(self) -> None:
+        """End the threads once the calls under way are over."""
+        for loop in (self._slos, self._views):
+            loop.close()
+
+
+class _Loop(Generic[T]):
+    """Looks in a thread. `failed` is what a defect of ours leaves to be seen."""
+
+    def __init__(
+        self,
+        name: str,
+        look: Callable[[Wanted | None], T],
+        first: T,
+        failed: T,
+        waker: Waker,
+        interval_s: float,
+    ) -> None:
+        self._look = look
+        self._failed = failed
         self._waker = waker
         self._interval_s = interval_s
         self._wanted: Wanted | None = None
-        self._seen = Seen()
+        self._wanted_at_s = 0.0
+        self.seen = first
         self._changed = threading.Event()
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="zoe-storage", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def want(self, wanted: Wanted) -> None:
-        """Leave word for the thread."""
+        self._wanted_at_s = time.monotonic()
         if wanted != self._wanted:
             self._wanted = wanted
             self._changed.set()
 
-    def seen(self) -> Seen:
-        """The last look, as old as `interval_s` and the controller's time-out at most."""
-        return self._seen
-
     def close(self) -> None:
-        """End the thread once the call under way is over."""
         self._closing = True
         self._changed.set()
         self._thread.join()
@@ -115,18 +169,33 @@ class KeeperThread:
     def _run(self) -> None:
         while not self._closing:
             self._changed.clear()
-            before = self._seen
+            before = self.seen
             try:
-                self._seen = self._looks.look(self._wanted)
+                self.seen = self._look(self._still_wanted())
             except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
                 log.exception("the look at the storage controller failed")
-                self._seen = Seen(_AWAY)
-            if self._seen != before:
+                self.seen = self._failed
+            if self.seen != before:
                 self._waker.wake()
             self._changed.wait(self._interval_s)
 
+    def _still_wanted(self) -> Wanted | None:
+        """None once no tick has said so for a while: another master may lead by now, and want something else."""
+        fresh = time.monotonic() - self._wanted_at_s < _FRESH_S
+        return self._wanted if fresh else None
 
-class _Looks:
+
+def _look_at_views(views: ViewLooks, wanted: Wanted | None) -> Mapping[str, Verdict]:
+    if wanted is None:
+        return {}
+    try:
+        return views.look(wanted.views.values(), wanted.undecided)
+    except StorageUnavailableError as error:
+        log.warning("the views cannot be looked at", why=str(error))
+        return {}
+
+
+class _SloLooks:
     """One look after the other. Where objects are is asked once, as long as somebody wants to know."""
 
     def __init__(self, controller: StorageController) -> None:

@@ -86,6 +86,7 @@ CAUSES = {
     Cause.PREEMPTED: "an elastic service made room for a core",
     Cause.NEVER_FITS: "it can never fit",
     Cause.DISK_FULL: "there was no space for its files",
+    Cause.STORAGE_UNAVAILABLE: "the storage controller did not put the bandwidth in force that it requires",
 }
 
 

@@ -44,6 +44,8 @@ FIELDS = {
     "elastic_backoff_s": "pause before a failed elastic service is tried again, doubled each time",
     "retry_backoff_s": "pause before a failed execution is tried again, doubled each time",
     "retry_backoff_max_s": "longest such pause",
+    "storage_patience_s": "so many seconds an execution may hold its nodes while the storage controller does not put "
+    "in force what it requires, or makes no view; then it is queued again, or reads the plain objects",
     "version": "grows with each change; not to be set",
 }
 ORDERS_TEXT = """\

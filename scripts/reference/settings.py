@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from scripts.reference.tables import page, table
-from zoe_lib.config import ImageSettings, NodeSettings, Settings
+from zoe_lib.config import ImageSettings, NodeSettings, Settings, StorageServiceSettings
 
 HEAD = ("setting", "type", "default", "meaning")
 INTRODUCTION = """\
@@ -30,6 +30,7 @@ ORDINARY_TYPES: dict[object, str] = {
     type(None): "none",
     NodeSettings: "node",
     ImageSettings: "image",
+    StorageServiceSettings: "service",
 }
 
 
@@ -44,6 +45,8 @@ def settings_page() -> str:
         table(HEAD, _rows(NodeSettings)),
         "## An image of `local_images`\n",
         table(HEAD, _rows(ImageSettings)),
+        "## A service of `storage_services`\n",
+        table(HEAD, _rows(StorageServiceSettings)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import NoReturn
 
 import sqlalchemy as sa
 import uvicorn
@@ -17,6 +18,7 @@ from storage_bridge.controller.extensions import Works
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.controller.regulation import Endpoints, Regulation
 from storage_bridge.controller.settings import ControllerSettings
+from storage_bridge.controller.sweeper import ViewSweeper
 from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
 from storage_bridge.model import BandwidthSlo, View
 
@@ -47,11 +49,15 @@ def main() -> int:
         regulation.achieved,
         views.make if views else _no_views,
         views.remove if views else lambda _: None,
+        (lambda view: views.sample(view, settings.read_bytes_per_s)) if views else _no_views,
     )
+    sweeper = ViewSweeper(ledger, works.remove_view)
     regulation.begin()
+    sweeper.begin()
     try:
         uvicorn.run(make_app(ledger, works, token), host=settings.host, port=settings.port, log_level="warning")
     finally:
+        sweeper.close()
         regulation.close()
         engine.dispose()
     return 0
@@ -66,7 +72,7 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
     return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
 
 
-def _no_views(view: View) -> None:
+def _no_views(view: View) -> NoReturn:
     raise Refused(409, f"this controller has no Swift to make the view {view.id} in")
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
-from storage_bridge.model import Achieved, BandwidthSlo, StorageCapacity, View, feasibility
+from storage_bridge.model import Achieved, BandwidthSlo, StorageCapacity, View, ViewSample, feasibility
 
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=10**15, strict=True)]
@@ -53,11 +53,13 @@ class Works:
         achieved: Callable[[], Mapping[str, Achieved]],
         make_view: Callable[[View], None],
         remove_view: Callable[[View], None],
+        sample_view: Callable[[View], ViewSample],
     ) -> None:
         self.capacity = capacity
         self.achieved = achieved
         self.make_view = make_view
         self.remove_view = remove_view
+        self.sample_view = sample_view
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
@@ -113,28 +115,45 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
             for tenant, one in works.achieved().items()
         }
 
-    @routes.get("/views")
-    def views() -> list[dict[str, Any]]:
+    add_views(routes, ledger, works)
+    return routes
+
+
+def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
+    """An owner's views. One is written down before it is made and forgotten after it is removed, so none is lost."""
+
+    @routes.get("/owners/{owner}/views")
+    def views(owner: str) -> list[dict[str, Any]]:
         return [
             {"id": v.id, "tenant": v.tenant, "source": v.source, "columns": list(v.columns), "where": v.where}
-            for v in ledger.views()
+            for v in ledger.views(owner)
         ]
 
     @routes.put("/owners/{owner}/views/{view_id}", status_code=201)
     def create_view(owner: Name, view_id: Name, wanted: WantedView) -> dict[str, str]:
         view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where)
-        if any(one.id == view_id and one != view for one in ledger.views()):
-            raise Refused(409, f"there is another view {view_id}")
         ledger.renew(owner, wanted.lease_s)
-        works.make_view(view)
-        ledger.keep_view(view, owner)
+        if ledger.keep_view(view, owner) != view:
+            raise Refused(409, f"there is another view {view_id}")
+        try:
+            works.make_view(view)
+        except Refused as refusal:
+            if refusal.status != 503:  # it is certain that there is none
+                ledger.forget_view(view_id)
+            raise
         return {"id": view_id}
 
-    @routes.delete("/owners/{owner}/views/{view_id}", status_code=204)
-    def drop_view(owner: str, view_id: str) -> Response:  # noqa: ARG001 - whoever knows its id may drop it
-        gone = ledger.drop_view(view_id)
-        if gone is not None:
-            works.remove_view(gone)
-        return Response(status_code=204)
+    @routes.post("/owners/{owner}/views/{view_id}/sample")
+    def sample(owner: str, view_id: str) -> dict[str, Any]:
+        found = next((view for view in ledger.views(owner) if view.id == view_id), None)
+        if found is None:
+            raise Refused(404, f"there is no view {view_id}")
+        return asdict(works.sample_view(found))
 
-    return routes
+    @routes.delete("/owners/{owner}/views/{view_id}", status_code=204)
+    def drop_view(owner: str, view_id: str) -> Response:
+        for view in ledger.views(owner):
+            if view.id == view_id:
+                works.remove_view(view)
+                ledger.forget_view(view_id)
+        return Response(status_code=204)

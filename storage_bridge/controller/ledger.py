@@ -81,15 +81,21 @@ class Ledger:
 
     # Views
 
-    def views(self) -> list[View]:
-        """All of them, by id."""
+    def views(self, owner: str) -> list[View]:
+        """Those of an owner whose lease holds, by id."""
         with self._engine.begin() as connection:
             self._sweep(connection)
-            rows = connection.execute(sa.select(views).order_by(views.c.id)).mappings()
-            return [View(r["id"], r["tenant"], r["source"], tuple(r["columns"]), r["where"]) for r in rows]
+            mine = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
+            return _views(connection, mine)
 
-    def keep_view(self, view: View, owner: str | None) -> None:
-        """Keep it; nothing when one of that id is there already."""
+    def overdue_views(self) -> list[View]:
+        """Those whose owner's lease has run out: their containers are still to be removed."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            return _views(connection, views.c.owner.not_in(sa.select(leases.c.owner)))
+
+    def keep_view(self, view: View, owner: str) -> View:
+        """Keep it, unless one of that id is there already; the one that is kept."""
         row = {
             "id": view.id,
             "tenant": view.tenant,
@@ -100,13 +106,12 @@ class Ledger:
         }
         with self._engine.begin() as connection:
             connection.execute(insert(views).values(row).on_conflict_do_nothing())
+            return _views(connection, views.c.id == view.id)[0]
 
-    def drop_view(self, view_id: str) -> View | None:
-        """Forget it; what it was, None when there was none."""
+    def forget_view(self, view_id: str) -> None:
+        """It has been removed; nothing when it is not known."""
         with self._engine.begin() as connection:
-            gone = sa.delete(views).where(views.c.id == view_id).returning(views)
-            row = connection.execute(gone).mappings().first()
-        return View(row["id"], row["tenant"], row["source"], tuple(row["columns"]), row["where"]) if row else None
+            connection.execute(sa.delete(views).where(views.c.id == view_id))
 
     # Leases
 
@@ -121,8 +126,7 @@ class Ledger:
 
     def _sweep(self, connection: sa.Connection) -> None:
         over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock())
-        for table in (slos, views):
-            connection.execute(sa.delete(table).where(table.c.owner.in_(over)))
+        connection.execute(sa.delete(slos).where(slos.c.owner.in_(over)))
         connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock()))
 
     # Projects, filters, policies
@@ -180,3 +184,8 @@ class Ledger:
         with self._engine.begin() as connection:
             if connection.execute(sa.delete(policies).where(wanted)).rowcount:
                 connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(policy_id)))
+
+
+def _views(connection: sa.Connection, wanted: sa.ColumnElement[bool]) -> list[View]:
+    rows = connection.execute(sa.select(views).where(wanted).order_by(views.c.id)).mappings()
+    return [View(r["id"], r["tenant"], r["source"], tuple(r["columns"]), r["where"]) for r in rows]

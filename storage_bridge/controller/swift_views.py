@@ -10,11 +10,11 @@ from urllib.parse import quote
 import httpx
 
 from storage_bridge.controller.answers import Refused
-from storage_bridge.model import View
+from storage_bridge.controller.sampling import sample
+from storage_bridge.model import View, ViewSample
 
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _TIMEOUT_S = 30.0
-VIEW_PREFIX = "zoe-view-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,32 @@ class SwiftViews:
         if not answer.is_success and answer.status_code != _NOT_FOUND:
             raise Refused(503, f"Swift answers {answer.status_code} to the removal of a view")
 
+    def sample(self, view: View, rate_bytes_per_s: int) -> ViewSample:
+        """What a part of its source takes to read, plainly and through the view. Refused."""
+        return sample(view, lambda path, headers: self._ask("GET", view.tenant, path, headers), rate_bytes_per_s)
+
     def _call(self, method: str, view: View, headers: dict[str, str]) -> httpx.Response:
+        answer = self._ask(method, view.tenant, quote(view.container, safe=""), headers)
+        try:
+            answer.read()
+        except httpx.HTTPError as error:
+            raise Refused(503, f"Swift cannot be reached: {error or type(error).__name__}") from None
+        finally:
+            answer.close()
+        return answer
+
+    def _ask(self, method: str, tenant: str, path: str, headers: dict[str, str]) -> httpx.Response:
+        """An answer whose body is still to be read; `path` is below the tenant's account."""
+        account = quote(self._admin.account_prefix + tenant, safe="")
         try:
             for fresh in (False, True):
                 token, root = self._login(fresh)
-                account = quote(self._admin.account_prefix + view.tenant, safe="")
-                url = f"{root}/{account}/{quote(VIEW_PREFIX + view.id, safe='')}"
-                answer = self._http.request(method, url, headers={**headers, "X-Auth-Token": token})
-                if answer.status_code != _UNAUTHORIZED:
+                asked = {**headers, "X-Auth-Token": token}
+                request = self._http.build_request(method, f"{root}/{account}/{path}", headers=asked)
+                answer = self._http.send(request, stream=True)
+                if answer.status_code != _UNAUTHORIZED or fresh:
                     break
+                answer.close()
         except httpx.HTTPError as error:
             raise Refused(503, f"Swift cannot be reached: {error or type(error).__name__}") from None
         return answer

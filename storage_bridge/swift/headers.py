@@ -9,8 +9,6 @@ SELECTED = "X-Backend-Zoe-Selected"
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
 VIEW_SYSMETA_NAME = "zoe-view"
-VIEW_PREFIX = "zoe-view-"
-"""Containers of other names are never looked at, so that other requests pay nothing."""
 
 
 def environ_key(header: str) -> str:

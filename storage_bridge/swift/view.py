@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from storage_bridge.model import VIEW_DIRECTORY
 from storage_bridge.swift.delivery import SUFFIX, size_claimed
 from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError
 
-DIRECTORY = "data/"
-"""Before the names of all virtual objects: Spark reads a directory, not a whole container."""
+DIRECTORY = f"{VIEW_DIRECTORY}/"
+"""Before the names of all virtual objects."""
 SPLIT_BYTES = 32 * 2**20
 _SPLIT_BYTES_LEAST = 2**16
 _ETAG_CHARACTERS = 12

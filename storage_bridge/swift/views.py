@@ -32,6 +32,7 @@ from swift.common.utils import close_if_possible, get_logger
 from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
+from storage_bridge.model import VIEW_PREFIX
 from storage_bridge.swift.csv_line import MalformedRecordError
 from storage_bridge.swift.csv_stream import first_byte, header_names, selected
 from storage_bridge.swift.delivery import MEDIA_TYPE, packed, part_of
@@ -39,7 +40,6 @@ from storage_bridge.swift.headers import (
     SELECTED,
     SELECTION,
     VIEW,
-    VIEW_PREFIX,
     VIEW_SYSMETA,
     VIEW_SYSMETA_NAME,
     environ_key,

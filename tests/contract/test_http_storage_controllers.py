@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from storage_bridge.base import StorageController
+from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.sweeper import ViewSweeper
 from storage_bridge.crystal import Appendix, ControllerSettings, CrystalController, Later, Line, OwnController, connect
 from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
 from tests.support.storage_contract import StorageContract
-from tests.support.storage_controller import MB, Served, served_controller
+from tests.support.storage_controller import MB, SAMPLE, Served, served_controller
 
 
 @pytest.fixture
@@ -82,8 +84,42 @@ def test_what_nobody_renews_is_gone_when_its_lease_is_over(served: Served) -> No
     assert list(ours.views()) == [view]
     served.now_s[0] += 2
     assert others.capacity().promised_read_bytes_per_s == 20 * MB
-    assert list(others.views()) == []
+    assert list(ours.views()) == []
     assert dict(others.slos()) == {"b": BandwidthSlo(20 * MB)}
+    assert served.removed == []
+    ViewSweeper(served.ledger, served.removed.append).sweep()
+    assert served.removed == [view]
+    ViewSweeper(served.ledger, served.removed.append).sweep()
+    assert served.removed == [view]
+
+
+def test_an_owner_sees_and_removes_its_own_views_only(served: Served) -> None:
+    ours, others = connect(served.settings()), connect(served.settings("other"))
+    view = View("v1", "a", "swift2d://meters.zoe/2015")
+    ours.create_view(view)
+    assert list(others.views()) == []
+    others.drop_view("v1")
+    assert list(ours.views()) == [view]
+    assert served.removed == []
+
+
+def test_a_view_that_the_store_refuses_is_not_there_and_one_that_nothing_is_known_of_is(served: Served) -> None:
+    """So that whoever keeps views removes it, made or not."""
+    ours = connect(served.settings(attempts=1))
+    view = View("v1", "a", "swift2d://meters.zoe/2015", ("price",))
+    for status, left in ((422, []), (503, [view])):
+        served.refuses = Refused(status, "there is no column price")
+        with pytest.raises(StorageUnavailableError, match="there is no column price"):
+            ours.create_view(view)
+        assert list(ours.views()) == left
+
+
+def test_a_sample_is_measured_where_the_store_is(served: Served) -> None:
+    ours = connect(served.settings())
+    with pytest.raises(StorageUnavailableError, match="no view v1"):
+        ours.sample("v1")
+    ours.create_view(View("v1", "a", "swift2d://meters.zoe/2015", ("id", "kwh")))
+    assert ours.sample("v1") == SAMPLE
 
 
 def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> None:

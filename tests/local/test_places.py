@@ -11,7 +11,8 @@ import pytest
 from tests.local.support import IS_ROOT, LocalWorld, component, needs_root, server, shell, start_of
 from zoe_lib.domain.application import Component, Port, Volume
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import ObservedState, Peer
+from zoe_lib.domain.storage import InputRead
+from zoe_master.backends.base import ObservedState, Peer, StorageAccess
 from zoe_master.backends.local import Runtime
 
 
@@ -177,3 +178,29 @@ def test_a_directory_that_a_killed_master_did_not_give_away_is_given_away(world:
     service = world.start(shell("touch {workspace}/x"))
     assert world.ended(service).exit_code == 0
     assert world.settings.volumes_dir.joinpath("tenant").stat().st_uid == 0
+
+
+def test_configuration_is_in_files_for_the_component_alone_and_goes_with_it(world: LocalWorld) -> None:
+    access = StorageAccess(
+        {
+            "meters": InputRead("meters", "file://{workspace}/x", why="plainly"),
+            "view": InputRead("view", "swift2d://v.z/data", "v", ("a", "b")),
+        },
+        {"out": "swift2d://results.zoe/x"},
+        {"core-site.xml": "a-key", "spark-defaults.conf": "spark.a b\n"},
+    )
+    script = (
+        "echo {input:meters} {input:view} {columns:view}, {columns:meters}. {output:out}; "
+        "cat $HADOOP_CONF_DIR/core-site.xml; echo; "
+        "stat -c '%a %u' $SPARK_CONF_DIR/* $SPARK_CONF_DIR; id -u; echo $SPARK_CONF_DIR"
+    )
+    world.backend.start(replace(start_of(shell(script), "e.c.0.1"), storage=access))
+    first, key, one, other, directory, user, path = printed(world, "e.c.0.1")
+    workspace = world.settings.workspaces_dir / "tenant"
+    assert first == f"file://{workspace}/x swift2d://v.z/data a,b, . swift2d://results.zoe/x"
+    assert key == "a-key"
+    assert (one, other, directory) == (f"600 {user}", f"600 {user}", f"700 {user}")
+    world.backend.forget(["e.c.0.1"])
+    world.until(lambda: not Path(path).exists())
+    kept = [file for file in world.settings.state_dir.rglob("*") if file.is_file() and file.parent.name != "output"]
+    assert not [file for file in kept if b"a-key" in file.read_bytes()]

@@ -20,7 +20,7 @@ import zmq
 from storage_bridge.crystal import ControllerSettings, OwnController, connect
 from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
 from tests.storage.test_bandwidth import rate_of_gets
-from tests.storage.test_views import WANTED, meters
+from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.waiting import until
 from zoe_embedded.home import Account
@@ -143,6 +143,19 @@ def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
         for _ in range(2):
             whole.controller.create_view(view)
         assert ann.view("zoe-view-e1") == wanted
+        sample = whole.controller.sample("e1")
+        assert (sample.source_bytes, sample.sampled_bytes, sample.selected_bytes) == (
+            len(content),
+            len(content),
+            len(wanted),
+        )
+        assert 0 < sample.delivered_bytes < len(wanted)
+        assert sample.columns == tuple(WANTED["columns"])
+        assert sample.rate_bytes_per_s == CAPACITY
+        everything = View("e4", "acme", "swift2d://meters.zoe/2015", where="kwh < 0")
+        whole.controller.create_view(everything)
+        assert whole.controller.sample("e4").columns == tuple(HEADER.decode().strip().split(","))
+        whole.controller.drop_view("e4")
         with pytest.raises(StorageUnavailableError, match="there is no column price"):
             whole.controller.create_view(View("e2", "acme", "swift2d://meters.zoe/2015", ("price",)))
         with pytest.raises(StorageUnavailableError, match="404"):

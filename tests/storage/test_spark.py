@@ -50,8 +50,9 @@ def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
     for number, (content, _) in enumerate(contents):
         ann.put(f"for-spark/2015/{number}.csv", content)
     admin.put("zoe-view-spark", **definition("for-spark", prefix="2015/", **WANTED))
-    service = SwiftService("zoe", swift.auth_url, REGION, "acme:ann")
-    (tmp_path / "core-site.xml").write_text(credentials_xml(swift_credentials({service: swift.user("acme:ann").key})))
+    service = SwiftService("zoe", swift.auth_url, REGION)
+    keys = swift_credentials({service: ("acme:ann", swift.user("acme:ann").key)})
+    (tmp_path / "core-site.xml").write_text(credentials_xml(keys))
     jars = [str(jar) for jar in stocator_jars()]
     environment = {
         **spark.environment,

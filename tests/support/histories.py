@@ -10,6 +10,7 @@ from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.storage import InputRead
 
 Choose = Callable[[int], int]  # a number below the one given
 
@@ -46,6 +47,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=_placements(execution.core_services()))
     yield ev.StorageGranted(at_s=at_s, read_bytes_per_s=GIB)
     yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB)
+    yield ev.InputsDecided(at_s=at_s, inputs=(InputRead("a", "swift2d://b.zoe/c", "v", ("d", "e"), f"at {at_s}"),))
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)
     yield ev.Stopping(at_s=at_s, outcome=Outcome.FAILED, cause=Cause.EXITED, exit_code=3, message="exit code 3")

@@ -12,15 +12,17 @@ import httpx
 import sqlalchemy as sa
 import uvicorn
 
+from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.crystal import ControllerSettings
-from storage_bridge.model import Achieved, BandwidthSlo, View
+from storage_bridge.model import Achieved, BandwidthSlo, View, ViewSample
 from tests.support.waiting import until
 
 MB = 10**6
 TOKEN = "controller-token"
+SAMPLE = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05, 10**8, ("id", "kwh"))
 
 
 @dataclass
@@ -29,10 +31,18 @@ class Served:
 
     url: str
     engine: sa.Engine
-    now_s: list[float] = field(default_factory=lambda: [1000.0])
+    ledger: Ledger
+    now_s: list[float]
     achieved: dict[str, Achieved] = field(default_factory=dict)
     made: list[View] = field(default_factory=list)
     removed: list[View] = field(default_factory=list)
+    refuses: Refused | None = None
+    sampled: ViewSample = field(default_factory=lambda: SAMPLE)
+
+    def make(self, view: View) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+        self.made.append(view)
 
     def settings(self, owner: str = "zoe", **changes: object) -> ControllerSettings:
         capacity = BandwidthSlo(100 * MB, 100 * MB)
@@ -47,9 +57,12 @@ def served_controller(database_url: str) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine)
-    works = Works(BandwidthSlo(100 * MB, 100 * MB), lambda: served.achieved, served.made.append, served.removed.append)
-    app = make_app(Ledger(engine, lambda: served.now_s[0]), works, TOKEN)
+    now_s = [1000.0]
+    ledger = Ledger(engine, lambda: now_s[0])
+    served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine, ledger, now_s)
+    capacity = BandwidthSlo(100 * MB, 100 * MB)
+    works = Works(capacity, lambda: served.achieved, served.make, served.removed.append, lambda _: served.sampled)
+    app = make_app(ledger, works, TOKEN)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

@@ -52,7 +52,7 @@ def wait_for_slos(keeper: KeeperThread, waker: Waker) -> None:
 
 def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_counts() -> None:
     controller, waker = Hanging(), Waker()
-    keeper = KeeperThread(controller, waker, interval_s=60.0)
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
     try:
         keeper.want(Wanted({"stale": Rates(1, 1)}))
         keeper.want(Wanted(WANTED))
@@ -67,7 +67,7 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
 
 def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
     controller, waker = Broken(Capacity(100, {"disk": 100})), Waker()
-    keeper = KeeperThread(controller, waker, interval_s=0.05)
+    keeper = KeeperThread(controller, controller, waker, interval_s=0.05)
     try:
         keeper.want(Wanted(WANTED))
         wait_for_slos(keeper, waker)

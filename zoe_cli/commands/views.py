@@ -72,6 +72,8 @@ def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
         yield "deadline", clock(execution.deadline_s)
     if execution.attempt > 1:
         yield "try", str(execution.attempt)
+    for read in execution.inputs:
+        yield f"input {read.name}", f"{read.uri} ({read.why})"
     for text in execution.notes:
         yield "note", text
 

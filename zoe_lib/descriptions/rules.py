@@ -31,7 +31,7 @@ def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic
     yield from check_storage(document.get("storage"))
     if complete:
         yield from _check_counts(components)
-        yield from check_templates(components)
+        yield from check_templates(components, document.get("storage"))
 
 
 def _check_reserved_names(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:

@@ -8,11 +8,12 @@ from typing import Any
 
 from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, pointer
 from zoe_lib.descriptions.reading import mapping, objects, text
-from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, references
+from zoe_lib.domain.templates import OF_STORAGE, Template, TemplateError, TemplateKind, references
 
 _SYNTAX_HINT = (
     "known are {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, {port:COMPONENT.NAME}, {scratch}, "
-    "{workspace}, {index}, {execution}, {user}; write '{{' and '}}' for literal braces"
+    "{workspace}, {index}, {execution}, {user}, {input:NAME}, {columns:NAME}, {output:NAME}; "
+    "write '{{' and '}}' for literal braces"
 )
 
 
@@ -24,14 +25,29 @@ class _Peer:
     has_core: bool
 
 
-def check_templates(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What templates may name: components, and the inputs and outputs of the storage section."""
+
+    peers: Mapping[str, _Peer]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def check_templates(components: list[tuple[int, dict[str, Any]]], storage: object) -> Iterator[Diagnostic]:
     """Findings of all templates in commands, environments and work directories."""
     peers = {name: _peer(c) for _, c in components if (name := text(c, "name"))}
+    around = _Around(peers, _names(storage, "inputs"), _names(storage, "outputs"))
     for index, component in components:
         own = _peer(component)
         for path, value in _texts(component):
             place = pointer("components", index, *path)
-            yield from _check_text(place, value, own, peers)
+            yield from _check_text(place, value, own, around)
+
+
+def _names(storage: object, key: str) -> tuple[str, ...]:
+    found = objects(storage, key) if isinstance(storage, dict) else ()
+    return tuple(name for _, one in found if (name := text(one, "name")))
 
 
 def _peer(component: dict[str, Any]) -> _Peer:
@@ -51,7 +67,7 @@ def _texts(component: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], s
         yield ("work_dir",), work_dir
 
 
-def _check_text(place: str, value: str, own: _Peer, peers: Mapping[str, _Peer]) -> Iterator[Diagnostic]:
+def _check_text(place: str, value: str, own: _Peer, around: _Around) -> Iterator[Diagnostic]:
     try:
         found = dict.fromkeys(references(value))
     except TemplateError as error:
@@ -59,7 +75,17 @@ def _check_text(place: str, value: str, own: _Peer, peers: Mapping[str, _Peer]) 
         yield Diagnostic(place, Code.BAD_TEMPLATE, message, _SYNTAX_HINT)
         return
     for template in found:
-        yield from _check_template(place, template, own, peers)
+        if template.kind in OF_STORAGE:
+            yield from _check_data(place, template, around)
+        else:
+            yield from _check_template(place, template, own, around.peers)
+
+
+def _check_data(place: str, template: Template, around: _Around) -> Iterator[Diagnostic]:
+    what, names = ("output", around.outputs) if template.kind is TemplateKind.OUTPUT else ("input", around.inputs)
+    if template.data not in names:
+        message = f"{template} names an {what} that the storage section has not"
+        yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.data or "", names))
 
 
 def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[str, _Peer]) -> Iterator[Diagnostic]:

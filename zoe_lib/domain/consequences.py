@@ -18,7 +18,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.lifecycle import apply, outcome_of
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import awaits_grant
+from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 
 # Trying again would only run into the same wall.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
@@ -42,6 +42,7 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
         return (
             _verdict(execution, now_s, cause_id)
             or _time_limit(execution, now_s, cause_id)
+            or _never_granted(execution, now_s, policy, cause_id)
             or _running(execution, now_s, cause_id)
             or _elastic_retry(execution, now_s, policy, cause_id)
         )
@@ -50,7 +51,7 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
     return None
 
 
-def due_at_s(execution: Execution) -> float | None:
+def due_at_s(execution: Execution, policy: Policy) -> float | None:
     """When something will follow from the passing of time alone; None when nothing will."""
     times = [s.not_before_s for s in execution.current() if s.state is ServiceState.CREATED and s.not_before_s > 0]
     if execution.state is ExecutionState.QUEUED:
@@ -58,15 +59,17 @@ def due_at_s(execution: Execution) -> float | None:
     limit_s = execution.application.time_limit_s
     if execution.state in _STARTED and limit_s is not None:
         times.append(execution.marks[Mark.PLACED] + limit_s)
+    if execution.state is ExecutionState.STARTING and (awaits_grant(execution) or awaits_inputs(execution)):
+        times.append(execution.marks[Mark.PLACED] + policy.storage_patience_s)
     return min(times, default=None)
 
 
 def may_start(execution: Execution, now_s: float) -> Iterator[Service]:
     """Placed services whose turn has come: every core service of a lower start-up order is ready or done.
 
-    None before the bandwidth is granted that the execution requires.
+    None before the bandwidth is granted that the execution requires, and it is decided how its inputs are read.
     """
-    if execution.state not in _STARTED or awaits_grant(execution):
+    if execution.state not in _STARTED or awaits_grant(execution) or awaits_inputs(execution):
         return
     waiting_orders = [
         execution.component_of(s).startup_order for s in execution.core_services() if not _ready_or_done(s)
@@ -153,6 +156,22 @@ def _time_limit(execution: Execution, now_s: float, cause_id: str) -> ev.Event |
     )
 
 
+def _never_granted(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
+    """One that holds nodes without the promise that it requires goes back to the queue, where it harms nobody."""
+    patience_s = policy.storage_patience_s
+    if execution.state is not ExecutionState.STARTING or not awaits_grant(execution):
+        return None
+    if now_s < execution.marks[Mark.PLACED] + patience_s:
+        return None
+    return ev.Stopping(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=Outcome.FAILED,
+        cause=Cause.STORAGE_UNAVAILABLE,
+        message=f"the storage controller did not put the bandwidth in force that it requires within {patience_s:g} s",
+    )
+
+
 def _running(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
     if execution.state is ExecutionState.STARTING and all(map(_ready_or_done, execution.core_services())):
         return ev.Running(at_s=now_s, cause_id=cause_id)
@@ -204,8 +223,8 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
     """Whether an execution that stops is queued again when nothing is left of it."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
         return False
-    if execution.cause is Cause.STOPPED:
-        # An operator stopped the back-end under it, which may happen any number of times.
+    if execution.cause in (Cause.STOPPED, Cause.STORAGE_UNAVAILABLE):
+        # An operator stopped the back-end or the storage controller, which may happen any number of times.
         return True
     if execution.cause in PLATFORM_CAUSES:
         platform_retries = execution.attempt - 1 - execution.failed_attempts

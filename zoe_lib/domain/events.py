@@ -8,6 +8,7 @@ from typing import ClassVar
 from zoe_lib.domain.execution import Cause, Outcome, ServiceId
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.storage import InputRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class StartPlanned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageGranted(Event):
-    """The storage controller holds the SLO and the views of it."""
+    """The storage controller holds the SLO of it."""
 
     kind: ClassVar[str] = "storage_granted"
     read_bytes_per_s: int | None = None
@@ -84,6 +85,14 @@ class StorageDeclined(Event):
     kind: ClassVar[str] = "storage_declined"
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputsDecided(Event):
+    """Which of its inputs with a pushdown are read through a view, and why or why not."""
+
+    kind: ClassVar[str] = "inputs_decided"
+    inputs: tuple[InputRead, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +219,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         StartPlanned,
         StorageGranted,
         StorageDeclined,
+        InputsDecided,
         ElasticPlaced,
         ServiceStarting,
         ServiceStarted,

@@ -9,6 +9,7 @@ from enum import StrEnum
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.storage import InputRead
 
 ExecutionId = str
 ServiceId = str
@@ -76,11 +77,12 @@ class Cause(StrEnum):
     PREEMPTED = "preempted"
     NEVER_FITS = "never_fits"
     DISK_FULL = "disk_full"
+    STORAGE_UNAVAILABLE = "storage_unavailable"
 
 
 # Ends that are the platform's doing: they are tried again without using up the user's `retries`. A service that was
 # stopped or killed while nobody of ours wanted it to end was ended with its node or its supervisor.
-PLATFORM_CAUSES = frozenset({Cause.PORT_TAKEN, Cause.NODE_LOST, Cause.STOPPED, Cause.KILLED})
+PLATFORM_CAUSES = frozenset({Cause.PORT_TAKEN, Cause.NODE_LOST, Cause.STOPPED, Cause.KILLED, Cause.STORAGE_UNAVAILABLE})
 
 TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
@@ -125,7 +127,8 @@ class Execution:
 
     `attempt` counts tries of the whole; a retry adds new services with attempt + 1, old ones stay ended.
     `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast` is what was told of this try
-    when it had to wait; it stays as it was told.
+    when it had to wait; it stays as it was told. `inputs` are those with a pushdown, once it is decided
+    how this try reads them.
     """
 
     id: ExecutionId
@@ -150,6 +153,7 @@ class Execution:
     reason: Reason | None = None
     forecast: Forecast | None = None
     notes: tuple[str, ...] = ()
+    inputs: tuple[InputRead, ...] = ()
 
     @property
     def terminal(self) -> bool:

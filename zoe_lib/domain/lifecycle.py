@@ -32,6 +32,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
     ev.StorageGranted: frozenset({E.STARTING}),
     ev.StorageDeclined: frozenset({E.STARTING}),
+    ev.InputsDecided: frozenset({E.STARTING}),
     ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarting: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarted: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
@@ -151,6 +152,11 @@ def _(event: ev.StorageGranted, execution: Execution, version: int) -> Execution
 @_change.register
 def _(_event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version)
+
+
+@_change.register
+def _(event: ev.InputsDecided, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, inputs=event.inputs)
 
 
 @_change.register
@@ -278,6 +284,7 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
         cause=None,
         forecast=None,
         message="",
+        inputs=(),
     )
 
 

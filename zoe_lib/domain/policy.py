@@ -58,6 +58,7 @@ class Policy:
     elastic_failures_max: after so many failures of one elastic service it is given up; between two tries
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
     start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
+    storage_patience_s: so long may one that starts hold its nodes while the storage controller does not answer.
     queue_scan_max: executions looked at in one pass; bounds the pass, the rest is told so.
     placements_per_tick_max: services placed in one pass; bounds the plan.
     """
@@ -83,6 +84,7 @@ class Policy:
     elastic_backoff_s: float = 5.0
     retry_backoff_s: float = 1.0
     retry_backoff_max_s: float = 300.0
+    storage_patience_s: float = 30.0
     version: int = 0
 
 

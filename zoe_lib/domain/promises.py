@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, Mark
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.storage import Guarantee, StorageObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,17 @@ def promises(active: Iterable[Execution], supply: Supply) -> dict[ExecutionId, R
 def awaits_grant(execution: Execution) -> bool:
     """Whether nothing of it may run before the controller holds the promise that it requires."""
     return Mark.STORAGE_GRANTED not in execution.marks and required(execution.application) is not None
+
+
+def pushed_down(application: Application) -> tuple[StorageObject, ...]:
+    """The inputs of which the store shall deliver only some rows and columns."""
+    storage = application.storage
+    return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
+
+
+def awaits_inputs(execution: Execution) -> bool:
+    """Whether nothing of it may run before it is decided how its inputs are read."""
+    return not execution.inputs and bool(pushed_down(execution.application))
 
 
 def by_tenant(active: Iterable[Execution], promised: Mapping[ExecutionId, Rates]) -> dict[str, Rates]:

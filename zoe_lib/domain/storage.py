@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -37,6 +37,29 @@ class StorageObject:
     name: str
     uri: str
     pushdown: Pushdown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputRead:
+    """How an input is read in one try, decided once before anything of it starts.
+
+    uri: what services read. view: the id of the view that it is, empty for the plain objects; columns: those that the
+    view has, in order. why: a sentence for users.
+    """
+
+    name: str
+    uri: str
+    view: str = ""
+    columns: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """How a tenant logs in to a service of the object store; the key is never shown."""
+
+    user: str
+    key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ One description runs on every back-end because it never holds an address, only t
 | `{index}`               | index of the service within its component                                 |
 | `{execution}`           | id of the execution                                                       |
 | `{user}`                | name of the user who submitted it                                         |
+| `{input:NAME}`          | where that input is read: its `uri`, or that of its view                  |
+| `{columns:NAME}`        | the columns of its view, comma separated; empty for the plain objects     |
+| `{output:NAME}`         | the `uri` of that output                                                  |
 
 `{{` and `}}` stand for literal braces.
 """
@@ -40,15 +43,26 @@ class TemplateKind(StrEnum):
     INDEX = "index"
     EXECUTION = "execution"
     USER = "user"
+    INPUT = "input"
+    COLUMNS = "columns"
+    OUTPUT = "output"
+
+
+OF_STORAGE = frozenset({TemplateKind.INPUT, TemplateKind.COLUMNS, TemplateKind.OUTPUT})
+"""Those that name something of the storage section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template in a text. `component` None is the service itself; `port` is set for ports only."""
+    """One template in a text. `component` None is the service itself; `port` is set for ports only.
+
+    `data` is the name of an input or output, for those of the storage section.
+    """
 
     kind: TemplateKind
     component: str | None = None
     port: str | None = None
+    data: str | None = None
 
     def __str__(self) -> str:
         match self.kind:
@@ -57,6 +71,8 @@ class Template:
             case TemplateKind.PORT:
                 owner = f"{self.component}." if self.component else ""
                 return f"{{port:{owner}{self.port}}}"
+            case TemplateKind.INPUT | TemplateKind.COLUMNS | TemplateKind.OUTPUT:
+                return f"{{{self.kind}:{self.data}}}"
             case _:
                 return f"{{{self.kind}}}"
 
@@ -97,6 +113,7 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NAME = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"  # a DNS label
 _ADDRESS = re.compile(rf"(host|hosts):({_NAME})")
 _PORT = re.compile(rf"port:(?:({_NAME})\.)?({_NAME})")
+_DATA = re.compile(rf"({'|'.join(sorted(OF_STORAGE))}):({_NAME})")
 _PLAIN = frozenset(
     {TemplateKind.SCRATCH, TemplateKind.WORKSPACE, TemplateKind.INDEX, TemplateKind.EXECUTION, TemplateKind.USER}
 )
@@ -130,6 +147,9 @@ def _template(inner: str, offset: int) -> Template:
     if port := _PORT.fullmatch(inner):
         component, name = port.groups()
         return Template(TemplateKind.PORT, _other(component), name)
+    if data := _DATA.fullmatch(inner):
+        kind, name = data.groups()
+        return Template(TemplateKind(kind), data=name)
     raise TemplateError(f"unknown template {'{' + inner[:64] + '}'!r}", offset)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.reasons import Reason, ReasonCode
 
 _PERCENT = 100
@@ -70,16 +71,21 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[Span]:
     """All waiting of an execution until now, in order and without gaps between submission (or requeue) and start."""
     found: list[Span] = []
     open_span: Span | None = None
+    why_again = WaitCause.OWN_FAILURE
     for event in events:
         following = open_span
         match event:
             case ev.Submitted():
                 following = Span(WaitCause.MASTER, event.at_s, event.at_s, "The master had not looked at it yet.")
             case ev.Requeued():
-                following = Span(WaitCause.OWN_FAILURE, event.at_s, event.at_s, "It was to be tried again.")
+                following = Span(why_again, event.at_s, event.at_s, "It was to be tried again.")
             case ev.ReasonChanged():
                 following = Span(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
-            case ev.StartPlanned() | ev.Refused() | ev.Stopping():
+            case ev.Stopping():
+                following = None
+                away = event.cause is Cause.STORAGE_UNAVAILABLE
+                why_again = WaitCause.STORAGE if away else WaitCause.OWN_FAILURE
+            case ev.StartPlanned() | ev.Refused():
                 following = None
         if following is not open_span:
             found += _closed(open_span, event.at_s)

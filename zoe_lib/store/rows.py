@@ -11,6 +11,7 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Out
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import InputRead
 from zoe_lib.store.base import JournalEntry, Token, UsageSample
 from zoe_lib.store.codec import decode, encode
 
@@ -50,6 +51,7 @@ def changing_values(execution: Execution) -> Values:
         "message": execution.message,
         "reason": encode(execution.reason),
         "forecast": encode(execution.forecast),
+        "inputs": encode(execution.inputs),
     }
 
 
@@ -78,6 +80,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         reason=None if row.reason is None else decode(Reason, row.reason),
         forecast=None if row.forecast is None else decode(Forecast, row.forecast),
         notes=tuple(row.notes),
+        inputs=tuple(decode(InputRead, one) for one in row.inputs),
     )
 
 

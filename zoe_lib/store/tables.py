@@ -55,6 +55,7 @@ executions = Table(
     Column("reason", JSONB(none_as_null=True)),
     Column("forecast", JSONB(none_as_null=True)),
     Column("notes", JSONB, nullable=False),
+    Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how those with a pushdown are read
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
 NOT_TERMINAL = "state NOT IN ('succeeded', 'failed', 'cancelled')"

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.storage import InputRead
 from zoe_lib.wire.base import SECONDS_MAX, Wire
 
 
@@ -133,10 +134,26 @@ class ExecutionSummary(Wire):
         return cls(**_summary(execution))
 
 
+class InputReadView(Wire):
+    """How an input with a pushdown is read: through a view (its id), or plainly (null); `why` is a sentence."""
+
+    name: str
+    uri: str
+    view: str | None
+    columns: list[str]
+    why: str
+
+    @classmethod
+    def of(cls, read: InputRead) -> InputReadView:
+        """The wire form."""
+        return cls(name=read.name, uri=read.uri, view=read.view or None, columns=list(read.columns), why=read.why)
+
+
 class ExecutionView(ExecutionSummary):
     """One execution with its services, its notes and its description."""
 
     services: list[ServiceView]
+    inputs: list[InputReadView] = Field(default=[], description="Once it is decided; of inputs with a pushdown.")
     notes: list[str]
     description: dict[str, Any]
 
@@ -146,6 +163,7 @@ class ExecutionView(ExecutionSummary):
         return cls(
             **_summary(execution),
             services=[ServiceView.of(s) for s in execution.services],
+            inputs=[InputReadView.of(read) for read in execution.inputs],
             notes=list(execution.notes),
             description=dict(description),
         )

@@ -53,6 +53,7 @@ class PolicyView(Wire):
     elastic_backoff_s: float = Field(default=5.0, gt=0, le=3600)
     retry_backoff_s: float = Field(default=1.0, gt=0, le=3600)
     retry_backoff_max_s: float = Field(default=300.0, gt=0, le=86400)
+    storage_patience_s: float = Field(default=30.0, gt=0, le=86400)
     version: int = 0
 
     @classmethod

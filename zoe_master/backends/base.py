@@ -10,6 +10,7 @@ from typing import Protocol
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_lib.domain.storage import InputRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,22 @@ class Peer:
     index: int
     node: str | None
     ports: tuple[Port, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StorageAccess:
+    """What services of an execution know of the object store.
+
+    `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name, which may hold keys: for
+    the service's user alone, and nowhere else. SPARK_CONF_DIR and HADOOP_CONF_DIR say where they are.
+    """
+
+    inputs: Mapping[str, InputRead] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+CONFIGURATION_VARIABLES = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +60,7 @@ class Start:
     cause_id: str = ""
     attempt: int = 1
     bears_gateway: bool = False
+    storage: StorageAccess = field(default_factory=StorageAccess)
 
 
 class ObservedState(StrEnum):

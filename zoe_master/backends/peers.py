@@ -1,8 +1,8 @@
-"""Which services of an execution the address templates of one of them mean."""
+"""Which services, inputs and outputs of an execution the templates of one of its services mean."""
 
 from __future__ import annotations
 
-from zoe_lib.domain.templates import Template
+from zoe_lib.domain.templates import Template, TemplateKind
 from zoe_master.backends.base import Peer, Start
 from zoe_master.backends.failures import CannotStart
 
@@ -22,3 +22,15 @@ def instances_meant(start: Start, template: Template) -> list[Peer]:
     if not found:
         raise CannotStart(f"{template}: the application has no component {name}")
     return found
+
+
+def data_meant(start: Start, template: Template) -> str:
+    """The URI of an input or output, which may hold templates itself, or the columns of a view. CannotStart."""
+    access, name = start.storage, template.data or ""
+    known = access.outputs if template.kind is TemplateKind.OUTPUT else access.inputs
+    if name not in known:
+        raise CannotStart(f"{template}: the application has no such data")
+    if template.kind is TemplateKind.OUTPUT:
+        return access.outputs[name]
+    read = access.inputs[name]
+    return ",".join(read.columns) if template.kind is TemplateKind.COLUMNS else read.uri

@@ -27,6 +27,7 @@ from zoe_lib.domain.lifecycle import (
     story,
 )
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.storage import InputRead
 
 SERVICE = service_id("x", "c", 0, 1)
 SAMPLES: dict[type[ev.Event], ev.Event] = {
@@ -36,6 +37,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),
     ev.StorageGranted: ev.StorageGranted(at_s=1.0),
     ev.StorageDeclined: ev.StorageDeclined(at_s=1.0),
+    ev.InputsDecided: ev.InputsDecided(at_s=1.0, inputs=(InputRead("readings", "swift2d://meters.zoe/2015"),)),
     ev.ElasticPlaced: ev.ElasticPlaced(at_s=1.0, placements=()),
     ev.ServiceStarting: ev.ServiceStarting(at_s=1.0, service_id=SERVICE),
     ev.ServiceStarted: ev.ServiceStarted(at_s=1.0, service_id=SERVICE),

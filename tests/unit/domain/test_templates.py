@@ -18,6 +18,9 @@ from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, esca
         ("{index}", Template(TemplateKind.INDEX)),
         ("{execution}", Template(TemplateKind.EXECUTION)),
         ("{user}", Template(TemplateKind.USER)),
+        ("{input:meters}", Template(TemplateKind.INPUT, data="meters")),
+        ("{columns:meters}", Template(TemplateKind.COLUMNS, data="meters")),
+        ("{output:report-1}", Template(TemplateKind.OUTPUT, data="report-1")),
     ],
 )
 def test_each_template_is_found_and_written_back(text: str, template: Template) -> None:
@@ -53,6 +56,7 @@ def test_escape_is_undone_by_fill(text: str) -> None:
     [
         "{", "}", "a{b", "{}", "{HOME}", "{host}", "{host:}", "{host:Master}", "{host: self}", "{port:a.b.c}",
         "{hosts:-x}", "{host:self", "{scratch:x}", "{port:}", "{port:.a}", "{port:a.}", "{0}", "{host:self!r}",
+        "{input}", "{input:}", "{input:a.b}", "{columns:A}", "{outputs:a}",
     ],
 )  # fmt: skip
 def test_unknown_templates_and_single_braces_are_refused(text: str) -> None:

@@ -8,13 +8,14 @@ from storage_bridge.stocator import (
     S3Service,
     SwiftService,
     credentials_xml,
+    defaults_text,
     s3_credentials,
     s3_properties,
     swift_credentials,
     swift_properties,
 )
 
-SERVICE = SwiftService("zoe", "http://swift:8080/auth/v1.0", "RegionOne", "acme:ann")
+SERVICE = SwiftService("zoe", "http://swift:8080/auth/v1.0", "RegionOne")
 
 
 def test_properties_for_stocator() -> None:
@@ -37,7 +38,7 @@ def test_properties_for_stocator() -> None:
 
 
 def test_properties_for_s3a() -> None:
-    assert s3_properties(S3Service("http://s3:9000", "AK"), ["/j/hadoop-aws.jar"]) == {
+    assert s3_properties(S3Service("http://s3:9000"), ["/j/hadoop-aws.jar"]) == {
         "spark.driver.extraClassPath": "/j/hadoop-aws.jar",
         "spark.executor.extraClassPath": "/j/hadoop-aws.jar",
         "spark.hadoop.fs.s3a.committer.magic.enabled": "true",
@@ -49,7 +50,7 @@ def test_properties_for_s3a() -> None:
 
 def test_keys_are_in_the_file_of_credentials_only() -> None:
     key = "<&secret>"
-    text = credentials_xml({**swift_credentials({SERVICE: key}), **s3_credentials(S3Service("e", "AK"), key)})
+    text = credentials_xml({**swift_credentials({SERVICE: ("acme:ann", key)}), **s3_credentials("AK", key)})
     found = {p.findtext("name"): p.findtext("value") for p in ET.fromstring(text)}
     assert found == {
         "fs.swift2d.service.zoe.username": "acme:ann",
@@ -57,4 +58,5 @@ def test_keys_are_in_the_file_of_credentials_only() -> None:
         "fs.s3a.access.key": "AK",
         "fs.s3a.secret.key": key,
     }
+    assert defaults_text({"spark.a": "b c", "spark.d": "http://e:1/f"}) == "spark.a b c\nspark.d http://e:1/f\n"
     assert not any("key" in name or "password" in name for name in swift_properties([SERVICE], []))

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,24 @@ def make_base(path: Path, owner: Owner | None, mode: int) -> None:
     path.chmod(mode)
     if owner is not None:
         os.chown(path, owner.uid, owner.gid)
+
+
+def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], owner: Owner | None) -> None:
+    """Files (mode 0600) for the owner alone, in the directory that `make_owned` makes; never through a link."""
+    directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in names:
+            directory = _enter(directory, name, owner, base)
+        for name, text in files.items():
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=directory)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(name, flags, 0o600, dir_fd=directory), "w") as file:
+                file.write(text)
+                if owner is not None:
+                    os.fchown(file.fileno(), owner.uid, owner.gid)
+    finally:
+        os.close(directory)
 
 
 def make_owned(base: Path, names: tuple[str, ...], owner: Owner | None) -> Path:

@@ -10,20 +10,22 @@ from pathlib import Path
 
 from zoe_lib.domain.application import Component, Volume
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
-from zoe_master.backends.base import Start
+from zoe_master.backends.base import CONFIGURATION_VARIABLES, Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.cgroups import CgroupParent
-from zoe_master.backends.local.directories import Owner, make_owned
+from zoe_master.backends.local.directories import Owner, make_owned, write_owned
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
 from zoe_master.backends.local.shim import files
 from zoe_master.backends.local.shim.spec import ProbeSpec, StartSpec
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
-from zoe_master.backends.peers import instances_meant, peer_meant
+from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+# Below the scratch directory, and gone with it.
+_CONFIGURATION = "zoe-storage"
 # Set for every component; by both the processes of a service are found again, so they come last.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
 BACKEND_VARIABLE = "ZOE_BACKEND"
@@ -45,6 +47,7 @@ class _Places:
     """The directories of one service."""
 
     scratch: Path
+    configuration: Path
     workspace: Path
     volumes: Mapping[Volume, Path]
 
@@ -125,6 +128,10 @@ class _Filler:
                 text = self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
+            case TemplateKind.COLUMNS:
+                text = data_meant(self._start, template)
+            case TemplateKind.INPUT | TemplateKind.OUTPUT:
+                text = self(data_meant(self._start, template))
         return text
 
     def _port(self, template: Template) -> int:
@@ -135,8 +142,12 @@ class _Filler:
 
 def _make_places(start: Start, around: Surroundings) -> _Places:
     settings, owner = around.settings, around.owner
+    scratch = make_owned(settings.scratch_dir, (start.service_id,), owner)
+    if start.storage.files:
+        write_owned(settings.scratch_dir, (start.service_id, _CONFIGURATION), start.storage.files, owner)
     return _Places(
-        scratch=make_owned(settings.scratch_dir, (start.service_id,), owner),
+        scratch=scratch,
+        configuration=scratch / _CONFIGURATION,
         workspace=make_owned(settings.workspaces_dir, (start.tenant,), owner),
         volumes=volume_directories(start.component.volumes, start.tenant, settings, owner),
     )
@@ -150,10 +161,15 @@ def _environment(start: Start, runtime: Runtime, places: _Places, filled: _Fille
         "HOME": str(places.scratch),
         "TMPDIR": str(places.scratch),
         **runtime.environment,
+        **_configuration(start, places),
         **{variable_of(volume): str(directory) for volume, directory in places.volumes.items()},
         **{name: filled(text) for name, text in start.component.environment},
         "ZOE_EXECUTION_ID": start.execution_id,
     }
+
+
+def _configuration(start: Start, places: _Places) -> dict[str, str]:
+    return dict.fromkeys(CONFIGURATION_VARIABLES, str(places.configuration)) if start.storage.files else {}
 
 
 def _memory_limit(component: Component) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import Peer, Start
 from zoe_master.backends.failures import CannotStart
-from zoe_master.backends.peers import instances_meant, peer_meant
+from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 from zoe_master.backends.swarm.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
@@ -46,6 +46,10 @@ class Filler:
                 text = self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
+            case TemplateKind.COLUMNS:
+                text = data_meant(self._start, template)
+            case TemplateKind.INPUT | TemplateKind.OUTPUT:
+                text = self(data_meant(self._start, template))
         return text
 
     def _workspace(self) -> str:

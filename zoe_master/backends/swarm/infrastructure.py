@@ -49,6 +49,11 @@ class Infrastructure:
         name = attempt_name(self._settings.installation, attempt)
         return self.named_secret(name, attempt, tags, lambda: secrets.token_bytes(_SECRET_BYTES)), name
 
+    def file(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
+        """Id and name of the secret with a file that the attempt's services share."""
+        called = f"{attempt_name(self._settings.installation, attempt)}-{name.partition('.')[0]}"
+        return self.named_secret(called, attempt, tags, text.encode), called
+
     def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:
         """The id of a secret of the attempt, made with this value when there is none of that name."""
         self._sharing.add(attempt)

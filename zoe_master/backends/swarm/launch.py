@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from docker.errors import APIError
 
@@ -83,10 +84,14 @@ class Launcher:
     def _call(self, group: Sequence[Rendered], node_id: str) -> str:
         start = group[0].start
         around = Surroundings(node_id)
+        attempt = Attempt(start.execution_id, start.attempt)
+        tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
         if needs_network(start):
-            attempt = Attempt(start.execution_id, start.attempt)
-            tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
             around = Surroundings(node_id, self._shared.network(attempt, tags), self._shared.secret(attempt, tags))
+        files = {
+            name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
+        }
+        around = replace(around, configuration=files)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

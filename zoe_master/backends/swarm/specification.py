@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import ImageState, Start
+from zoe_master.backends.base import CONFIGURATION_VARIABLES, ImageState, Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
@@ -23,6 +23,8 @@ from zoe_master.backends.swarm.targets import targets_of
 
 Json = dict[str, Any]
 _NANO = 10**9
+CONFIGURATION = "zoe-storage"
+"""Below /run/secrets: the directory of what Spark and Hadoop are told of the object store."""
 SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
 """Below /run/secrets: random bytes that only the services of one execution share."""
 
@@ -49,11 +51,15 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a group goes: the node, and the attempt's network and secret where it has them (id, name)."""
+    """Where a group goes: the node, and the attempt's network and secret where it has them (id, name).
+
+    `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name.
+    """
 
     node_id: str
     network_id: str | None = None
     secret: tuple[str, str] | None = None
+    configuration: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def render(start: Start, settings: SwarmSettings) -> Rendered:
@@ -155,10 +161,16 @@ def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmS
     }
     if first.work_dir is not None:
         spec["Dir"] = first.work_dir
+    files = {f"{CONFIGURATION}/{name}": secret for name, secret in around.configuration.items()}
     if around.secret is not None:
+        files[SECRET_FILE] = around.secret
+    if files:
         uid, _, gid = user.partition(":")
-        file = {"Name": SECRET_FILE, "UID": uid, "GID": gid or uid, "Mode": 0o400}
-        spec["Secrets"] = [{"SecretID": around.secret[0], "SecretName": around.secret[1], "File": file}]
+        owner = {"UID": uid, "GID": gid or uid, "Mode": 0o400}
+        spec["Secrets"] = [
+            {"SecretID": secret_id, "SecretName": secret_name, "File": {"Name": file, **owner}}
+            for file, (secret_id, secret_name) in sorted(files.items())
+        ]
     return spec
 
 
@@ -199,6 +211,7 @@ def _environment(start: Start, filled: Filler) -> dict[str, str]:
     return {
         "HOME": SCRATCH,
         "TMPDIR": SCRATCH,
+        **(dict.fromkeys(CONFIGURATION_VARIABLES, f"/run/secrets/{CONFIGURATION}") if start.storage.files else {}),
         **{name: filled(text) for name, text in start.component.environment},
         "ZOE_EXECUTION_ID": start.execution_id,
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from storage_bridge.model import Verdict
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
@@ -174,7 +175,8 @@ class _RecordedKeeper:
 
     def want(self, wanted: Wanted) -> None:
         """In force."""
-        self._seen = replace(self._seen, slos=wanted.slos)
+        verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
+        self._seen = replace(self._seen, slos=wanted.slos, verdicts=verdicts)
 
     def seen(self) -> Seen:
         """The last look."""

@@ -11,7 +11,8 @@ import pytest
 from zoe_lib.domain.application import Component, Port, Volume
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Peer, Start
+from zoe_lib.domain.storage import InputRead
+from zoe_master.backends.base import Peer, Start, StorageAccess
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.grouping import grouped
@@ -19,6 +20,12 @@ from zoe_master.backends.swarm.specification import Surroundings, needs_network,
 
 SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",))
 RPC = (Port("rpc", 7077),)
+
+ACCESS = StorageAccess(
+    {"meters": InputRead("meters", "swift2d://view.zoe/data", "view", ("id", "kwh"))},
+    {"out": "swift2d://results.zoe/x"},
+    {"core-site.xml": "a-key"},
+)
 
 
 def start(component: Component, index: int = 0, node: str = "n1") -> Start:
@@ -101,6 +108,25 @@ def test_the_service_never_restarts_and_has_no_privileges() -> None:
     assert "Command" not in container  # the image's own entry point stays
     assert container["Args"] == ["run"]
     assert spec["endpoint_spec"] == {"Mode": "dnsrr"}
+
+
+def test_configuration_comes_as_secrets_of_the_user_and_never_as_text() -> None:
+    reading = replace(start(worker("{input:meters}", "{columns:meters}", "{output:out}")), storage=ACCESS)
+    group = [render(reading, SETTINGS)]
+    spec = service_spec(
+        group, Surroundings("n", secret=("i", "s"), configuration={"core-site.xml": ("id", "name")}), SETTINGS
+    )
+    container = spec["task_template"]["ContainerSpec"]
+    assert container["Args"] == ["swift2d://view.zoe/data", "id,kwh", "swift2d://results.zoe/x"]
+    assert {"SPARK_CONF_DIR=/run/secrets/zoe-storage", "HADOOP_CONF_DIR=/run/secrets/zoe-storage"} <= set(
+        container["Env"]
+    )
+    owner = {"UID": "65534", "GID": "65534", "Mode": 0o400}
+    assert container["Secrets"] == [
+        {"SecretID": "i", "SecretName": "s", "File": {"Name": "zoe-execution", **owner}},
+        {"SecretID": "id", "SecretName": "name", "File": {"Name": "zoe-storage/core-site.xml", **owner}},
+    ]
+    assert "a-key" not in str(spec) + str(reading)
 
 
 def test_a_network_is_for_those_who_talk() -> None:

@@ -1,0 +1,42 @@
+"""Whether a view pays: decided once, before a job starts, by what a sample of its own source took.
+
+The model is that of one task: bytes arrive while the records before them are parsed, so the slower of both counts. A
+plain read parses everything; a view costs the store the search for records, and then only these travel and are parsed.
+"""
+
+from __future__ import annotations
+
+from storage_bridge.model import Verdict, ViewSample
+
+READER_BYTES_PER_S = 60e6
+"""How fast one task of Spark 3.5.9 parses CSV at best.
+
+Twice what `benchmarks/csv_reader.py` showed on two busy cores (30 MB/s), since too fast a reader only costs views.
+"""
+GAIN_LEAST = 0.9
+"""A view has to be expected to take at most this part of the plain read, so that a small error does no harm."""
+_MB = 1e6
+
+
+def verdict(sample: ViewSample) -> Verdict:
+    """Whether jobs read through the view, with the sentence that their users are told."""
+    if not sample.sampled_bytes:
+        return Verdict(False, (), "plainly: there is nothing to read")
+    plain_s, view_s = expected_s(sample)
+    told = (
+        f"{sample.delivered_bytes / _MB:.3g} of {sample.sampled_bytes / _MB:.3g} MB of a sample are wanted: "
+        f"{view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
+    )
+    if view_s > GAIN_LEAST * plain_s:
+        return Verdict(False, (), f"plainly: a view would not pay; {told}")
+    return Verdict(True, sample.columns, f"through a view: {told}")
+
+
+def expected_s(sample: ViewSample) -> tuple[float, float]:
+    """Seconds that the sample takes a task plainly and through the view, the reader's work included."""
+    rate = sample.sampled_bytes / max(sample.plain_s, 1e-6)
+    if sample.rate_bytes_per_s:
+        rate = min(rate, sample.rate_bytes_per_s)
+    plain_s = max(sample.sampled_bytes / rate, sample.sampled_bytes / READER_BYTES_PER_S)
+    view_s = max(sample.view_s, sample.delivered_bytes / rate, sample.selected_bytes / READER_BYTES_PER_S)
+    return plain_s, view_s

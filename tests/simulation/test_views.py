@@ -1,0 +1,229 @@
+"""Inputs with a pushdown: decided once before anything starts, kept while it is read, gone with the execution."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.model import StorageUnavailableError, View, ViewSample
+from storage_bridge.simulated import SimulatedController
+from tests.simulation.test_storage import CAPACITY, MB, Fading, kinds
+from tests.simulation.world import World, application, component, node
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, ServiceState
+from zoe_lib.domain.storage import Bandwidth, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_master.backends.simulated import Behaviour
+from zoe_master.steps import Step
+
+WANTED = Pushdown(("id", "kwh"), "city = 'Nice'")
+METERS = StorageObject("meters", "swift2d://meters.zoe/2015", WANTED)
+PLAIN = StorageObject("cities", "swift2d://cities.zoe/all")
+
+
+def reader(*inputs: StorageObject, required: int = 0, **more: object) -> Application:
+    bandwidth = Bandwidth(required * MB, None, Guarantee.REQUIRED) if required else None
+    storage = StorageDemand(inputs=inputs or (METERS, PLAIN), bandwidth=bandwidth)
+    return application(component("c", 1, 1), storage=storage, **more)
+
+
+def world(controller: SimulatedController | None = None, **more: object) -> World:
+    return World([node("n1"), node("n2")], controller=controller, **more)  # type: ignore[arg-type]
+
+
+def there(one: World) -> list[View]:
+    assert isinstance(one.controller, SimulatedController)
+    down, one.controller.down = one.controller.down, False
+    found = list(one.controller.views())
+    one.controller.down = down
+    return found
+
+
+def decided(one: World, execution_id: str) -> InputRead:
+    [read] = one.get(execution_id).inputs
+    return read
+
+
+def test_a_view_is_there_before_anything_starts_and_gone_at_the_end() -> None:
+    one = world(SimulatedController(CAPACITY))
+    execution_id = one.submit(reader())
+    one.tick()
+    [view] = there(one)
+    assert view == View(f"{execution_id}-1-meters", "default", METERS.uri, ("id", "kwh"), "city = 'Nice'")
+    told = kinds(one, execution_id)
+    assert told.index("start_planned") < told.index("inputs_decided") < told.index("service_starting")
+    read = decided(one, execution_id)
+    assert (read.uri, read.columns) == (f"swift2d://zoe-view-{view.id}.zoe/data", ("id", "kwh"))
+    assert read.why.startswith("through a view")
+    one.run(60.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert there(one) == []
+
+
+def test_one_that_would_not_pay_is_not_kept_and_the_job_reads_the_plain_objects() -> None:
+    controller = SimulatedController(CAPACITY)
+    controller.sampled = ViewSample(10 * MB, 10 * MB, 9 * MB, 10 * MB, 0.1, 1.0)
+    one = world(controller)
+    execution_id = one.submit(reader())
+    one.tick()
+    one.tick()
+    read = decided(one, execution_id)
+    assert (read.uri, read.view, read.columns) == (METERS.uri, "", ())
+    assert "would not pay" in read.why
+    assert there(one) == []
+    assert one.state(execution_id) is not ExecutionState.QUEUED
+    one.run(60.0)
+    assert kinds(one, execution_id).count("inputs_decided") == 1
+
+
+class Refusing(SimulatedController):
+    """Makes no views, and says why."""
+
+    def create_view(self, view: View) -> None:
+        raise StorageUnavailableError("there is no column kwh")
+
+
+def test_what_the_store_refuses_is_told_in_its_own_words_and_other_inputs_keep_their_views() -> None:
+    one = world(Refusing(CAPACITY))
+    files = StorageObject("files", "file://{workspace}/meters", WANTED)
+    execution_id = one.submit(reader(METERS, files))
+    one.tick()
+    why = {read.name: (read.view, read.why) for read in one.get(execution_id).inputs}
+    assert why == {
+        "meters": ("", "plainly: there is no view (there is no column kwh)"),
+        "files": ("", "plainly: only swift2d:// inputs are read through views"),
+    }
+
+
+def test_without_a_controller_jobs_read_the_plain_objects() -> None:
+    one = world()
+    execution_id = one.submit(reader())
+    one.run(60.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert (
+        "no storage controller is configured"
+        in one.store.journal(0, 1000, None, execution_id)[3].data["inputs"][0]["why"]
+    )  # type: ignore[index]
+
+
+def test_a_controller_that_is_away_costs_the_view_and_no_time() -> None:
+    controller = SimulatedController(CAPACITY)
+    controller.down = True
+    one = world(controller)
+    execution_id = one.submit(reader())
+    one.tick()
+    assert "cannot be reached" in decided(one, execution_id).why
+    one.run(20.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+class Slow(SimulatedController):
+    """Views are never made while `slow` is set: each look at them fails."""
+
+    slow = True
+
+    def views(self) -> list[View]:
+        if self.slow:
+            raise StorageUnavailableError("it takes its time")
+        return list(super().views())
+
+
+def test_one_that_takes_too_long_costs_the_view_after_a_bound() -> None:
+    one = world(Slow(CAPACITY))
+    execution_id = one.submit(reader())
+    one.run(29.0)
+    assert {s.state for s in one.get(execution_id).services} == {ServiceState.CREATED}
+    one.run(2.0)
+    assert decided(one, execution_id).why == "plainly: the storage controller made no view within 30 s"
+    one.run(30.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_one_whose_bandwidth_is_never_put_in_force_goes_back_to_the_queue_and_gives_its_nodes_to_others() -> None:
+    controller = Fading(CAPACITY)
+    controller.refuse_slos = True
+    one = World([node("n1", cores=1)], controller=controller)
+    waits = one.submit(reader(required=50))
+    one.tick()
+    other = one.submit(application(component("c", 1, 1)))
+    one.run(29.0)
+    assert (one.state(waits), one.state(other)) == (ExecutionState.STARTING, ExecutionState.QUEUED)
+    one.run(2.0)
+    assert one.state(waits) is ExecutionState.QUEUED
+    entries = [entry for entry in one.store.journal(0, 1000, None, waits) if entry.kind == "stopping"]
+    assert entries[0].data["cause"] == Cause.STORAGE_UNAVAILABLE
+    assert "did not put the bandwidth in force" in str(entries[0].data["message"])
+    assert there(one) == []
+    one.run(60.0)
+    assert one.state(other) is ExecutionState.SUCCEEDED
+    controller.refuse_slos = False
+    one.run(600.0)
+    execution = one.get(waits)
+    assert execution.state is ExecutionState.SUCCEEDED
+    assert execution.failed_attempts == 0
+
+
+def test_a_view_that_somebody_removed_is_made_again_and_a_stranger_is_removed() -> None:
+    controller = SimulatedController(CAPACITY)
+    one = world(controller, behave=lambda _: Behaviour(run_s=100.0))
+    one.submit(reader())
+    one.run(5.0)
+    [view] = there(one)
+    controller.drop_view(view.id)
+    controller.create_view(replace(view, id="left-behind"))
+    one.tick()
+    assert there(one) == [view]
+
+
+def test_another_try_has_a_view_of_its_own() -> None:
+    one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=1.0, exit_code=1))
+    execution_id = one.submit(reader(retries=1))
+    one.tick()
+    assert [view.id for view in there(one)] == [f"{execution_id}-1-meters"]
+    one.run(2.0)
+    assert one.get(execution_id).attempt == 2
+    assert [view.id for view in there(one)] == [f"{execution_id}-2-meters"]
+    one.run(60.0)
+    assert there(one) == []
+
+
+@pytest.mark.parametrize("step", list(Step))
+def test_a_master_that_dies_anywhere_leaves_no_view_behind_and_starts_nothing_undecided(step: Step) -> None:
+    one = world(SimulatedController(Capacity(100 * MB, {"disk": 100 * MB})))
+    execution_id = one.submit(reader(required=50))
+    one.crash_once_at(step)
+    one.run(120.0, check_views)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert there(one) == []
+    assert kinds(one, execution_id).count("inputs_decided") == 1
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_views_are_those_of_what_runs_whatever_dies_when(seed: int) -> None:
+    chance = random.Random(seed)
+    one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=chance.choice([1.0, 10.0, 30.0])))
+    assert isinstance(one.controller, SimulatedController)
+    for _ in range(12):
+        for _ in range(chance.randint(0, 3)):
+            one.submit(reader(required=chance.choice([0, 20, 60]), retries=chance.choice([0, 1])))
+        if chance.random() < 0.4:
+            one.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+        one.controller.down = chance.random() < 0.2
+        one.run(chance.choice([0.0, 5.0, 40.0]), check_views)
+    one.controller.down = False
+    one.run(7200.0, check_views)
+    assert not one.store.active()
+    assert there(one) == []
+
+
+def check_views(one: World) -> None:
+    active = [e for e in one.store.active() if e.state in ACTIVE_STATES]
+    used = {read.view for e in active if runs(e) for read in e.inputs if read.view}
+    assert used <= {view.id for view in there(one)}, "something runs without its view"
+    assert all(e.inputs for e in active if runs(e)), "something runs undecided"
+
+
+def runs(execution: Execution) -> bool:
+    return any(s.alive and s.state is not ServiceState.CREATED for s in execution.services)

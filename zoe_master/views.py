@@ -1,0 +1,89 @@
+"""Keeps the views of inputs as `storage` keeps SLOs: what is wanted is there, and nothing else of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import structlog
+
+from storage_bridge.base import StorageController
+from storage_bridge.model import StorageUnavailableError, Verdict, View
+from storage_bridge.pushdown import verdict
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.promises import pushed_down
+from zoe_lib.domain.storage import InputRead, StorageObject
+
+log = structlog.get_logger(__name__)
+
+_SCHEME = "swift2d://"
+
+
+def views_of(execution: Execution) -> dict[str, View]:
+    """The views that an execution reads, or may read while that is not decided; by the names of inputs."""
+    if execution.inputs:
+        used = {read.name for read in execution.inputs if read.view}
+        return {one.name: _view(execution, one) for one in pushed_down(execution.application) if one.name in used}
+    return {one.name: _view(execution, one) for one in pushed_down(execution.application) if _can_be(one)}
+
+
+def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
+    """How each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no verdict."""
+    return tuple(_read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
+
+
+def _read(execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str) -> InputRead:
+    if not _can_be(one):
+        return InputRead(one.name, one.uri, why=f"plainly: only {_SCHEME} inputs are read through views")
+    view = _view(execution, one)
+    found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
+    if not found.used:
+        return InputRead(one.name, one.uri, why=found.why)
+    return InputRead(one.name, view.uri, view.id, found.columns, found.why)
+
+
+def _view(execution: Execution, one: StorageObject) -> View:
+    """Of this try alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
+    assert one.pushdown is not None
+    view_id = f"{execution.id}-{execution.attempt}-{one.name}"
+    return View(view_id, execution.tenant, one.uri, one.pushdown.columns, one.pushdown.where)
+
+
+def _can_be(one: StorageObject) -> bool:
+    return one.uri.startswith(_SCHEME)
+
+
+class ViewLooks:
+    """One look after the other. Whether a view pays is found out once, as long as somebody wants to know."""
+
+    def __init__(self, controller: StorageController) -> None:
+        self._controller = controller
+        self._verdicts: dict[str, Verdict] = {}
+
+    def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, Verdict]:
+        """Have these views and no others; the verdicts on those that are not decided yet. StorageUnavailableError."""
+        views = {view.id: view for view in wanted}
+        self._verdicts = {view_id: found for view_id, found in self._verdicts.items() if view_id in undecided}
+        there = {view.id for view in self._controller.views()}
+        for view_id in sorted(undecided - self._verdicts.keys()):
+            self._verdicts[view_id] = self._judge(views[view_id])
+            there.add(view_id)
+        keep = {view_id for view_id in views if view_id not in self._verdicts or self._verdicts[view_id].used}
+        for view_id in sorted(there - keep):
+            self._controller.drop_view(view_id)
+        for view_id in sorted(keep - there):
+            self._make_again(views[view_id])
+        return dict(self._verdicts)
+
+    def _judge(self, view: View) -> Verdict:
+        try:
+            self._controller.create_view(view)
+            return verdict(self._controller.sample(view.id))
+        except StorageUnavailableError as error:
+            return Verdict(False, (), f"plainly: there is no view ({error})")
+
+    def _make_again(self, view: View) -> None:
+        """Somebody removed one that is read: until it is back, reads fail, as they do with a source that is gone."""
+        try:
+            self._controller.create_view(view)
+        except StorageUnavailableError as error:
+            log.warning("a view that is in use cannot be made again", view=view.id, why=str(error))
