@@ -33,8 +33,12 @@ class S3Service:
     endpoint: str
 
 
-def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> Mapping[str, str]:
-    """Spark properties for unmodified Stocator; `jars` are paths on the nodes."""
+def swift_properties(services: Sequence[SwiftService], jars: Sequence[str], scratch: str = "") -> Mapping[str, str]:
+    """Spark properties for unmodified Stocator; `jars` are paths on the nodes.
+
+    What a task writes is a file in `scratch` until it is complete (empty: where Hadoop keeps such files). Streamed
+    uploads, Stocator's default, cannot write a text of less than 64 KiB on Java 17: it flushes before they are open.
+    """
     found = {
         "spark.driver.extraClassPath": ":".join(jars),
         "spark.executor.extraClassPath": ":".join(jars),
@@ -48,6 +52,8 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
         # What a task leaves that failed or ran twice is told apart by the reader, with the mark of success.
         f"{_SPARK}mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
+    if scratch:
+        found[f"{_SPARK}hadoop.tmp.dir"] = scratch
     for service in services:
         place = f"{_SPARK}{_SWIFT}.service.{service.name}"
         found |= {
@@ -55,6 +61,7 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
             f"{place}.auth.method": "basic",
             f"{place}.region": service.region,
             f"{place}.public": "true",
+            f"{place}.nonstreaming.upload": "true",
         }
     return dict(sorted(found.items()))
 

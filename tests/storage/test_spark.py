@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from storage_bridge.stocator import SwiftService, credentials_xml, swift_credentials, swift_properties
 from tests.storage.test_views import WANTED, meters
 from tests.support.object_store import Person, definition
+from tests.support.spark import spark_cluster, spark_driver
 from zoe_embedded.home import Home
-from zoe_embedded.jars import stocator_jars
 from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
-from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore
 
 PROGRAM = """
-import json, sys
-from pyspark.sql import SparkSession
-plain, view, written, properties = sys.argv[1:4] + [json.loads(sys.argv[4])]
-builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-for name, value in properties.items():
-    builder = builder.config(name, value)
-spark = builder.getOrCreate()
+plain, view, written, tiny = paths
 wanted = "city = 'Nice' and cast(kwh as double) > 90"
 of_all = spark.read.option("header", True).csv(plain).where(wanted).select("id", "kwh")
 of_view = spark.read.schema("id string, kwh string").csv(view)
@@ -33,7 +24,27 @@ rows = [sorted((r.id, r.kwh) for r in frame.collect()) for frame in (of_all, of_
 everything = spark.read.option("header", True).csv(plain)
 everything.repartition(4).write.csv(written)
 back = [sorted(tuple(row) for row in frame.collect()) for frame in (everything, spark.read.csv(written))]
-print(json.dumps({"same": rows[0] == rows[1], "rows": len(rows[0]), "written": back[0] == back[1]}))
+spark.range(10).repartition(3).selectExpr("cast(id as string)").write.text(tiny)
+few = sorted(int(row.value) for row in spark.read.text(tiny).collect())
+print(json.dumps({"same": rows[0] == rows[1], "rows": len(rows[0]), "written": back[0] == back[1], "tiny": few}))
+"""
+# The first attempt of part 0 kills its executor in the middle; that of part 1 never ends by itself.
+TROUBLED = """
+import os, signal, time
+from pathlib import Path
+from pyspark import TaskContext
+def rows(part, numbers):
+    first = TaskContext.get().attemptNumber() == 0
+    for position, number in enumerate(numbers):
+        if first and part == 0 and position == 5000:
+            daemon = os.getppid()
+            os.kill(int(Path(f"/proc/{daemon}/stat").read_text().split()[3]), signal.SIGKILL)
+        if first and part == 1 and position == 5000:
+            time.sleep(3600)
+        yield (str(number) + "x" * 100,)
+spark.sparkContext.parallelize(range(40_000), 4).mapPartitionsWithIndex(rows).toDF(["line"]).write.text(paths[0])
+back = [int(row.value.rstrip("x")) for row in spark.read.text(paths[0]).collect()]
+print(json.dumps({"rows": len(back), "same": sorted(back) == list(range(40_000))}))
 """
 
 
@@ -50,34 +61,15 @@ def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
     for number, (content, _) in enumerate(contents):
         ann.put(f"for-spark/2015/{number}.csv", content)
     admin.put("zoe-view-spark", **definition("for-spark", prefix="2015/", **WANTED))
-    service = SwiftService("zoe", swift.auth_url, REGION)
-    keys = swift_credentials({service: ("acme:ann", swift.user("acme:ann").key)})
-    (tmp_path / "core-site.xml").write_text(credentials_xml(keys))
-    jars = [str(jar) for jar in stocator_jars()]
-    environment = {
-        **spark.environment,
-        "PATH": ":".join(spark.path),
-        "HADOOP_CONF_DIR": str(tmp_path),
-        "HOME": str(tmp_path),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_SUBMIT_ARGS": f"--driver-class-path {':'.join(jars)} pyspark-shell",
-    }
     before = len(swift.log_of("proxy"))
-    paths = ["swift2d://for-spark.zoe/2015/", "swift2d://zoe-view-spark.zoe/data", "swift2d://for-spark.zoe/out"]
-    done = subprocess.run(
-        [spark.environment["PYSPARK_PYTHON"], "-c", PROGRAM, *paths, json.dumps(swift_properties([service], jars))],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    names = ("for-spark.zoe/2015/", "zoe-view-spark.zoe/data", "for-spark.zoe/out", "for-spark.zoe/tiny")
+    done = spark_driver(spark, swift, "acme:ann", tmp_path).run(PROGRAM, *(f"swift2d://{name}" for name in names))
     expected_rows = b"".join(wanted for _, wanted in contents).count(b"\n")
     assert json.loads(done.stdout.splitlines()[-1]) == {
         "same": True,
         "rows": expected_rows,
         "written": True,
+        "tiny": list(range(10)),
     }
     log = swift.log_of("proxy")[before:]
     plain_bytes, view_bytes = bytes_out(log, "/for-spark/2015/"), bytes_out(log, "/zoe-view-spark/data/")
@@ -86,6 +78,29 @@ def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
     assert {entry["name"] for entry in ann.listing("for-spark") if entry["name"] == "out/_SUCCESS"}
     assert swift.user("acme:ann").key not in done.stdout + done.stderr + " ".join(map(str, done.args))
     assert os.environ.get("HADOOP_CONF_DIR") is None
+
+
+def test_an_executor_killed_in_mid_write_and_speculation_leave_every_row_once(
+    swift: ObjectStore, ann: Person, spark: Runtime, tmp_path: Path
+) -> None:
+    ann.put("troubled")
+    driver = spark_driver(spark, swift, "acme:ann", tmp_path)
+    with spark_cluster(spark, tmp_path) as url:
+        done = driver.run(
+            TROUBLED,
+            "swift2d://troubled.zoe/out",
+            spark_master=url,
+            spark_executor_memory="512m",
+            spark_speculation="true",
+            spark_speculation_multiplier="1.2",
+            spark_speculation_quantile="0.5",
+        )
+    assert json.loads(done.stdout.splitlines()[-1]) == {"rows": 40_000, "same": True}
+    assert "ExecutorLostFailure" in done.stderr or "Lost executor" in done.stderr
+    names = [entry["name"] for entry in ann.listing("troubled")]
+    assert "out/_SUCCESS" in names
+    parts = [name.rpartition("-c000")[0].partition("-attempt_")[0] for name in names if "part-" in name]
+    assert {name.rpartition("/part-")[2][:5] for name in parts} == {"00000", "00001", "00002", "00003"}
 
 
 def bytes_out(log: str, path: str) -> int:

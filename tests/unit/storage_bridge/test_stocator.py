@@ -19,7 +19,7 @@ SERVICE = SwiftService("zoe", "http://swift:8080/auth/v1.0", "RegionOne")
 
 
 def test_properties_for_stocator() -> None:
-    assert swift_properties([SERVICE], ["/j/stocator.jar", "/j/joss.jar"]) == {
+    assert swift_properties([SERVICE], ["/j/stocator.jar", "/j/joss.jar"], "/scratch") == {
         "spark.driver.extraClassPath": "/j/stocator.jar:/j/joss.jar",
         "spark.executor.extraClassPath": "/j/stocator.jar:/j/joss.jar",
         "spark.hadoop.fs.stocator.ReqSocketTimeout": "300000",
@@ -31,8 +31,10 @@ def test_properties_for_stocator() -> None:
         "spark.hadoop.fs.swift2d.impl": "com.ibm.stocator.fs.ObjectStoreFileSystem",
         "spark.hadoop.fs.swift2d.service.zoe.auth.method": "basic",
         "spark.hadoop.fs.swift2d.service.zoe.auth.url": "http://swift:8080/auth/v1.0",
+        "spark.hadoop.fs.swift2d.service.zoe.nonstreaming.upload": "true",
         "spark.hadoop.fs.swift2d.service.zoe.public": "true",
         "spark.hadoop.fs.swift2d.service.zoe.region": "RegionOne",
+        "spark.hadoop.hadoop.tmp.dir": "/scratch",
         "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
 
