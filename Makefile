@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -67,6 +67,9 @@ bench: setup ## all figures of docs/performance.md, measured here and now (minut
 
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
+
+bench-storage: setup ## the table of docs/storage.md, measured here and now (40 minutes; ROWS="slo cost pushdown connector stranger")
+	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
 
 bench-scheduler: setup ## speed of the scheduler beside its goals, and the plot of its growth (minutes)
 	@$(RUN) -m benchmarks.scheduler_pass; passes=$$?; $(RUN) -m benchmarks.growth; growth=$$?; \

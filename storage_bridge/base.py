@@ -10,6 +10,7 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     Feasibility,
+    Missed,
     StorageCapacity,
     View,
     ViewSample,
@@ -62,6 +63,10 @@ class StorageController(Protocol):
 
     def achieved(self) -> Mapping[str, Achieved]:
         """What each tenant got lately."""
+        ...
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs of active tenants cannot be met; only those that are missed."""
         ...
 
     def locality(self, uri: str) -> Sequence[str]:

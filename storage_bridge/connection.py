@@ -11,6 +11,7 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     Feasibility,
+    Missed,
     StorageCapacity,
     View,
     ViewSample,
@@ -64,6 +65,10 @@ class LazyController:
     def achieved(self) -> Mapping[str, Achieved]:
         """What each tenant got lately."""
         return self._reached().achieved()
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs cannot be met."""
+        return self._reached().missed()
 
     def locality(self, uri: str) -> Sequence[str]:
         """The storage nodes that hold an object."""

@@ -19,6 +19,7 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     Feasibility,
+    Missed,
     StorageCapacity,
     StorageUnavailableError,
     View,
@@ -235,6 +236,10 @@ class CrystalController:
         """Not told."""
         return {}
 
+    def missed(self) -> Mapping[str, Missed]:
+        """Not told."""
+        return {}
+
     def locality(self, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""
         return _places(self._line, uri)
@@ -293,6 +298,11 @@ class OwnController:
         """What each tenant got lately."""
         told = self._line.ask("GET", "/v1/achieved")
         return _read(lambda: {tenant: Achieved(**rates) for tenant, rates in told.items()})
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs cannot be met."""
+        told = self._line.ask("GET", "/v1/missed")
+        return _read(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
 
     def locality(self, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""

@@ -118,5 +118,13 @@ class Achieved:
     write_bytes_per_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """By how much a tenant's SLO cannot be met at present, in bytes per second; 0 where it is."""
+
+    read_bytes_per_s: int = 0
+    write_bytes_per_s: int = 0
+
+
 class StorageUnavailableError(Exception):
     """The controller cannot be reached or makes no sense; nothing is known of what it did."""

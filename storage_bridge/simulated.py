@@ -11,6 +11,7 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     Feasibility,
+    Missed,
     StorageCapacity,
     StorageUnavailableError,
     View,
@@ -98,6 +99,14 @@ class SimulatedController:
         shared = self.assignment()
         tenants = sorted({tenant for tenant, _ in shared.rates})
         return {t: Achieved(shared.total(t, Traffic.READ), shared.total(t, Traffic.WRITE)) for t in tenants}
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs of tenants with transfers cannot be met now."""
+        self._answer()
+        found: dict[str, dict[Traffic, int]] = {}
+        for (tenant, traffic), amount in self.assignment().missed.items():
+            found.setdefault(tenant, {})[traffic] = amount
+        return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
 
     def locality(self, uri: str) -> Sequence[str]:
         """The nodes that hold an object, as far as was told at the start."""

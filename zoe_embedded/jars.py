@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 _MAVEN = "https://repo1.maven.org/maven2/"
@@ -18,6 +19,15 @@ STOCATOR = {
     ),
 }
 """Path in the repository to the sha256 of the file."""
+S3A = {
+    "org/apache/hadoop/hadoop-aws/3.3.4/hadoop-aws-3.3.4.jar": (
+        "53f9ae03c681a30a50aa17524bd9790ab596b28481858e54efd989a826ed3a4a"
+    ),
+    "com/amazonaws/aws-java-sdk-bundle/1.12.262/aws-java-sdk-bundle-1.12.262.jar": (
+        "873fe7cf495126619997bec21c44de5d992544aea7e632fdc77adb1a0915bae5"
+    ),
+}
+"""The same for Hadoop's S3A of Spark's Hadoop; 280 MB."""
 
 
 class JarError(Exception):
@@ -25,10 +35,19 @@ class JarError(Exception):
 
 
 def stocator_jars() -> list[Path]:
-    """Stocator and its needs; fetched where they are not in the cache yet."""
+    """Stocator and its needs; fetched where they are not in the cache yet. JarError."""
+    return _jars(STOCATOR)
+
+
+def s3a_jars() -> list[Path]:
+    """S3A and its needs; fetched where they are not in the cache yet. JarError."""
+    return _jars(S3A)
+
+
+def _jars(wanted: Mapping[str, str]) -> list[Path]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / "jars"
     cache.mkdir(parents=True, exist_ok=True)
-    return [_jar(cache, path, wanted) for path, wanted in STOCATOR.items()]
+    return [_jar(cache, path, sha256) for path, sha256 in wanted.items()]
 
 
 def _jar(cache: Path, path: str, wanted: str) -> Path:

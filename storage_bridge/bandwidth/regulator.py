@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -38,6 +39,10 @@ class Settings:
 
     Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits,
     and then they fall to the shares of the SLOs within `decay_s`.
+
+    Who used less than it might counts as able to use as much as in the best of the last `memory_epochs`, so that one
+    bad second costs nobody its SLO. Who moves nothing reserves nothing at once, but keeps its limit for `linger_s`:
+    writers that all wait for the disks come back as they went.
     """
 
     floor: int = 64 * 1024
@@ -45,6 +50,8 @@ class Settings:
     resend_epochs: int = 30
     hold_s: float = 5.0
     decay_s: float = 30.0
+    memory_epochs: int = 5
+    linger_s: float = 10.0
 
 
 # Bytes per second by claim and node.
@@ -64,6 +71,8 @@ class Regulator:
         self._limits: Limits = {}
         self._held: Limits = {}
         self._sent: Limits = {}
+        self._demands: dict[ClaimKey, deque[int | None]] = {}
+        self._active_s: dict[tuple[ClaimKey, str], float] = {}
         self._epoch = 0
         self.missed: Mapping[ClaimKey, int] = {}
 
@@ -82,9 +91,8 @@ class Regulator:
         stale = self._faded(now_s, slos)
         assignment = self._assign(fresh, stale, slos)
         self.missed = assignment.missed
-        self._limits = stale | {
-            (k, node): rate for k, rates in assignment.rates.items() for node, rate in rates.items()
-        }
+        rates = {(k, node): rate for k, by_node in assignment.rates.items() for node, rate in by_node.items()}
+        self._limits = stale | self._lingering(now_s, rates, fresh) | rates
         again = fresh - self._fresh
         self._fresh = fresh
         return self._news(again)
@@ -98,12 +106,23 @@ class Regulator:
         for name in sorted(nodes):
             for one in self._reports[name].transfers:
                 measured.setdefault((one.tenant, one.traffic), []).append(replace(one, node=name))
+        self._demands = {key: lately for key, lately in self._demands.items() if key in measured}
         claims = [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
         return assign(claims, capacity, self._settings.floor)
 
+    def _lingering(self, now_s: float, rates: Limits, fresh: frozenset[str]) -> Limits:
+        """Limits of who moved something a moment ago on nodes that report."""
+        self._active_s |= dict.fromkeys(rates, now_s)
+        over_s = now_s - self._settings.linger_s
+        self._active_s = {slot: at_s for slot, at_s in self._active_s.items() if at_s > over_s}
+        return {slot: self._limits[slot] for slot in self._active_s if slot[1] in fresh and slot in self._limits}
+
     def _claim(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int | None) -> Claim:
         nodes = frozenset(one.node for one in transfers)
-        return Claim(key[0], nodes, slo, self._demand(key, transfers), key[1])
+        lately = self._demands.setdefault(key, deque(maxlen=self._settings.memory_epochs))
+        lately.append(self._demand(key, transfers))
+        known = [one for one in lately if one is not None]
+        return Claim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
     def _demand(self, key: ClaimKey, transfers: Sequence[Transfers]) -> int | None:
         """What the tenant can use: a little more than it does, unless its limits are what holds it back."""

@@ -47,6 +47,7 @@ def main() -> int:
     works = Works(
         capacity,
         regulation.achieved,
+        regulation.missed,
         views.make if views else _no_views,
         views.remove if views else lambda _: None,
         (lambda view: views.sample(view, settings.read_bytes_per_s)) if views else _no_views,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
-from storage_bridge.model import Achieved, BandwidthSlo, StorageCapacity, View, ViewSample, feasibility
+from storage_bridge.model import Achieved, BandwidthSlo, Missed, StorageCapacity, View, ViewSample, feasibility
 
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=10**15, strict=True)]
@@ -51,12 +51,14 @@ class Works:
         self,
         capacity: BandwidthSlo,
         achieved: Callable[[], Mapping[str, Achieved]],
+        missed: Callable[[], Mapping[str, Missed]],
         make_view: Callable[[View], None],
         remove_view: Callable[[View], None],
         sample_view: Callable[[View], ViewSample],
     ) -> None:
         self.capacity = capacity
         self.achieved = achieved
+        self.missed = missed
         self.make_view = make_view
         self.remove_view = remove_view
         self.sample_view = sample_view
@@ -114,6 +116,10 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
             tenant: {"read_bytes_per_s": one.read_bytes_per_s, "write_bytes_per_s": one.write_bytes_per_s}
             for tenant, one in works.achieved().items()
         }
+
+    @routes.get("/missed")
+    def missed() -> dict[str, dict[str, int]]:
+        return {tenant: asdict(one) for tenant, one in works.missed().items()}
 
     add_views(routes, ledger, works)
     return routes

@@ -19,7 +19,7 @@ import zmq
 from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
 from storage_bridge.bandwidth.regulator import Regulator, Report, Settings, Transfers
 from storage_bridge.controller.ledger import Ledger
-from storage_bridge.model import Achieved
+from storage_bridge.model import Achieved, Missed
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 1.0
@@ -82,6 +82,13 @@ class Regulation:
             rates = found.setdefault(one.tenant, {})
             rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
         return {t: Achieved(r.get(Traffic.READ, 0.0), r.get(Traffic.WRITE, 0.0)) for t, r in found.items()}
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs of tenants that move something could not be met in the last epoch."""
+        found: dict[str, dict[Traffic, int]] = {}
+        for (tenant, traffic), amount in self._regulator.missed.items():
+            found.setdefault(tenant, {})[traffic] = amount
+        return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
         next_s = time.monotonic()

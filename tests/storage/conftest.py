@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.object_store import Person, logged_in, object_store
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
 from zoe_embedded.swift.store import ObjectStore
 
 
@@ -34,3 +36,8 @@ def admin(swift: ObjectStore, ann: Person) -> Iterator[Person]:
     """The storage controller, in Ann's account."""
     with logged_in(swift, "controller:controller", ann.account_url) as person:
         yield person
+
+
+@pytest.fixture(scope="session")
+def spark() -> Runtime:
+    return ensure_runtime(Home.find(CLONE).create())

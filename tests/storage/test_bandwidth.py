@@ -2,80 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-import zmq
 
-from tests.support.object_store import Person, logged_in, object_store
+from tests.support.object_store import Person, logged_in
+from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
-from zoe_embedded.home import Account
-from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.store import ObjectStore
 
 MB = 10**6
 CHUNK = 2**16
 
 
-@dataclass
-class Pusher:
-    """The other end of the proxy's line."""
-
-    limits: Any
-    usage: Any
-    line: ControllerLine
-    number: int = 0
-    moved: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    def push(self, **accounts: dict[str, float]) -> None:
-        self.number += 1
-        self.limits.send_json({"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}})
-
-    def listen(self) -> None:
-        """Add up what was reported until now."""
-        while self.usage.poll(0):
-            told = json.loads(self.usage.recv())
-            for account, directions in told["accounts"].items():
-                for direction, moved in directions.items():
-                    self.moved[account, direction] = self.moved.get((account, direction), 0) + moved
-
-
 @pytest.fixture(scope="module")
 def connected() -> Iterator[tuple[ObjectStore, Pusher]]:
-    context = zmq.Context()
-    limits, usage = context.socket(zmq.PUB), context.socket(zmq.PULL)
-    server_public, server_secret = zmq.curve_keypair()
-    own_public, own_secret = zmq.curve_keypair()
-    pushers = []
-
-    def line(apart: Path, account: Account | None) -> ControllerLine:
-        ports = []
-        for one in (limits, usage):
-            one.curve_server, one.curve_publickey, one.curve_secretkey = True, server_public, server_secret
-            ports.append(one.bind_to_random_port("tcp://127.0.0.1"))
-        keys = apart / "keys"
-        keys.write_bytes(b"\n".join((server_public, own_public, own_secret)))
-        if account is not None:
-            os.chown(keys, account.uid, account.gid)
-        keys.chmod(0o600)
-        found = ControllerLine(*(f"tcp://127.0.0.1:{port}" for port in ports), str(keys))
-        pushers.append(Pusher(limits, usage, found))
-        return found
-
-    try:
-        with object_store(nodes=1, replicas=1, proxy_workers=2, controller=line) as store:
-            until(lambda: usage.poll(100))
-            yield store, pushers[0]
-    finally:
-        context.destroy(linger=0)
+    with pushed_store(nodes=1, replicas=1, proxy_workers=2) as both:
+        yield both
 
 
 @pytest.fixture

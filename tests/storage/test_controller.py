@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,19 +10,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
-import zmq
 
 from storage_bridge.crystal import ControllerSettings, OwnController, connect
 from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
-from tests.support.ports import free_ports
-from tests.support.waiting import until
 from zoe_embedded.home import Account
 from zoe_embedded.swift.configuration import ControllerLine
+from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore
 
 MB = 10**6
@@ -42,57 +37,19 @@ class Whole:
 
 
 @pytest.fixture
-def whole(postgres_url: str, tmp_path: Path) -> Iterator[Whole]:
-    web, limits, usage = free_ports(3)
-    server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
+def whole(postgres_url: str) -> Iterator[Whole]:
+    sites: list[ControllerSite] = []
 
     def line(apart: Path, account: Account | None) -> ControllerLine:
-        keys = apart / "keys"
-        keys.write_bytes(b"\n".join((server[0], *proxy)))
-        if account is not None:
-            os.chown(keys, account.uid, account.gid)
-        return ControllerLine(f"tcp://127.0.0.1:{limits}", f"tcp://127.0.0.1:{usage}", str(keys))
+        sites.append(ControllerSite(apart, TOKEN, account))
+        return sites[0].line
 
-    (tmp_path / "token").write_text(TOKEN)
-    (tmp_path / "keys").write_bytes(b"\n".join(server))
-    (tmp_path / "swift").write_text(ADMIN.key)
     with object_store(nodes=1, replicas=1, proxy_workers=2, controller=line) as store:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "ZOE_SDS_DATABASE_URL": postgres_url,
-            "ZOE_SDS_PORT": str(web),
-            "ZOE_SDS_TOKEN_FILE": str(tmp_path / "token"),
-            "ZOE_SDS_KEY_FILE": str(tmp_path / "keys"),
-            "ZOE_SDS_LIMITS_ENDPOINT": f"tcp://127.0.0.1:{limits}",
-            "ZOE_SDS_USAGE_ENDPOINT": f"tcp://127.0.0.1:{usage}",
-            "ZOE_SDS_READ_BYTES_PER_S": str(CAPACITY),
-            "ZOE_SDS_WRITE_BYTES_PER_S": str(CAPACITY),
-            "ZOE_SDS_PROXIES": f'{{"proxy": {CAPACITY}}}',
-            "ZOE_SDS_SWIFT_AUTH_URL": store.auth_url,
-            "ZOE_SDS_SWIFT_USER": ADMIN.login,
-            "ZOE_SDS_SWIFT_KEY_FILE": str(tmp_path / "swift"),
-        }
-        with (tmp_path / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "storage_bridge.controller"], env=environment, stdout=log, stderr=log
-            )
-        try:
-            url = f"http://127.0.0.1:{web}"
-            until(lambda: up(url), (tmp_path / "log").read_text)
+        with sites[0].serve(store, ADMIN, postgres_url, BandwidthSlo(CAPACITY, CAPACITY)) as url:
             controller = connect(ControllerSettings(url, TOKEN, "zoe", timeout_s=30))
             assert isinstance(controller, OwnController)
             yield Whole(store, url, controller)
-        finally:
-            process.terminate()
-            process.wait(20)
-    assert "Traceback" not in (tmp_path / "log").read_text()
-
-
-def up(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/health").status_code == 200
-    except httpx.TransportError:
-        return False
+        assert "Traceback" not in sites[0].log.read_text()
 
 
 def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:

@@ -6,13 +6,11 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.storage.test_views import WANTED, meters
+from tests.support.access_log import bytes_out
 from tests.support.object_store import Person, definition
 from tests.support.spark import spark_cluster, spark_driver
-from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
+from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 
 PROGRAM = """
@@ -46,11 +44,6 @@ spark.sparkContext.parallelize(range(40_000), 4).mapPartitionsWithIndex(rows).to
 back = [int(row.value.rstrip("x")) for row in spark.read.text(paths[0]).collect()]
 print(json.dumps({"rows": len(back), "same": sorted(back) == list(range(40_000))}))
 """
-
-
-@pytest.fixture(scope="module")
-def spark() -> Runtime:
-    return ensure_runtime(Home.find(CLONE).create())
 
 
 def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
@@ -101,9 +94,3 @@ def test_an_executor_killed_in_mid_write_and_speculation_leave_every_row_once(
     assert "out/_SUCCESS" in names
     parts = [name.rpartition("-c000")[0].partition("-attempt_")[0] for name in names if "part-" in name]
     assert {name.rpartition("/part-")[2][:5] for name in parts} == {"00000", "00001", "00002", "00003"}
-
-
-def bytes_out(log: str, path: str) -> int:
-    """What clients were sent of objects under this path, by the access log; requests of our own filter aside."""
-    lines = (line.split() for line in log.splitlines() if "GET /v1/" in line and path in line and "127.0.0.1" in line)
-    return sum(int(words[12]) for words in lines if words[12].isdigit())

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage_bridge.stocator import SwiftService, credentials_xml, swift_credentials, swift_properties
-from tests.support.ports import free_ports
 from tests.support.waiting import until
 from zoe_embedded.jars import stocator_jars
+from zoe_embedded.ports import free_ports
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore

@@ -68,4 +68,5 @@ class StorageContract:
 
     def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
         assert "stranger" not in controller.achieved()
+        assert dict(controller.missed()) == {}
         assert list(controller.locality("swift2d://nothing.zoe/here")) == []

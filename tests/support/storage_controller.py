@@ -17,7 +17,7 @@ from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.crystal import ControllerSettings
-from storage_bridge.model import Achieved, BandwidthSlo, View, ViewSample
+from storage_bridge.model import Achieved, BandwidthSlo, Missed, View, ViewSample
 from tests.support.waiting import until
 
 MB = 10**6
@@ -34,6 +34,7 @@ class Served:
     ledger: Ledger
     now_s: list[float]
     achieved: dict[str, Achieved] = field(default_factory=dict)
+    missed: dict[str, Missed] = field(default_factory=dict)
     made: list[View] = field(default_factory=list)
     removed: list[View] = field(default_factory=list)
     refuses: Refused | None = None
@@ -61,7 +62,14 @@ def served_controller(database_url: str) -> Iterator[Served]:
     ledger = Ledger(engine, lambda: now_s[0])
     served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine, ledger, now_s)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
-    works = Works(capacity, lambda: served.achieved, served.make, served.removed.append, lambda _: served.sampled)
+    works = Works(
+        capacity,
+        lambda: served.achieved,
+        lambda: served.missed,
+        served.make,
+        served.removed.append,
+        lambda _: served.sampled,
+    )
     app = make_app(ledger, works, TOKEN)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 KINDS = ("account", "container", "object")
 REGION = "RegionOne"
+PROXY_NAME = "proxy"
+S3_REGION = "us-east-1"
 
 _SERVER = """\
 [DEFAULT]
@@ -26,6 +28,7 @@ log_name = {name}
 pipeline = {pipeline}
 [app:{kind}-server]
 use = egg:swift#{kind}
+{options}
 [filter:zoe_pushdown]
 paste.filter_factory = storage_bridge.swift.object_pushdown:filter_factory
 """
@@ -36,7 +39,7 @@ bind_ip = 127.0.0.1
 bind_port = {port}
 workers = {workers}
 swift_dir = {swift_dir}
-log_name = proxy
+log_name = {name}
 {user}
 [pipeline:main]
 pipeline = {pipeline}
@@ -61,6 +64,9 @@ use = egg:swift#bulk
 [filter:tempauth]
 use = egg:swift#tempauth
 {users}
+[filter:s3api]
+use = egg:swift#s3api
+location = {s3_region}
 [filter:slo]
 use = egg:swift#slo
 [filter:dlo]
@@ -70,11 +76,11 @@ paste.filter_factory = storage_bridge.swift.views:filter_factory
 [filter:zoe_bandwidth]
 paste.filter_factory = storage_bridge.swift.bandwidth:filter_factory
 rates_file = {swift_dir}/rates
-proxy_name = proxy
+proxy_name = {name}
 {controller}
 """
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging {bandwidth}cache listing_formats bulk tempauth {views}"
+    "catch_errors gatekeeper healthcheck proxy-logging {bandwidth}cache listing_formats bulk {s3}tempauth {views}"
     "slo dlo proxy-logging proxy-server"
 )
 
@@ -114,13 +120,14 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreConfiguration:
-    """What a store is like. `filters` False leaves our filters out, to compare with."""
+    """What a store is like. `filters` False leaves our filters out, to compare with; `s3` lets it speak S3, too."""
 
     users: Sequence[StoreUser]
     nodes: int = 2
     replicas: int = 2
     proxy_workers: int = 0
     filters: bool = True
+    s3: bool = False
     filter_at_nodes: bool = True
     run_as: str | None = None
     controller: ControllerLine | None = None
@@ -145,6 +152,8 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 name=f"{kind}-{node}",
                 kind=kind,
                 user=user,
+                # By default up to 512 MB of an object are written to the disk when it ends: all writers stop for that.
+                options="mb_per_sync = 2" if kind == "object" else "",
                 pipeline=f"{filters}{kind}-server",
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
@@ -164,7 +173,10 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         port=ports.proxy,
         workers=configuration.proxy_workers,
         swift_dir=directory,
+        name=PROXY_NAME,
+        s3_region=S3_REGION,
         pipeline=_PROXY_PIPELINE.format(
+            s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
         ),

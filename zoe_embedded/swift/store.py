@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from zoe_embedded.home import Home, make_directory
+from zoe_embedded.ports import free_ports
 from zoe_embedded.swift.configuration import KINDS, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
 
@@ -117,7 +118,7 @@ class ObjectStore:
         nodes = range(1, self.configuration.nodes + 1)
         for node in nodes:
             (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
-        free = _free_ports(2 + len(KINDS) * self.configuration.nodes)
+        free = free_ports(2 + len(KINDS) * self.configuration.nodes)
         servers = {kind: [free.pop() for _ in nodes] for kind in KINDS}
         self._ports = Ports(free.pop(), free.pop(), servers)
         write(self.directory, self.configuration, self._ports, self._home.secret("swift-hash-prefix"))
@@ -173,15 +174,3 @@ def _answers(port: int, proxy: bool) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
-
-
-def _free_ports(count: int) -> list[int]:
-    """Held open together, so that no two are the same."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()

@@ -4,7 +4,7 @@ from storage_bridge.bandwidth.assignment import Capacity, Traffic
 from storage_bridge.bandwidth.regulator import Regulator, Report, Settings, Transfers
 
 X, Y = ("x", Traffic.READ), ("y", Traffic.READ)
-SETTINGS = Settings(floor=0, epsilon=0.02, resend_epochs=100, hold_s=5, decay_s=10)
+SETTINGS = Settings(floor=0, epsilon=0.02, resend_epochs=100, hold_s=5, decay_s=10, memory_epochs=1, linger_s=0)
 
 
 def regulator(**nodes: int) -> Regulator:
@@ -40,6 +40,30 @@ def test_what_a_tenant_does_not_use_goes_to_others_and_returns_when_it_wants_mor
     assert one.limits == {(X, "n"): 125, (Y, "n"): 875}
     one.epoch(2, [report("n", 2, x=125.0, y=875.0)], {X: 600})
     assert one.limits[X, "n"] == 800
+
+
+def test_one_bad_second_costs_nobody_its_slo() -> None:
+    one = Regulator(Capacity(1000, {"n": 1000}), Settings(floor=0, memory_epochs=3))
+    one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
+    for at_s, used in enumerate((800.0, 100.0, 100.0), start=1):
+        one.epoch(at_s, [report("n", at_s, x=used, y=200.0)], {X: 600})
+        assert one.limits == {(X, "n"): 800, (Y, "n"): 200}
+    one.epoch(4, [report("n", 4, x=100.0, y=200.0)], {X: 600})
+    assert one.limits == {(X, "n"): 125, (Y, "n"): 875}
+    one.epoch(5, [report("n", 5, x=125.0, y=800.0)], {X: 600})
+    assert one.limits[X, "n"] == 800
+
+
+def test_who_pauses_reserves_nothing_and_comes_back_as_it_went() -> None:
+    one = Regulator(Capacity(1000, {"n": 1000}), Settings(floor=0, linger_s=10))
+    one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
+    one.epoch(1, [report("n", 1, y=200.0)], {X: 600})
+    assert one.limits == {(X, "n"): 800, (Y, "n"): 1000}
+    one.epoch(2, [report("n", 2, x=800.0, y=200.0)], {X: 600})
+    assert one.limits == {(X, "n"): 800, (Y, "n"): 200}
+    one.epoch(3, [report("n", 3)], {X: 600})
+    one.epoch(13, [report("n", 13)], {X: 600})
+    assert one.limits == {}
 
 
 def test_a_silent_node_keeps_its_limits_and_then_falls_to_the_share_of_the_slo() -> None:

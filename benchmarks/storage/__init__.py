@@ -1,0 +1,1 @@
+"""The object store with Zoe's filters: what is promised, what it costs, what it saves."""

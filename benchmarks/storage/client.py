@@ -1,0 +1,71 @@
+"""Clients in processes of their own, and what they moved when."""
+
+from __future__ import annotations
+
+import bisect
+import subprocess
+import sys
+import threading
+from types import TracebackType
+from typing import Self
+
+from tests.support.object_store import Person
+
+STREAMS = 10
+OBJECT_BYTES = 10 * 10**6
+CONTAINER = "bench"
+
+
+class Client:
+    """Streams of one tenant, from `__enter__` to `__exit__` or `stop`."""
+
+    def __init__(self, person: Person, direction: str) -> None:
+        url, token = f"{person.account_url}/{CONTAINER}", str(person.http.headers["X-Auth-Token"])
+        self._command = [direction, url, token, str(STREAMS), str(OBJECT_BYTES)]
+        self._times: list[float] = []
+        self._totals: list[int] = []
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, "-m", "benchmarks.storage.streams", *self._command]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End all streams at once."""
+        self._process.terminate()
+        self._process.wait()
+        self._listener.join()
+
+    def rate(self, start_s: float, end_s: float) -> float:
+        """Bytes per second between two times of the monotonic clock."""
+        return (self._total(end_s) - self._total(start_s)) / (end_s - start_s)
+
+    def _total(self, at_s: float) -> float:
+        place = bisect.bisect_left(self._times, at_s)
+        if place == 0:
+            return 0.0
+        if place == len(self._times):
+            return float(self._totals[-1])
+        share = (at_s - self._times[place - 1]) / (self._times[place] - self._times[place - 1])
+        return self._totals[place - 1] + share * (self._totals[place] - self._totals[place - 1])
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            at_s, total = line.split()
+            self._totals.append(int(total))
+            self._times.append(float(at_s))
+
+
+def prepare(person: Person, content: bytes) -> None:
+    """The objects that are read, one for each stream."""
+    person.put(CONTAINER)
+    for number in range(STREAMS):
+        person.put(f"{CONTAINER}/{number}", content)

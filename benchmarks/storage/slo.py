@@ -1,0 +1,153 @@
+"""SLOs held: three tenants with ten streams each, at 60 % of what the store moved in this run without limits."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from benchmarks.storage.client import OBJECT_BYTES, Client, prepare
+from benchmarks.storage.stand import TENANTS, Stand, stand
+from benchmarks.storage.table import Line
+from storage_bridge.crystal import OwnController
+from storage_bridge.model import BandwidthDemand, BandwidthSlo
+
+MB = 10**6
+UNCAPPED_S = 10.0
+WARM_S = 3.0
+SETTLE_S = 2.0
+AFTER_CHANGE_S = 12
+SHARE_OF_UNCAPPED = 0.6
+SHARES = {"gold": 0.5, "silver": 0.25}
+CHANGED = {"gold": 0.25, "silver": 0.5}
+WINDOWS_HELD = 0.99
+JAIN = 0.98
+USED = 0.95
+
+
+@dataclass(frozen=True)
+class Window:
+    """One second: what each tenant moved, in bytes per second."""
+
+    rates: Mapping[str, float]
+
+    def holds(self, slos: Mapping[str, float]) -> bool:
+        """Whether every tenant got what it was promised."""
+        return all(self.rates[tenant] >= slo for tenant, slo in slos.items())
+
+
+def measure(options: argparse.Namespace) -> list[Line]:
+    """Reads, then writes."""
+    with stand(proxy_workers=2) as its:
+        content = os.urandom(OBJECT_BYTES)
+        for person in its.people.values():
+            prepare(person, content)
+        return [line for direction in ("get", "put") for line in _measure(its, direction, options.windows)]
+
+
+def _measure(its: Stand, direction: str, windows: int) -> list[Line]:
+    with _clients(its, direction) as clients:
+        time.sleep(WARM_S)
+        [before] = _windows(clients, 1, UNCAPPED_S)
+        uncapped = sum(before.rates.values())
+        capacity = int(SHARE_OF_UNCAPPED * uncapped)
+        with its.controller(BandwidthSlo(capacity, capacity)) as controller:
+            lines = [Line(f"{direction}: uncapped rate, capacity", f"{uncapped / MB:.0f}, {capacity / MB:.0f} MB/s")]
+            lines += _held(controller, clients, direction, capacity, windows)
+            lines += _changed(controller, clients, direction, capacity)
+            lines += _infeasible(controller, direction, capacity)
+            lines += _stopped(controller, clients, direction, capacity)
+            for tenant in SHARES:
+                controller.clear_slo(tenant)
+    return lines
+
+
+def _held(
+    controller: OwnController, clients: Mapping[str, Client], direction: str, capacity: int, count: int
+) -> list[Line]:
+    slos = _promise(controller, direction, capacity, SHARES)
+    time.sleep(SETTLE_S)
+    windows = _windows(clients, count)
+    lines = []
+    for tenant, slo in slos.items():
+        held = sum(window.holds({tenant: slo}) for window in windows) / count
+        mean, least = _mean(windows, tenant), min(window.rates[tenant] for window in windows)
+        figure = f"{held:.1%} of {count} windows; mean {mean / slo:.2f}, least {least / slo:.2f} of the SLO"
+        lines.append(Line(f"{direction}: SLO of {SHARES[tenant]:.0%}", figure, ">= 99 %", held >= WINDOWS_HELD))
+    spare = [_mean(windows, tenant) - slos.get(tenant, 0.0) for tenant in TENANTS]
+    jain = sum(spare) ** 2 / (len(spare) * sum(share**2 for share in spare))
+    shares = ", ".join(f"{share / MB:.1f}" for share in spare)
+    lines.append(Line(f"{direction}: spare shared", f"Jain {jain:.4f} ({shares} MB/s)", f">= {JAIN}", jain >= JAIN))
+    used = sum(_mean(windows, tenant) for tenant in TENANTS) / capacity
+    return [*lines, Line(f"{direction}: capacity used", f"{used:.1%}")]
+
+
+def _changed(controller: OwnController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
+    """Gold and silver change places."""
+    slos = _promise(controller, direction, capacity, CHANGED)
+    time.sleep(SETTLE_S)
+    held = sum(window.holds(slos) for window in _windows(clients, AFTER_CHANGE_S))
+    figure = f"{held} of {AFTER_CHANGE_S} windows hold"
+    return [Line(f"{direction}: changed live, after {SETTLE_S:g} s", figure, "all", held == AFTER_CHANGE_S)]
+
+
+def _infeasible(controller: OwnController, direction: str, capacity: int) -> list[Line]:
+    """Asked before, it is refused; promised all the same, as Crystal would, the shortfall is told."""
+    refused = controller.feasible(BandwidthDemand("bronze", _slo(direction, capacity)))
+    _promise(controller, direction, capacity, {"gold": 0.8, "silver": 0.6})
+    time.sleep(SETTLE_S)
+    missed = controller.missed()
+    _promise(controller, direction, capacity, CHANGED)
+    total = sum(one.read_bytes_per_s + one.write_bytes_per_s for one in missed.values())
+    figure = f"{len(missed)} tenants miss {total / capacity:.0%} of the capacity in all"
+    return [
+        Line(f"{direction}: infeasible, asked before", refused.sentence, "refused", not refused.feasible),
+        Line(f"{direction}: 80 % and 60 % promised", figure, "40 %", abs(total / capacity - 0.4) < 0.02),
+    ]
+
+
+def _stopped(controller: OwnController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
+    """Silver, who has half of the capacity, ends all its streams."""
+    time.sleep(SETTLE_S)
+    clients["silver"].stop()
+    stopped_s = time.monotonic()
+    time.sleep(SETTLE_S)
+    windows = _windows({name: clients[name] for name in ("gold", "bronze")}, AFTER_CHANGE_S)
+    used = [sum(window.rates.values()) / capacity for window in windows]
+    enough = sum(share >= USED for share in used)
+    controller.slos()
+    figure = f"{enough} of {len(used)} windows use {USED:.0%} of the capacity, least {min(used):.1%}"
+    after = f"{time.monotonic() - stopped_s - AFTER_CHANGE_S:.0f}"
+    return [Line(f"{direction}: a tenant stops, after {after} s", figure, "all", enough == len(used))]
+
+
+@contextmanager
+def _clients(its: Stand, direction: str) -> Iterator[Mapping[str, Client]]:
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(Client(person, direction)) for name, person in its.people.items()}
+
+
+def _promise(controller: OwnController, direction: str, capacity: int, shares: Mapping[str, float]) -> dict[str, float]:
+    slos = {tenant: int(share * capacity) for tenant, share in shares.items()}
+    for tenant, rate in slos.items():
+        controller.set_slo(tenant, _slo(direction, rate))
+    return {tenant: float(rate) for tenant, rate in slos.items()}
+
+
+def _slo(direction: str, rate: int) -> BandwidthSlo:
+    return BandwidthSlo(rate, None) if direction == "get" else BandwidthSlo(None, rate)
+
+
+def _windows(clients: Mapping[str, Client], count: int, length_s: float = 1.0) -> list[Window]:
+    """From now on."""
+    start_s = time.monotonic()
+    time.sleep(count * length_s + 0.5)  # what they tell is behind by a tenth
+    times = [start_s + number * length_s for number in range(count)]
+    return [Window({t: client.rate(at_s, at_s + length_s) for t, client in clients.items()}) for at_s in times]
+
+
+def _mean(windows: Sequence[Window], tenant: str) -> float:
+    return sum(window.rates[tenant] for window in windows) / len(windows)

@@ -1,0 +1,29 @@
+"""swift-bench through our pipeline and through one without our filters, unchanged."""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.storage.stand import USERS, bare_store
+from benchmarks.storage.table import Line
+from tests.support.strangers import swift_bench
+
+OBJECTS, SIZE, CONCURRENCY = 500, 10_000, 10
+
+
+def measure(_: argparse.Namespace) -> list[Line]:
+    """Rates of both, and failures, of which there must be none."""
+    found = []
+    for filters in (True, False):
+        with bare_store(filters=filters) as store:
+            found.append(swift_bench(store, USERS[1], OBJECTS, SIZE, CONCURRENCY))
+    ours, bare = found
+    return [
+        Line(
+            f"{name} of {OBJECTS} x {SIZE // 1000} KB, {CONCURRENCY} at once",
+            f"{one.done} done, {one.failures} failed, {one.per_s:.0f}/s beside {bare[name].per_s:.0f}/s",
+            "0 failed",
+            one.failures == 0 and one.done == OBJECTS,
+        )
+        for name, one in ours.items()
+    ]

@@ -1,0 +1,31 @@
+"""What is printed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure, with its goal and whether that was reached; no goal, always."""
+
+    what: str
+    figure: str
+    goal: str = ""
+    reached: bool = True
+
+
+def tell(lines: Sequence[Line]) -> None:
+    """One a line."""
+    wide = max((len(line.what) for line in lines), default=0) + 2
+    figures = max((len(line.figure) for line in lines), default=0) + 2
+    for line in lines:
+        met = "" if not line.goal else ("yes" if line.reached else "NO")
+        print(f"  {line.what:<{wide}}{line.figure:<{figures}}{line.goal:<22}{met}".rstrip(), flush=True)
+
+
+def load() -> str:
+    """How busy the machine is."""
+    return f"load {', '.join(f'{value:.1f}' for value in os.getloadavg())}"

@@ -1,0 +1,25 @@
+"""What a proxy's access log says of its clients' requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+_METHOD, _PATH, _SENT, _SOURCE = 4, 5, 12, 17
+_FIELDS_MIN = 18
+
+
+def requests(log: str) -> list[list[str]]:
+    """The fields of each request of a client; those that filters made themselves are left out."""
+    rows = (line.split() for line in log.splitlines() if " HTTP/1." in line)
+    return [row for row in rows if len(row) >= _FIELDS_MIN and row[_SOURCE] == "-"]
+
+
+def bytes_out(log: str, path: str) -> int:
+    """What clients were sent of objects under this path."""
+    rows = (row for row in requests(log) if row[_METHOD] == "GET" and path in row[_PATH])
+    return sum(int(row[_SENT]) for row in rows if row[_SENT].isdigit())
+
+
+def operations(log: str) -> Counter[str]:
+    """How many requests of each method; logging in is none."""
+    return Counter(row[_METHOD] for row in requests(log) if not row[_PATH].startswith("/auth/"))

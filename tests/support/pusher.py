@@ -1,0 +1,69 @@
+"""A storage controller's end of a proxy's line, for who wants to set limits by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from tests.support.object_store import object_store
+from tests.support.waiting import until
+from zoe_embedded.home import Account
+from zoe_embedded.swift.configuration import ControllerLine
+from zoe_embedded.swift.store import ObjectStore
+
+
+@dataclass
+class Pusher:
+    """Pushes limits in bytes per second by account and direction; what it does not name is not limited."""
+
+    limits: Any
+    usage: Any
+    number: int = 0
+    moved: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def push(self, **accounts: dict[str, float]) -> None:
+        self.number += 1
+        self.limits.send_json({"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}})
+
+    def listen(self) -> None:
+        """Add up what was reported until now."""
+        while self.usage.poll(0):
+            told = json.loads(self.usage.recv())
+            for account, directions in told["accounts"].items():
+                for direction, moved in directions.items():
+                    self.moved[account, direction] = self.moved.get((account, direction), 0) + moved
+
+
+@contextmanager
+def pushed_store(**changes: Any) -> Iterator[tuple[ObjectStore, Pusher]]:
+    """A store whose proxy listens to a pusher, once it does."""
+    context = zmq.Context()
+    limits, usage = context.socket(zmq.PUB), context.socket(zmq.PULL)
+    server_public, server_secret = zmq.curve_keypair()
+    own_public, own_secret = zmq.curve_keypair()
+
+    def line(apart: Path, account: Account | None) -> ControllerLine:
+        ports = []
+        for one in (limits, usage):
+            one.curve_server, one.curve_publickey, one.curve_secretkey = True, server_public, server_secret
+            ports.append(one.bind_to_random_port("tcp://127.0.0.1"))
+        keys = apart / "keys"
+        keys.write_bytes(b"\n".join((server_public, own_public, own_secret)))
+        if account is not None:
+            os.chown(keys, account.uid, account.gid)
+        keys.chmod(0o600)
+        return ControllerLine(*(f"tcp://127.0.0.1:{port}" for port in ports), str(keys))
+
+    try:
+        with object_store(controller=line, **changes) as store:
+            until(lambda: usage.poll(100))
+            yield store, Pusher(limits, usage)
+    finally:
+        context.destroy(linger=0)

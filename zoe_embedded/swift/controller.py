@@ -1,0 +1,99 @@
+"""The storage controller `zoe-storage` as a process on loopback, connected with the proxy of an object store."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import tomli_w
+import zmq
+
+from storage_bridge.model import BandwidthSlo
+from zoe_embedded.home import Account, write_private
+from zoe_embedded.ports import free_ports
+from zoe_embedded.swift.configuration import PROXY_NAME, ControllerLine, StoreUser
+from zoe_embedded.swift.store import ObjectStore, StoreError
+
+_READY_WITHIN_S = 60.0
+_STOP_WITHIN_S = 20.0
+_LOOK_S = 0.1
+
+
+class ControllerSite:
+    """Keys, a token and ports, in a directory; made before the store, whose proxy is told of the line."""
+
+    def __init__(self, directory: Path, token: str, store_account: Account | None) -> None:
+        self._directory = directory
+        self._server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
+        web, limits, usage = free_ports(3)
+        keys = directory / "proxy.keys"
+        keys.unlink(missing_ok=True)
+        write_private(keys, b"\n".join((self._server[0], *proxy)).decode())
+        if store_account is not None:
+            os.chown(keys, store_account.uid, store_account.gid)
+        self.line = ControllerLine(f"tcp://127.0.0.1:{limits}", f"tcp://127.0.0.1:{usage}", str(keys))
+        self.token = token
+        self.token_file = self._private("token", token)
+        self.url = f"http://127.0.0.1:{web}"
+        self._port = web
+
+    @property
+    def log(self) -> Path:
+        """What it has said."""
+        return self._directory / "zoe-storage.log"
+
+    @contextmanager
+    def serve(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> Iterator[str]:
+        """Up, with so many bytes/s to promise and as many through the proxy; its URL. The tables must be there."""
+        read, write = rates.read_bytes_per_s or 0, rates.write_bytes_per_s or 0
+        settings = {
+            "database_url": database_url,
+            "port": self._port,
+            "token_file": str(self.token_file),
+            "key_file": str(self._private("server.keys", b"\n".join(self._server).decode())),
+            "limits_endpoint": self.line.limits_from,
+            "usage_endpoint": self.line.usage_to,
+            "read_bytes_per_s": read,
+            "write_bytes_per_s": write,
+            "proxies": {PROXY_NAME: max(read, write)},
+            "swift_auth_url": store.auth_url,
+            "swift_user": admin.login,
+            "swift_key_file": str(self._private("swift.key", admin.key)),
+        }
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
+        environment["ZOE_SDS_CONFIG"] = str(self._private("zoe-storage.toml", tomli_w.dumps(settings)))
+        with self.log.open("ab") as log:
+            command = [sys.executable, "-m", "storage_bridge.controller"]
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            self._wait_until_up(process)
+            yield self.url
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _private(self, name: str, text: str) -> Path:
+        path = self._directory / name
+        path.unlink(missing_ok=True)
+        write_private(path, text)
+        return path
+
+    def _wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
+        give_up_s = time.monotonic() + _READY_WITHIN_S
+        while process.poll() is None and time.monotonic() < give_up_s:
+            try:
+                if httpx.get(f"{self.url}/health", trust_env=False).is_success:
+                    return
+            except httpx.TransportError:
+                time.sleep(_LOOK_S)
+        raise StoreError(f"the storage controller does not come up; see {self.log}")
