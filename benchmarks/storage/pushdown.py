@@ -42,7 +42,9 @@ def measure(options: argparse.Namespace) -> list[Line]:
         _make_data(person, options.megabytes * 10**6)
         with logged_in(store, "controller:controller", person.account_url) as admin:
             for share, where in SHARES.items():
-                admin.put(f"zoe-view-{share}", **definition(CONTAINER, columns=["pick", "kwh"], where=where))
+                admin.put(
+                    f"zoe-view-{share}", **definition(CONTAINER, prefix="data/", columns=["pick", "kwh"], where=where)
+                )
         with spark_session(store, LOGIN) as spark:
             cells = _Cells(store, pusher, spark, options.runs)
             return [cells.measure(cap, share) for cap in options.caps for share in SHARES]
