@@ -15,6 +15,8 @@ _SWIFT = "fs.swift2d"
 # A filtered read answers only when the first rows are found; Stocator's own 5 s were measured to be too short.
 _SOCKET_TIMEOUT_MS = 300_000
 _RETRIES = 5
+# Where both connectors keep what is not uploaded yet; Hadoop puts the variable in, on each node.
+_SCRATCH = "${env.TMPDIR:-/tmp}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,11 @@ class S3Service:
     endpoint: str
 
 
-def swift_properties(services: Sequence[SwiftService], jars: Sequence[str], scratch: str = "") -> Mapping[str, str]:
+def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> Mapping[str, str]:
     """Spark properties for unmodified Stocator; `jars` are paths on the nodes.
 
-    What a task writes is a file in `scratch` until it is complete (empty: where Hadoop keeps such files). Streamed
-    uploads, Stocator's default, cannot write a text of less than 64 KiB on Java 17: it flushes before they are open.
+    What a task writes is a file until it is complete. Streamed uploads, Stocator's default, cannot write a text of less
+    than 64 KiB on Java 17: it flushes before they are open.
     """
     found = {
         "spark.driver.extraClassPath": ":".join(jars),
@@ -49,11 +51,10 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str], scra
         f"{_SPARK}fs.stocator.SoTimeout": str(_SOCKET_TIMEOUT_MS),
         f"{_SPARK}fs.stocator.ReqSocketTimeout": str(_SOCKET_TIMEOUT_MS),
         f"{_SPARK}fs.stocator.executionCount": str(_RETRIES),
+        f"{_SPARK}hadoop.tmp.dir": _SCRATCH,
         # What a task leaves that failed or ran twice is told apart by the reader, with the mark of success.
         f"{_SPARK}mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
-    if scratch:
-        found[f"{_SPARK}hadoop.tmp.dir"] = scratch
     for service in services:
         place = f"{_SPARK}{_SWIFT}.service.{service.name}"
         found |= {
@@ -73,6 +74,7 @@ def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
         "spark.executor.extraClassPath": ":".join(jars),
         f"{_SPARK}fs.s3a.endpoint": service.endpoint,
         f"{_SPARK}fs.s3a.path.style.access": "true",
+        f"{_SPARK}hadoop.tmp.dir": _SCRATCH,
         f"{_SPARK}fs.s3a.committer.name": "magic",
         f"{_SPARK}fs.s3a.committer.magic.enabled": "true",
     }

@@ -57,8 +57,8 @@ def written(store: ObjectStore, person: Person, driver: SparkDriver, path: str, 
 def s3a_driver(store: ObjectStore, like: SparkDriver, directory: Path) -> SparkDriver:
     """The same person by S3A, with the committer that Spark uses when nobody says another."""
     user = store.user(LOGIN)
-    service = S3Service(store.auth_url.removesuffix("/auth/v1.0"), user.login)
-    (directory / "core-site.xml").write_text(credentials_xml(s3_credentials(service, user.key)))
+    service = S3Service(store.auth_url.removesuffix("/auth/v1.0"))
+    (directory / "core-site.xml").write_text(credentials_xml(s3_credentials(user.login, user.key)))
     jars = [str(jar) for jar in s3a_jars()]
     properties = {
         **s3_properties(service, jars),

@@ -57,6 +57,7 @@ class SparkDriver:
             "PATH": ":".join(self.runtime.path),
             "HADOOP_CONF_DIR": str(self.directory),
             "HOME": str(self.directory),
+            "TMPDIR": str(self.directory),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_SUBMIT_ARGS": f"--driver-class-path {':'.join(self.jars)} pyspark-shell",
         }
@@ -70,13 +71,18 @@ def spark_driver(runtime: Runtime, store: ObjectStore, login: str, directory: Pa
     keys = swift_credentials({service: (login, store.user(login).key)})
     (directory / "core-site.xml").write_text(credentials_xml(keys))
     jars = [str(jar) for jar in stocator_jars()]
-    return SparkDriver(runtime, directory, swift_properties([service], jars, str(directory / "scratch")), jars)
+    return SparkDriver(runtime, directory, swift_properties([service], jars), jars)
 
 
 @contextmanager
 def spark_cluster(runtime: Runtime, directory: Path) -> Iterator[str]:
     """A standalone master and two workers, which have addresses of their own: Spark speculates on other hosts only."""
-    environment = {**runtime.environment, "PATH": ":".join(runtime.path), "HOME": str(directory)}
+    environment = {
+        **runtime.environment,
+        "PATH": ":".join(runtime.path),
+        "HOME": str(directory),
+        "TMPDIR": str(directory),
+    }
     program = f"{runtime.environment['SPARK_HOME']}/bin/spark-class"
     [port] = free_ports(1)
     url = f"spark://127.0.0.1:{port}"

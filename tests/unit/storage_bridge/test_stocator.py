@@ -19,7 +19,7 @@ SERVICE = SwiftService("zoe", "http://swift:8080/auth/v1.0", "RegionOne")
 
 
 def test_properties_for_stocator() -> None:
-    assert swift_properties([SERVICE], ["/j/stocator.jar", "/j/joss.jar"], "/scratch") == {
+    assert swift_properties([SERVICE], ["/j/stocator.jar", "/j/joss.jar"]) == {
         "spark.driver.extraClassPath": "/j/stocator.jar:/j/joss.jar",
         "spark.executor.extraClassPath": "/j/stocator.jar:/j/joss.jar",
         "spark.hadoop.fs.stocator.ReqSocketTimeout": "300000",
@@ -34,7 +34,7 @@ def test_properties_for_stocator() -> None:
         "spark.hadoop.fs.swift2d.service.zoe.nonstreaming.upload": "true",
         "spark.hadoop.fs.swift2d.service.zoe.public": "true",
         "spark.hadoop.fs.swift2d.service.zoe.region": "RegionOne",
-        "spark.hadoop.hadoop.tmp.dir": "/scratch",
+        "spark.hadoop.hadoop.tmp.dir": "${env.TMPDIR:-/tmp}",
         "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
 
@@ -47,6 +47,7 @@ def test_properties_for_s3a() -> None:
         "spark.hadoop.fs.s3a.committer.name": "magic",
         "spark.hadoop.fs.s3a.endpoint": "http://s3:9000",
         "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.hadoop.tmp.dir": "${env.TMPDIR:-/tmp}",
     }
 
 
