@@ -18,7 +18,7 @@ from zoe_api import openapi, problems
 from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
 from zoe_api.request_context import PREFIX, RequestContext
-from zoe_api.routers import cluster, descriptions, events, executions, logs, people, ports
+from zoe_api.routers import cluster, credentials, descriptions, events, executions, logs, people, ports
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -51,7 +51,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     )
     app.state.services = Services(settings, store, master, news)
     problems.install(app)
-    for module in (executions, logs, ports, events, cluster, descriptions, people):
+    for module in (executions, logs, ports, events, cluster, descriptions, people, credentials):
         app.include_router(module.router, prefix=PREFIX)
     _add_health(app)
     app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)

@@ -23,6 +23,7 @@ from zoe_cli.commands import (
     policy,
     replaying,
     run,
+    storage,
     tokens,
     why,
 )
@@ -48,6 +49,7 @@ for module in (run, planning, applications, listing, ending, why, output_of, clu
 app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")
 app.add_typer(tokens.app, name="token")
+app.add_typer(storage.app, name="storage")
 
 
 def _version(wanted: bool) -> None:

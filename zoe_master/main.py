@@ -16,7 +16,9 @@ from storage_bridge.connection import LazyController
 from storage_bridge.crystal import ControllerSettings
 from storage_bridge.model import BandwidthSlo
 from zoe_lib.config import Settings
+from zoe_lib.domain.storage import Credential
 from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.sealing import CannotOpen, Seal
 from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
@@ -88,7 +90,7 @@ class Process:
                 reach=reach,
                 storage=storage,
                 tick_log=tick_log,
-                connectors=connectors_of(self._settings),
+                connectors=connectors_of(self._settings, self._store),
             )
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
             with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
@@ -166,10 +168,21 @@ def keeper_of(settings: Settings, waker: Waker) -> KeeperThread | None:
     return KeeperThread(LazyController(wanted), LazyController(for_views), waker, settings.storage_interval_s)
 
 
-def connectors_of(settings: Settings) -> Connectors:
+def connectors_of(settings: Settings, store: Store) -> Connectors:
     """What services are told of the object store."""
     places = {name: Place(place.url, place.region) for name, place in settings.storage_services.items()}
-    return Connectors(places, settings.storage_jars)
+    seal = Seal.of(settings.keys_dir)
+
+    def credentials(tenant: str) -> dict[str, Credential]:
+        found = {}
+        for one in store.storage_credentials(tenant):
+            try:
+                found[one.service] = Credential(one.login, seal.opened(one.sealed, tenant, one.service, one.login))
+            except CannotOpen as error:
+                log.warning("a credential cannot be used; set it again", why=str(error))
+        return found
+
+    return Connectors(places, settings.storage_jars, credentials)
 
 
 def main() -> int:

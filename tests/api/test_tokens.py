@@ -21,6 +21,8 @@ WRITES = {
     ("POST", "/api/v1/executions"): {"application": job()},
     ("POST", "/api/v1/executions/x/cancel"): None,
     ("POST", "/api/v1/tokens"): {},
+    ("PUT", "/api/v1/storage/credentials/x"): {"user": "u", "key": "k"},
+    ("DELETE", "/api/v1/storage/credentials/x"): None,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import socket
+import tempfile
 import threading
 import time
 from types import TracebackType
@@ -91,7 +92,10 @@ class Server:
         self.store.set_platform([Node("node-1", Resources(8000, 32 * GIB))], time.time(), self._epoch)
 
     def __enter__(self) -> Server:
-        app = create_app(Settings(), self.store, self.master)  # type: ignore[arg-type]
+        self._keys = tempfile.TemporaryDirectory()
+        services = {"zoe": {"url": "http://swift/auth/v1.0"}, "s3a": {"url": "http://s3"}}
+        settings = Settings(keys_dir=self._keys.name, storage_services=services)  # type: ignore[arg-type]
+        app = create_app(settings, self.store, self.master)  # type: ignore[arg-type]
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
         self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._uvicorn.run, kwargs={"sockets": [self._socket]})
@@ -102,6 +106,7 @@ class Server:
         self._uvicorn.should_exit = True
         self._thread.join()
         self._socket.close()
+        self._keys.cleanup()
 
     def get(self, execution_id: str) -> Execution:
         return self.store.execution(execution_id)

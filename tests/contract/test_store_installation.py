@@ -24,6 +24,7 @@ from zoe_lib.store.base import (
     NotFound,
     NotLeader,
     Principal,
+    SealedCredential,
     Store,
     StoreUnavailable,
     TickRecord,
@@ -333,3 +334,25 @@ def test_ping(any_store: Store) -> None:
     before_s = time.monotonic()
     any_store.ping()
     assert time.monotonic() - before_s < NEWS_S_MAX
+
+
+# -- credentials -------------------------------------------------------------------------------------------------------
+def test_credentials_are_kept_by_tenant_and_service_replaced_and_removed(open_store: OpenStore) -> None:
+    store = open_store()
+    store.ensure_member("ada", "acme", "user")
+    store.ensure_member("bob", "beta", "user")
+    first = SealedCredential("acme", "zoe", "acme:ann", b"\x00\xff", 1.0, "ada")
+    other = SealedCredential("acme", "s3a", "AK", b"sealed", 2.0, "root")
+    store.set_storage_credential(first)
+    store.set_storage_credential(other)
+    assert list(open_store().storage_credentials("acme")) == [other, first]
+    assert list(store.storage_credentials("beta")) == []
+    newer = replace(first, login="acme:bea", sealed=b"x", set_at_s=3.0)
+    store.set_storage_credential(newer)
+    assert list(store.storage_credentials("acme")) == [other, newer]
+    store.remove_storage_credential("acme", "zoe")
+    assert list(store.storage_credentials("acme")) == [other]
+    with pytest.raises(NotFound):
+        store.remove_storage_credential("acme", "zoe")
+    with pytest.raises(NotFound):
+        store.set_storage_credential(replace(first, tenant="nobody"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
 ADMIN = StoreUser("controller", "controller", "controller-key", (".admin", ".reseller_admin"))
-USERS = (ADMIN, StoreUser("acme", "ann", "ann-key"), StoreUser("beta", "bob", "bob-key"))
+USERS = (ADMIN, StoreUser("acme", "ann", f"ann-{secrets.token_hex(12)}"), StoreUser("beta", "bob", "bob-key"))
 
 
 @contextmanager

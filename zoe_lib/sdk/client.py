@@ -243,6 +243,22 @@ class Client:
         """Make a token worthless."""
         self._answer("DELETE", f"/tokens/{_part(token_id)}")
 
+    # -- credentials for the object store --------------------------------------------------------------------------
+    def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
+        """For which services there are credentials, without their keys; of another tenant as an admin."""
+        return self._call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
+
+    def set_storage_credential(
+        self, service: str, request: wire.CredentialRequest, tenant: str | None = None
+    ) -> wire.CredentialView:
+        """Keep how the tenant logs in to a service."""
+        path = f"/storage/credentials/{_part(service)}"
+        return self._call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
+
+    def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
+        """Forget how the tenant logs in to a service."""
+        self._answer("DELETE", f"/storage/credentials/{_part(service)}", parameters={"tenant": tenant})
+
     # -- inside ----------------------------------------------------------------------------------------------------
     def _call(
         self,

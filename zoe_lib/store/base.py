@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from zoe_lib.domain.cluster import Node
@@ -135,6 +135,18 @@ class Token:
     created_at_s: float
     expires_at_s: float | None = None
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedCredential:
+    """How a tenant logs in to a service of the object store; the key is sealed (`zoe_lib.sealing`)."""
+
+    tenant: str
+    service: str
+    login: str
+    sealed: bytes = field(repr=False)
+    set_at_s: float = 0.0
+    set_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +312,18 @@ class Store(Protocol):
 
     def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
         """Who holds that token, and the hash to compare its secret with; None when unknown or expired at `now_s`."""
+        ...
+
+    def set_storage_credential(self, credential: SealedCredential) -> None:
+        """Keep it, in place of an earlier one for the same service; NotFound for an unknown tenant."""
+        ...
+
+    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
+        """Those of a tenant, by service."""
+        ...
+
+    def remove_storage_credential(self, tenant: str, service: str) -> None:
+        """Forget one; NotFound."""
         ...
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------

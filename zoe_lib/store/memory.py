@@ -21,6 +21,7 @@ from zoe_lib.store.base import (
     NotFound,
     NotLeader,
     Principal,
+    SealedCredential,
     StoreLimits,
     StoreUnavailable,
     Subscription,
@@ -266,6 +267,24 @@ class MemoryStore:
                 return None
             admin = state.roles[token.user, token.tenant] == "admin"
             return Principal(token.user, token.tenant, admin, token.scopes, token.id), token.secret_hash
+
+    def set_storage_credential(self, credential: SealedCredential) -> None:
+        """Keep a credential."""
+        if credential.tenant not in self.tenants():
+            raise NotFound(f"there is no tenant {credential.tenant}")
+        with self._reached() as state:
+            state.credentials[credential.tenant, credential.service] = credential
+
+    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
+        """Those of a tenant."""
+        with self._reached() as state:
+            return [one for key, one in sorted(state.credentials.items()) if key[0] == tenant]
+
+    def remove_storage_credential(self, tenant: str, service: str) -> None:
+        """Forget a credential."""
+        with self._reached() as state:
+            if state.credentials.pop((tenant, service), None) is None:
+                raise NotFound(f"{tenant} has no credentials for {service}")
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def add_usage(self, samples: Sequence[UsageSample]) -> None:

@@ -15,7 +15,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
-from zoe_lib.store.base import JournalEntry, TickRecord, Token, UsageSample
+from zoe_lib.store.base import JournalEntry, SealedCredential, TickRecord, Token, UsageSample
 from zoe_lib.store.codec import event_data
 
 
@@ -70,6 +70,7 @@ class State:
         self.kept_use: dict[DayOfUser, Use] = {}
         self.roles: dict[tuple[str, str], str] = {}
         self.tokens: dict[str, Token] = {}
+        self.credentials: dict[tuple[str, str], SealedCredential] = {}
         self._samples: dict[ExecutionId, dict[ServiceId, deque[UsageSample]]] = defaultdict(dict)
         self._newest_id = 0
 

@@ -18,16 +18,18 @@ from zoe_lib.store.base import (
     JournalEntry,
     NotFound,
     Principal,
+    SealedCredential,
     StoreLimits,
     Subscription,
     TickRecord,
     Token,
+    Unstorable,
     UsageSample,
 )
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import executions, installation, journal, people, submitting, ticks, upkeep, writing
+from zoe_lib.store.sql import credentials, executions, installation, journal, people, submitting, ticks, upkeep, writing
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
@@ -209,6 +211,22 @@ class PostgresStore:
         if not storable(token_id):
             return None
         return self._database.read(lambda c: people.principal(c, token_id, now_s))
+
+    def set_storage_credential(self, credential: SealedCredential) -> None:
+        """Keep a credential."""
+        if not storable(credential.tenant, credential.service, credential.login):
+            raise Unstorable("a text of this credential holds characters that cannot be kept")
+        self._database.write(lambda c: credentials.put(c, credential))
+
+    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
+        """Those of a tenant."""
+        return self._database.read(lambda c: credentials.read(c, tenant)) if storable(tenant) else ()
+
+    def remove_storage_credential(self, tenant: str, service: str) -> None:
+        """Forget a credential."""
+        if not storable(tenant, service):
+            raise NotFound(f"{tenant!r} has no credentials for {service!r}")
+        self._database.write(lambda c: credentials.remove(c, tenant, service))
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def add_usage(self, samples: Sequence[UsageSample]) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     SmallInteger,
     Table,
@@ -174,6 +175,17 @@ tokens = Table(
     Column("note", Text, nullable=False),
     ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
     Index("ix_tokens_user", "user_name", "created_at_s", "id"),
+)
+
+storage_credentials = Table(
+    "storage_credentials",
+    metadata,
+    Column("tenant", Text, ForeignKey("tenants.name"), primary_key=True),
+    Column("service", Text, primary_key=True),
+    Column("login", Text, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),  # by a key that is not in the database
+    Column("set_at_s", Double, nullable=False),
+    Column("set_by", Text, nullable=False),
 )
 
 idempotency_keys = Table(

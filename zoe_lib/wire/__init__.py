@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zoe_lib.wire.base import SECONDS_MAX, Diagnostic, Problem, Wire
 from zoe_lib.wire.cluster import NodeList, NodeView, StatusView, UsageList, UsageView
+from zoe_lib.wire.credentials import CredentialList, CredentialRequest, CredentialView
 from zoe_lib.wire.documents import (
     CatalogueEntryView,
     CatalogueList,
@@ -41,6 +42,9 @@ __all__ = [
     "ChangeView",
     "ConvertRequest",
     "ConvertResponse",
+    "CredentialList",
+    "CredentialRequest",
+    "CredentialView",
     "DailyUse",
     "DayUseView",
     "Diagnostic",

@@ -1,0 +1,266 @@
+"""A description's pushdown and a tenant's credentials, all the way: master, controller, Swift and a Spark cluster.
+
+Everything that can be read is searched for the key: database, logs, environments, command lines, Spark's pages.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.storage.test_controller import TOKEN, Whole, whole
+from tests.storage.test_views import meters
+from tests.support.api import Api
+from tests.support.installation import Installation
+from tests.support.object_store import logged_in
+from tests.support.people import make_token
+from tests.support.postgres import connect
+from tests.support.waiting import until
+from zoe_embedded.home import Home
+from zoe_embedded.jars import stocator_jars
+from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
+from zoe_embedded.swift.configuration import REGION
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.templates import escape
+from zoe_lib.sdk import Client
+from zoe_lib.wire import CredentialRequest
+
+__all__ = ["whole"]
+
+ROWS = 150_000
+PROGRAM = """
+import pathlib, sys, time
+from pyspark.sql import SparkSession
+url, columns, go_on = sys.argv[1:4]
+spark = SparkSession.builder.appName("report").getOrCreate()
+if columns:
+    readings = spark.read.schema(", ".join(f"`{name}` string" for name in columns.split(","))).csv(url)
+else:
+    readings = spark.read.option("header", True).csv(url)
+wanted = readings.where("city = 'Nice' and cast(kwh as double) > 90").collect()
+print("rows", len(wanted), "columns", len(readings.columns), flush=True)
+while not pathlib.Path(go_on).exists():
+    time.sleep(0.1)
+"""
+
+
+@pytest.fixture
+def runtime() -> Runtime:
+    return ensure_runtime(Home.find(CLONE).create())
+
+
+@pytest.fixture
+def readable_jars() -> list[str]:
+    """The jars where components may read them, whoever they run as."""
+    home = Home.find(CLONE).create()
+    directory = home.runtime / "jars"
+    directory.mkdir(exist_ok=True)
+    directory.chmod(0o755)
+    for jar in stocator_jars():
+        copy = directory / jar.name
+        copy.write_bytes(jar.read_bytes())
+        copy.chmod(0o644)
+    return [str(path) for path in sorted(directory.iterdir())]
+
+
+@pytest.fixture
+def installation(
+    postgres_url: str, whole: Whole, runtime: Runtime, readable_jars: list[str], tmp_path: Path
+) -> Iterator[Installation]:
+    (tmp_path / "zoe-token").write_text(TOKEN)
+    spark = {"path": list(runtime.path), "environment": runtime.environment}
+    made = Installation(
+        postgres_url,
+        insecure=True,
+        storage_url=whole.url,
+        storage_token_file=str(tmp_path / "zoe-token"),
+        storage_interval_s=0.5,
+        storage_services={"zoe": {"url": whole.store.auth_url, "region": REGION}},
+        storage_jars=readable_jars,
+        local_images={"zoe/spark": spark},
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
+    services = {"zoe": {"url": whole.store.auth_url, "region": REGION}}
+    api = Api(
+        postgres_url,
+        keys_dir=installation.keys_dir,
+        master_endpoint=installation.endpoint,
+        storage_url=whole.url,
+        storage_services=services,
+    )
+    yield api.client(make_token(installation.store, "ann", "acme"), patience_s=60.0)
+    api.close()
+
+
+def application(where: str) -> dict[str, Any]:
+    submit = (
+        "printf '%s' \"$PROGRAM\" > {scratch}/job.py && exec spark-submit --driver-memory 512m --executor-memory 512m "
+        "--master spark://{host:spark-master}:{port:spark-master.rpc} --conf spark.driver.host={host:self} "
+        "--conf spark.ui.port={port:ui} {scratch}/job.py '{input:meters}' '{columns:meters}' {scratch}/go-on"
+    )
+    return {
+        "version": 4,
+        "name": "report",
+        "frameworks": [{"framework": "spark", "parameters": {"worker_memory": "1GiB", "worker_cores": 1}}],
+        "components": [
+            {
+                "name": "driver",
+                "image": "zoe/spark",
+                "startup_order": 2,
+                "ends_application": True,
+                "command": ["sh", "-c", submit],
+                "environment": {
+                    "PROGRAM": escape(PROGRAM),
+                    "SPARK_LOCAL_HOSTNAME": "{host:self}",
+                    "SPARK_LOCAL_IP": "{host:self}",
+                    "SPARK_LOCAL_DIRS": "{scratch}",
+                },
+                "resources": {"memory": "1GiB", "cores": 1},
+                "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
+            }
+        ],
+        "storage": {
+            "inputs": [
+                {
+                    "name": "meters",
+                    "uri": "swift2d://meters.zoe/2015",
+                    "pushdown": {"columns": ["id", "city", "kwh"], "where": where},
+                }
+            ]
+        },
+    }
+
+
+def test_spark_reads_a_view_with_credentials_that_nobody_sees(
+    installation: Installation, client: Client, whole: Whole, postgres_url: str
+) -> None:
+    content, wanted = meters(1, ROWS)
+    with logged_in(whole.store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/2015/a.csv", content)
+        key = whole.store.user("acme:ann").key
+        client.set_storage_credential("zoe", CredentialRequest(user="acme:ann", key=key))
+        installation.start_master()
+        execution = client.submit(application("city = 'Nice' and kwh > 90"))
+        [driver] = [service for service in execution.services if service.component == "driver"]
+        until(
+            lambda: "rows" in output(client, execution.id, driver.id),
+            lambda: output(client, execution.id, driver.id),
+            240,
+        )
+        [read] = client.execution(execution.id).inputs
+        assert read.uri == f"swift2d://zoe-view-{execution.id}-1-meters.zoe/data", read.why
+        assert f"rows {wanted.count(bytes([10]))} columns 3" in output(client, execution.id, driver.id)
+        places = sorted((installation.base / "scratch").glob("*/zoe-storage/core-site.xml"))
+        assert len(places) == len(execution.services)
+        for place in places:
+            assert key in place.read_text()
+            assert stat.S_IMODE(place.stat().st_mode) == 0o600
+        told = everything(installation, client, execution.id, postgres_url, whole)
+        assert "fs.swift2d.service.zoe.auth.url" in told["spark"]
+        assert [name for name, text in told.items() if key in text or key.encode().hex() in text] == []
+        (places[0].parents[1].parent / driver.id / "go-on").touch()
+        assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+        until(lambda: not list((installation.base / "scratch").iterdir()))
+        until(lambda: ann.call("GET", f"zoe-view-{execution.id}-1-meters").status_code == 404)
+
+
+def test_what_would_not_pay_is_read_plainly_with_its_whole_schema(
+    installation: Installation, client: Client, whole: Whole
+) -> None:
+    content, wanted = meters(1, ROWS)
+    with logged_in(whole.store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/2015/a.csv", content)
+    key = whole.store.user("acme:ann").key
+    client.set_storage_credential("zoe", CredentialRequest(user="acme:ann", key=key))
+    installation.start_master()
+    document = application("kwh >= 0")
+    document["storage"]["inputs"][0]["pushdown"]["columns"] = ["id", "city", "kwh", "note"]
+    execution = client.submit(document)
+    [driver] = [service for service in execution.services if service.component == "driver"]
+    until(
+        lambda: "rows" in output(client, execution.id, driver.id), lambda: output(client, execution.id, driver.id), 240
+    )
+    [read] = client.execution(execution.id).inputs
+    assert (read.uri, read.view) == ("swift2d://meters.zoe/2015", None)
+    assert "would not pay" in read.why
+    assert f"rows {wanted.count(bytes([10]))} columns 4" in output(client, execution.id, driver.id)
+    assert client.cancel(execution.id).id == execution.id
+    client.wait(execution.id, 60)
+
+
+def output(client: Client, execution_id: str, service_id: str) -> str:
+    try:
+        return base64.b64decode(client.logs(execution_id, service_id, limit=1 << 20).data).decode(errors="replace")
+    except Exception as error:  # it has not begun
+        return str(error)
+
+
+def everything(
+    installation: Installation, client: Client, execution_id: str, postgres_url: str, whole: Whole
+) -> dict[str, str]:
+    """All that somebody could read, by what it is."""
+    ports = json.loads((installation.base / "state" / "ports" / f"{execution_id}.json").read_text())
+    logs = [*installation.base.glob("*.log"), *whole.store.directory.glob("*.log")]
+    state = [path for path in (installation.base / "state").rglob("*") if path.is_file()]
+    answers = [client.execution(execution_id), client.events(execution_id), client.storage_credentials()]
+    return {
+        "spark": "".join(pages(port) for service in ports.values() for name, port in service.items() if name == "ui"),
+        "database": database(postgres_url),
+        "logs": "".join(path.read_text(errors="replace") for path in logs),
+        "state": "".join(path.read_text(errors="replace") for path in state),
+        "answers": "".join(answer.model_dump_json() for answer in answers),
+        "processes": "".join(map(process_texts, Path("/proc").glob("[0-9]*"))),
+        "work files": "".join(
+            path.read_text(errors="replace")
+            for path in (installation.base / "scratch").rglob("*")
+            if path.is_file() and path.name != "core-site.xml"
+        ),
+    }
+
+
+def pages(port: int) -> str:
+    """What Spark's pages show; of the driver also by its REST API."""
+    found = []
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as http:
+        for path in ("/", "/environment/", "/executors/", "/json/", "/api/v1/applications"):
+            answer = http.get(path, follow_redirects=True)
+            found.append(answer.text)
+            if path == "/api/v1/applications" and answer.is_success and answer.text.startswith("["):
+                found += [http.get(f"{path}/{one['id']}/environment").text for one in answer.json()]
+    return "".join(found)
+
+
+def database(url: str) -> str:
+    """All rows of all tables, as text."""
+    found = []
+    with connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'sds')")
+        for schema, table in cursor.fetchall():
+            cursor.execute(f'SELECT t::text FROM "{schema}"."{table}" t')
+            found += [row[0] for row in cursor.fetchall()]
+    assert any("acme:ann" in row for row in found)
+    return "\n".join(found)
+
+
+def process_texts(process: Path) -> str:
+    found = b""
+    for name in ("environ", "cmdline"):
+        try:
+            found += (process / name).read_bytes()
+        except OSError:
+            continue
+    return found.decode(errors="replace")

@@ -1,0 +1,46 @@
+"""Secrets are readable by the key, for what they belong to, and by nothing else."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zoe_lib.sealing import KEY_FILE, CannotOpen, Seal
+
+KEY = bytes(range(32))
+
+
+@given(st.text(min_size=1), st.lists(st.text(), max_size=3))
+def test_what_is_sealed_comes_back_and_does_not_show(secret: str, belongs_to: list[str]) -> None:
+    seal = Seal(KEY)
+    sealed = seal.sealed(secret, *belongs_to)
+    assert seal.opened(sealed, *belongs_to) == secret
+    assert sealed != seal.sealed(secret, *belongs_to)
+    assert len(secret) < 8 or secret.encode() not in sealed
+    with pytest.raises(CannotOpen):
+        seal.opened(sealed, *belongs_to, "more")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda s: b"", lambda s: s[:-1], lambda s: s[:20] + b"x" + s[21:], lambda s: s + b"x"]
+)
+def test_what_was_changed_or_is_not_ours_cannot_be_opened(change: object) -> None:
+    sealed = Seal(KEY).sealed("secret", "acme", "zoe")
+    with pytest.raises(CannotOpen):
+        Seal(KEY).opened(change(sealed), "acme", "zoe")  # type: ignore[operator]
+    with pytest.raises(CannotOpen):
+        Seal(bytes(32)).opened(sealed, "acme", "zoe")
+
+
+def test_a_key_is_made_once_whoever_comes_first_and_is_the_owners_alone(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        seals = list(pool.map(lambda _: Seal.of(tmp_path), range(4)))
+    sealed = seals[0].sealed("secret")
+    assert {seal.opened(sealed) for seal in seals} == {"secret"}
+    assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
+    assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600

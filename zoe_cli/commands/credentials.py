@@ -1,0 +1,71 @@
+"""storage credentials: set, show, remove how a tenant logs in to services of the object store."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Rows, emit, note
+from zoe_cli.registry import add
+from zoe_cli.units import clock
+from zoe_lib.wire import CredentialRequest, CredentialView
+
+app = typer.Typer(help="How the tenant logs in to services of the object store.", no_args_is_help=True)
+
+Service = Annotated[str, typer.Argument(metavar="SERVICE", help="Its name, as in swift2d://container.SERVICE/prefix.")]
+Tenant = Annotated[str | None, typer.Option(help="Another tenant than the own, as an admin.")]
+
+
+def show(context: typer.Context, tenant: Tenant = None) -> None:
+    """List the services that the tenant has credentials for; keys are never shown."""
+    with options(context).client() as client:
+        answer = client.storage_credentials(tenant)
+    emit(answer, options(context).output, _rows(answer.credentials))
+    if missing := sorted(set(answer.services) - {one.service for one in answer.credentials}):
+        note(f"without credentials: {', '.join(missing)}")
+
+
+def set_one(
+    context: typer.Context,
+    service: Service,
+    user: Annotated[str, typer.Option(help="Who logs in: Swift's account:user, or the access key of S3.")],
+    key_file: Annotated[Path | None, typer.Option(help="A file with the key; - or default: standard input.")] = None,
+    tenant: Tenant = None,
+) -> None:
+    """Keep how the tenant logs in to a service. The key is read from a file or the terminal, never from an argument."""
+    request = CredentialRequest(user=user, key=_key(key_file))
+    with options(context).client() as client:
+        kept = client.set_storage_credential(service, request, tenant)
+    emit(kept, options(context).output, _rows([kept]))
+
+
+def remove(context: typer.Context, service: Service, tenant: Tenant = None) -> None:
+    """Forget how the tenant logs in to a service; what runs already keeps what it got."""
+    with options(context).client() as client:
+        client.remove_storage_credential(service, tenant)
+    emit({"removed": service}, options(context).output, Rows(("removed",), [(service,)]))
+
+
+def _key(file: Path | None) -> str:
+    if file is not None and str(file) != "-":
+        try:
+            return file.read_text().strip()
+        except OSError as error:
+            raise typer.BadParameter(f"{file}: {error.strerror}") from None
+    if sys.stdin.isatty():
+        return str(typer.prompt("key", hide_input=True, err=True))
+    return sys.stdin.read().strip()
+
+
+def _rows(credentials: list[CredentialView]) -> Rows:
+    rows = [(one.service, one.user, one.tenant, clock(one.set_at_s), one.set_by) for one in credentials]
+    return Rows(("service", "user", "tenant", "set", "by"), rows)
+
+
+add(app, "set", set_one, ("zoe storage credentials set zoe --user acme:ann --key-file swift.key",))
+add(app, "show", show, ("zoe storage credentials show",))
+add(app, "remove", remove, ("zoe storage credentials remove zoe",))

@@ -1,0 +1,65 @@
+"""Secrets of tenants as the store keeps them: encrypted by a key that is in a file, never in the database.
+
+AES-256-GCM (NIST SP 800-38D) with a random nonce for each sealing. What a secret belongs to is authenticated, so
+that a row moved to another tenant cannot be opened there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+KEY_FILE = "credentials.key"
+_KEY_BITS = 256
+_NONCE_BYTES = 12
+
+
+class CannotOpen(Exception):  # noqa: N818 - the name is the fact
+    """Sealed by another key, or for something else, or not by us."""
+
+
+class Seal:
+    """Seals and opens with one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(key)
+
+    @classmethod
+    def of(cls, keys_dir: Path) -> Seal:
+        """With the key of an installation, made where there is none; API and master share the directory."""
+        path = keys_dir / KEY_FILE
+        if not path.exists():
+            _make(path)
+        return cls(path.read_bytes())
+
+    def sealed(self, secret: str, *belongs_to: str) -> bytes:
+        """The secret, readable only by the key, and only for the same thing."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, secret.encode(), _bound(belongs_to))
+
+    def opened(self, sealed: bytes, *belongs_to: str) -> str:
+        """The secret again; CannotOpen."""
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(belongs_to)).decode()
+        except (InvalidTag, ValueError):
+            raise CannotOpen(f"what is kept for {' '.join(belongs_to)} cannot be opened by this key") from None
+
+
+def _bound(belongs_to: tuple[str, ...]) -> bytes:
+    return "\0".join(belongs_to).encode()
+
+
+def _make(path: Path) -> None:
+    """Once, whoever else begins at the same moment: a link to a whole file is made, or is there already."""
+    draft = path.with_suffix(f".{os.getpid()}-{os.urandom(4).hex()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(AESGCM.generate_key(_KEY_BITS))
+        file.flush()
+        os.fsync(file.fileno())
+    with contextlib.suppress(FileExistsError):
+        os.link(draft, path)
+    draft.unlink()
