@@ -96,8 +96,7 @@ class Master:
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
         held = self._images.check(now_s, plan_id)
-        supply, locality = self._granting.supply(), self._granting.locality()
-        snapshot = replace(self._picture.snapshot(now_s, nodes, held), storage=supply, locality=locality)
+        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), self._granting.locality())
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._picture.policy)

@@ -55,8 +55,8 @@ class Observer:
         except IllegalTransition as error:
             log.error("illegal observation", execution=execution.id, why=str(error))
             return None
-        _, consequences = settle(changed, now_s, self._picture.policy, cause_id)
-        kept = self._picture.append(execution, [*events, *consequences])
+        settled, consequences = settle(changed, now_s, self._picture.policy, cause_id)
+        kept = self._picture.append(execution, [*events, *consequences], settled)
         if kept is not None and kept.state is not execution.state:
             self._reached_state(kept)
         return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import structlog
 
@@ -19,6 +20,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
 from zoe_master.backlog import Backlog
@@ -31,6 +33,7 @@ from zoe_master.scheduler.snapshot import Snapshot
 log = structlog.get_logger(__name__)
 
 _ENTRIES_PER_READ = 1000
+_NOTHING_TOLD: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 class Picture:
@@ -71,15 +74,15 @@ class Picture:
                 self.policy = self._store.policy()
         return self._journal_id
 
-    def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
+    def append(self, execution: Execution, events: Sequence[Event], after: Execution | None = None) -> Execution | None:
         """Write events and keep the result; None when that was refused, mostly since somebody else was faster.
 
-        Then the newer state is here instead, and the next tick decides again.
+        Then the newer state is here instead, and the next tick decides again. `after` is the result, if it is known.
         """
         if not events:
             return execution
         try:
-            changed = self._store.append(execution.id, events, execution.version, self._epoch)
+            changed = self._store.append(execution.id, events, execution.version, self._epoch, after)
         except ConcurrentUpdate:
             self._raced = True
             self._reload(execution.id)
@@ -111,19 +114,28 @@ class Picture:
         wrote, self._wrote = self._wrote, False
         return wrote
 
-    def snapshot(self, now_s: float, nodes: Sequence[Node], held: Mapping[ExecutionId, Reason]) -> Snapshot:
+    def snapshot(
+        self,
+        now_s: float,
+        nodes: Sequence[Node],
+        held: Mapping[ExecutionId, Reason],
+        storage: Supply | None = None,
+        locality: Mapping[str, frozenset[str]] = _NOTHING_TOLD,
+    ) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
         active = self.active()
         by_usage = self.policy.order == "fair-share"
         return Snapshot(
             now_s=now_s,
-            nodes=tuple(self._with_hold(node) for node in nodes),
+            nodes=tuple(map(self._with_hold, nodes) if self.policy.node_holds else nodes),
             held=held,
             queued=self.backlog.ranked(self.policy),
             active=active,
             past_runs=self._kinds.frozen(),
             used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
             departed=self._history.departed if self.policy.order == "psbs" else (),
+            storage=storage,
+            locality=locality,
         )
 
     def _with_hold(self, node: Node) -> Node:

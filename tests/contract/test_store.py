@@ -130,6 +130,25 @@ def test_events_are_applied_in_order_and_journaled(open_store: OpenStore) -> Non
     assert [(e.kind, e.version) for e in store.journal(0, 10)] == [("submitted", 1), ("queued", 2), ("refused", 3)]
 
 
+def test_what_a_caller_found_events_to_lead_to_is_kept(open_store: OpenStore) -> None:
+    store = open_store()
+    submitted = store.submit(execution(), "request-1")
+    after = apply(submitted, queued())
+    assert store.append(submitted.id, [queued()], 1, None, after) == after
+    assert open_store().execution(submitted.id) == after
+    with pytest.raises(ConcurrentUpdate):
+        store.append(submitted.id, [queued()], 1, None, after)
+
+
+def test_what_cannot_be_kept_is_replaced_in_what_a_caller_found_too(open_store: OpenStore) -> None:
+    store = open_store()
+    submitted = store.submit(execution(), "request-1")
+    event = ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS, message="odd \x00")
+    stored = store.append(submitted.id, [event], 1, None, apply(submitted, event))
+    assert stored.message == "odd \ufffd"
+    assert open_store().execution(submitted.id) == stored
+
+
 def test_an_old_version_is_refused(open_store: OpenStore) -> None:
     first, second = open_store(), open_store()
     first.submit(execution(), "request-1")

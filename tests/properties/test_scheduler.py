@@ -22,7 +22,7 @@ from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.scheduler.admission import admit
+from zoe_master.scheduler.admission import admit, core_requests
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
@@ -205,8 +205,18 @@ def test_plans_are_sound_and_leave_nothing_behind(first_seed: int) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
+        check_refusals(snapshot, policy)
         kept = replace(snapshot, queued=Ranking(policy, snapshot.past_runs, snapshot.queued).frozen())
         assert plan == schedule(kept, policy), f"seed {seed}: another plan for a queue that is kept ranked"
+
+
+def check_refusals(snapshot: Snapshot, policy: Policy) -> None:
+    """Counted at once or node by node, the same filters refuse."""
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
+    for execution in snapshot.queued:
+        for request in core_requests(execution, placer):
+            by_node = Counter(name for name, _ in placer.refusals(request).values())
+            assert placer.refused_by(request) == dict(by_node)
 
 
 def with_storage(snapshot: Snapshot, chance: random.Random) -> Snapshot:

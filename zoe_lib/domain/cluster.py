@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups
+from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.resources import Resources
 
 # Says how many bytes per second a node's path to the object store can move.
 STORAGE_PATH_LABEL = "storage_bytes_per_s"
@@ -145,11 +145,12 @@ def _instances_in(wanted: Resources, room: Resources) -> int:
 
 
 def _sum_never_fits(application: Application, platform: Sequence[Node], gateway: Resources) -> Reason | None:
-    groups = core_groups(application, gateway)
-    wanted = total(component.reservation * count for component, count in groups)
-    everything = Resources()
-    for node in platform:
-        everything = everything + node.total
+    wanted = core_total(application, gateway)
+    everything = Resources(
+        sum(node.total.cores_milli for node in platform),
+        sum(node.total.memory_bytes for node in platform),
+        {kind: sum(node.total.devices.get(kind, 0) for node in platform) for kind in wanted.devices},
+    )
     if wanted.fits_in(everything):
         return None
     return _never(

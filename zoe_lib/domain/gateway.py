@@ -54,6 +54,12 @@ def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[
     return groups
 
 
+def core_total(application: Application, gateway: Resources) -> Resources:
+    """What the core reserves in all, with its gateway."""
+    core = application.core_resources()
+    return core + gateway if gateway != NO_GATEWAY and bearing_component(application) is not None else core
+
+
 def held(execution: Execution, gateway: Resources) -> Iterator[tuple[Service, Resources]]:
     """What the services of an execution hold on their nodes, the gateway's share at its bearer.
 

@@ -84,7 +84,7 @@ def apply(execution: Execution, event: ev.Event) -> Execution:
         raise IllegalTransition(execution, event, f"it is {execution.state}")
     if isinstance(event, ev.ServiceEvent):
         _check_service(execution, event)
-    return _change(event, execution, execution.version + 1)
+    return _change.registry[type(event)](event, execution, execution.version + 1)
 
 
 def _check_service(execution: Execution, event: ev.ServiceEvent) -> None:

@@ -206,10 +206,16 @@ class Store(Protocol):
         ...
 
     def append(
-        self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
+        self,
+        execution_id: ExecutionId,
+        events: Sequence[Event],
+        expected_version: int,
+        leader_epoch: int | None,
+        after: Execution | None = None,
     ) -> Execution:
         """Apply events in order and write them with their projection, in one transaction; the execution after them.
 
+        `after` is what they lead to from the expected version, by a caller who has applied them already.
         Raises NotLeader, NotFound, ConcurrentUpdate, or the lifecycle's IllegalTransition, looked for in this order.
         """
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event, Submitted
@@ -100,10 +101,15 @@ class MemoryStore:
         return stored
 
     def append(
-        self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
+        self,
+        execution_id: ExecutionId,
+        events: Sequence[Event],
+        expected_version: int,
+        leader_epoch: int | None,
+        after: Execution | None = None,
     ) -> Execution:
         """Write events with their projection."""
-        events = checked(events)
+        clean = checked(events)
         with self._reached() as state:
             self._check_leader(leader_epoch)
             execution = self.execution(execution_id)
@@ -111,12 +117,12 @@ class MemoryStore:
                 raise ConcurrentUpdate(
                     f"execution {execution_id} has version {execution.version}, not {expected_version}"
                 )
-            for event in events:
-                execution = apply(execution, event)
-            state.put(execution)
-            state.record(execution, events)
+            if after is None or clean is not events:
+                after = reduce(apply, clean, execution)
+            state.put(after)
+            state.record(after, clean)
         state.tell()
-        return execution
+        return after
 
     def execution(self, execution_id: ExecutionId) -> Execution:
         """One execution."""

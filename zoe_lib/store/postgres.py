@@ -80,11 +80,19 @@ class PostgresStore:
         self._database.write_repeatable(lambda c: submitting.write(c, submissions))
 
     def append(
-        self, execution_id: ExecutionId, events: Sequence[Event], expected_version: int, leader_epoch: int | None
+        self,
+        execution_id: ExecutionId,
+        events: Sequence[Event],
+        expected_version: int,
+        leader_epoch: int | None,
+        after: Execution | None = None,
     ) -> Execution:
         """Write events with their projection."""
-        events = checked(events)
-        stored = self._database.write(lambda c: self._append(c, execution_id, events, expected_version, leader_epoch))
+        clean = checked(events)
+        known = after if clean is events else None
+        stored = self._database.write(
+            lambda c: self._append(c, execution_id, clean, expected_version, leader_epoch, known)
+        )
         self._recent.keep(stored)
         return stored
 
@@ -95,16 +103,17 @@ class PostgresStore:
         events: Sequence[Event],
         version: int,
         epoch: int | None,
+        after: Execution | None,
     ) -> Execution:
         writing.check_leader(connection, epoch)
         before = self._recent.get(execution_id, version)
         if before is not None:
             try:
-                return writing.append(connection, self._applications, before, events)
+                return writing.append(connection, self._applications, before, events, after)
             except IllegalTransition:  # of a version that may be over: then that is the answer
                 pass
         before = writing.current(connection, self._applications, execution_id, version)
-        return writing.append(connection, self._applications, before, events)
+        return writing.append(connection, self._applications, before, events, after)
 
     def execution(self, execution_id: ExecutionId) -> Execution:
         """One execution."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from zoe_lib.domain.events import Event
@@ -28,10 +29,11 @@ def cleaned(event: Event) -> Event:
 
 
 def checked(events: Sequence[Event]) -> Sequence[Event]:
-    """The events, cleaned; ValueError for none at all."""
+    """The events, cleaned, and the very same ones when they were clean; ValueError for none at all."""
     if not events:
         raise ValueError("nothing to append")
-    return [cleaned(event) for event in events]
+    clean = [cleaned(event) for event in events]
+    return events if all(map(is_, clean, events)) else clean
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
-from zoe_lib.domain.gateway import core_groups
+from zoe_lib.domain.gateway import core_groups, core_total
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import total
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
@@ -82,8 +80,8 @@ def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
     never = never_fits(execution.application, nodes)
     if never is not None:
         return never
-    counts = Counter(name for name, _ in placer.refusals(request).values())
-    core = total(c.reservation * count for c, count in core_groups(execution.application, placer.ledger.gateway))
+    counts = placer.refused_by(request)
+    core = core_total(execution.application, placer.ledger.gateway)
     refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
     return Reason(
         ReasonCode.NO_RESOURCES,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
@@ -55,24 +56,36 @@ def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) 
     """The earliest end after which the blocked execution fits, and the ledger then with its places taken.
 
     What fits once fits ever after, so the ends are halved. The ledger of the latest known not to suffice is kept, and
-    only what is released after it is added: all in all every release once.
+    only what is released after it is added: all in all every release once. None is made while too few cores are free
+    on all nodes together.
     """
     ordered = sorted([release for release in releases if release[0] < math.inf], key=_end)
+    enough = _enough_cores(blocked, placer, ordered)
     low, high = 0, len(ordered)  # before `low` it is known not to fit, from `high` on it does
-    too_early = placer.ledger
+    too_early, counted = placer.ledger, 0  # with so many releases
     then: Ledger | None = None
     while low < high:
         after = bisect_right(ordered, ordered[(low + high) // 2][0], key=_end)
+        if after < enough:
+            low = after
+            continue
         ledger = too_early.copy()
-        for _, holdings in ordered[low:after]:
+        for _, holdings in ordered[counted:after]:
             for node, amount in holdings:
                 ledger.give_back(node, amount)
         later = placer.on(ledger)
         if not surely_refused(blocked, later) and isinstance(admit(blocked, later), tuple):
             then, high = ledger, bisect_left(ordered, ordered[after - 1][0], key=_end)
         else:
-            too_early, low = ledger, after
+            too_early, counted, low = ledger, after, after
     return (math.inf, None) if then is None else (ordered[high][0], then)
+
+
+def _enough_cores(blocked: Execution, placer: Placer, ordered: Sequence[Release]) -> int:
+    """How many releases at least it takes before the core's cores could be free, wherever they are."""
+    released = (sum(amount.cores_milli for _, amount in holdings) for _, holdings in ordered)
+    free = list(accumulate(released, initial=placer.ledger.free_cores_in_all))
+    return bisect_left(free, blocked.application.core_resources().cores_milli)
 
 
 def _end(release: Release) -> float:

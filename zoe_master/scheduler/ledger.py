@@ -41,7 +41,8 @@ class Ledger:
         self.free_memory = [amount.memory_bytes for amount in usable]
         self.free_devices = [dict(amount.devices) for amount in usable]
         self.services = [0] * len(self.nodes)
-        self._free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
+        self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
+        """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
         self.gateway = gateway_reservation(self.nodes)
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""
@@ -70,7 +71,7 @@ class Ledger:
         """Keep of each amount what is free here and there."""
         self.free_cores = list(map(min, self.free_cores, other.free_cores))
         self.free_memory = list(map(min, self.free_memory, other.free_memory))
-        self._free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
+        self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         self.free_devices = [
             {kind: min(amount, theirs.get(kind, 0)) for kind, amount in ours.items()}
             for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
@@ -104,7 +105,7 @@ class Ledger:
 
     def lacks_cores(self, cores_milli: int) -> bool:
         """Whether so many cores are not even free on all nodes together: the quick no before any placement is tried."""
-        return cores_milli > self._free_cores_in_all
+        return cores_milli > self.free_cores_in_all
 
     def free(self, node: int) -> Resources:
         """What is left on a node now."""
@@ -127,7 +128,7 @@ class Ledger:
         self.changes.append(node)
         before = self.free_cores[node]
         after = self.free_cores[node] = before + sign * amount.cores_milli
-        self._free_cores_in_all += max(after, 0) - max(before, 0)
+        self.free_cores_in_all += max(after, 0) - max(before, 0)
         self.free_memory[node] += sign * amount.memory_bytes
         self.services[node] -= sign
         if amount.devices:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
+from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
@@ -144,14 +146,26 @@ class Placer:
 
     def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
         """For every node that cannot take one more: the filter that refused and its reason."""
-        result: dict[str, tuple[str, str]] = {}
-        for node in self.ledger.nodes:
-            for name, check in self._named:
-                text = check(request, node, self.ledger)
-                if text is not None:
-                    result[node.name] = (name, text)
-                    break
-        return result
+        asked = ((node, self._refusal(request, node)) for node in self.ledger.nodes)
+        return {node.name: refusal for node, refusal in asked if refusal is not None}
+
+    def refused_by(self, request: Request) -> dict[str, int]:
+        """How many nodes each filter refuses one more, as `refusals` has them."""
+        reservation = request.component.reservation
+        asked: Iterable[Node] = self.ledger.nodes
+        counts: Counter[str] = Counter()
+        if not self._dynamic and not reservation.devices:
+            # Nothing but room can be missing on the eligible ones, of which the ledger knows the most nodes at once.
+            eligible = self._eligible_nodes(request)
+            counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
+            others = set(range(len(self.ledger.nodes))).difference(eligible)
+            asked = (self.ledger.nodes[i] for i in others)
+        counts.update(refusal[0] for node in asked if (refusal := self._refusal(request, node)) is not None)
+        return dict(+counts)
+
+    def _refusal(self, request: Request, node: Node) -> tuple[str, str] | None:
+        answers = ((name, check(request, node, self.ledger)) for name, check in self._named)
+        return next(((name, text) for name, text in answers if text is not None), None)
 
     def _eligible_nodes(self, request: Request) -> list[int]:
         key = request.component.labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from sqlalchemy import Connection, select, text, update
 from sqlalchemy.dialects.postgresql import insert
@@ -34,11 +35,14 @@ def append(
     applications: Applications,
     before: Execution,
     events: Sequence[Event],
+    after: Execution | None = None,
 ) -> Execution:
-    """Apply events to what the caller believes is stored; ConcurrentUpdate or NotFound when it is not."""
-    after = before
-    for event in events:
-        after = apply(after, event)
+    """Apply events to what the caller believes is stored; ConcurrentUpdate or NotFound when it is not.
+
+    `after` is what they lead to, if that is known.
+    """
+    if after is None:
+        after = reduce(apply, events, before)
     unchanged = (executions.c.id == before.id, executions.c.version == before.version)
     if connection.execute(update(executions).where(*unchanged), changing_values(after)).rowcount != 1:
         current(connection, applications, before.id, before.version)

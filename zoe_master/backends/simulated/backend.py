@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import changed
 from zoe_master.backends.base import (
     Address,
     BackendError,
@@ -80,7 +81,10 @@ class SimulatedBackend:
         for service in self._services.values():
             if service.present.state not in FINAL_STATES and service.start.node in counts:
                 counts[service.start.node] += 1
-        return [replace(node, containers=node.containers + counts[name]) for name, node in self._nodes.items()]
+        return [
+            changed(node, containers=node.containers + count) if count else node
+            for node, count in zip(self._nodes.values(), counts.values(), strict=True)
+        ]
 
     def start(self, start: Start) -> None:
         """Begin the timeline of a service; a known or forgotten id is ignored."""
