@@ -1,8 +1,9 @@
-"""Clusters and queues that several benchmarks look at."""
+"""Clusters and queues that several benchmarks look at; a queue is ranked by the default policy, as a master has it."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 
 from benchmarks.scheduler_smoke import GIB, queued
@@ -14,6 +15,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ranking import Ranked, Ranking
 from zoe_master.scheduler.snapshot import Snapshot
 
 PLACED = 1000
@@ -38,8 +40,8 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
     """The same, but so many services of one core come first."""
     picture = blocked(nodes, executions - placed)
     small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
-    first = tuple(replace(queued(10**7 + i, small), priority=1) for i in range(placed))
-    return replace(picture, queued=(*first, *picture.queued))
+    first = (replace(queued(10**7 + i, small), priority=1) for i in range(placed))
+    return replace(picture, queued=_ranked([*first, *picture.queued]))
 
 
 def mixed(nodes: int, executions: int) -> Snapshot:
@@ -55,16 +57,20 @@ def mixed(nodes: int, executions: int) -> Snapshot:
     starts = schedule(empty, Policy()).starts
     active = [apply(e, StartPlanned(at_s=1.0, placements=starts[e.id])) for e in everybody if e.id in starts]
     waiting = [e for e in everybody if e.id not in starts][:executions]
-    return Snapshot(2.0, empty.nodes, tuple(waiting), tuple(active))
+    return Snapshot(2.0, empty.nodes, _ranked(waiting), tuple(active))
 
 
 def _nodes(count: int, cores: int) -> tuple[Node, ...]:
     return tuple(Node(f"node{i:05}", Resources(cores * 1000, 128 * GIB)) for i in range(count))
 
 
-def _queue(count: int, service: Component) -> tuple[Execution, ...]:
+def _queue(count: int, service: Component) -> Ranked:
     application = Application("bench", (service,))
-    return tuple(queued(i, application) for i in range(count))
+    return _ranked(queued(i, application) for i in range(count))
+
+
+def _ranked(executions: Iterable[Execution]) -> Ranked:
+    return Ranking(Policy(), {}, list(executions)).frozen()
 
 
 def _running(number: int, node: Node, cores: int) -> Execution:

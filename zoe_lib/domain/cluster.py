@@ -69,7 +69,8 @@ def storage_path(node: Node) -> float | None:
 
 def gateway_reservation(nodes: Iterable[Node]) -> Resources:
     """What the gateway of an execution takes on these nodes; nothing where the back-end needs none."""
-    return next((node.gateway for node in nodes), NO_GATEWAY)
+    gateway = next((node.gateway for node in nodes), NO_GATEWAY)
+    return gateway if gateway != NO_GATEWAY else NO_GATEWAY
 
 
 def lacks_labels(component: Component, node: Node) -> str | None:
@@ -117,7 +118,7 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
 
 
 def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
-    labelled = [node for node in platform if lacks_labels(component, node) is None]
+    labelled = [n for n in platform if lacks_labels(component, n) is None] if component.labels else platform
     if not labelled:
         wanted = ", ".join(f"{k}={v}" for k, v in component.labels)
         return _never(f"component {component.name} wants a node labelled {wanted}; there is none", component.name)

@@ -7,11 +7,11 @@ overhead of a pod does in Kubernetes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.execution import SERVICE_TERMINAL_STATES, Execution, Service
 from zoe_lib.domain.resources import Resources
 
 NO_GATEWAY = Resources()
@@ -60,20 +60,25 @@ def core_total(application: Application, gateway: Resources) -> Resources:
     return core + gateway if gateway != NO_GATEWAY and bearing_component(application) is not None else core
 
 
-def held(execution: Execution, gateway: Resources) -> Iterator[tuple[Service, Resources]]:
+def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Resources]]:
     """What the services of an execution hold on their nodes, the gateway's share at its bearer.
 
     The gateway stays until everything has ended, even if its bearer ends before.
     """
-    services = [service for service in execution.services if service.alive and service.node is not None]
-    bearing = bearing_component(execution.application) if gateway != NO_GATEWAY and services else None
-    for service in services:
-        amount = execution.component_of(service).reservation
-        yield service, amount + gateway if _bears(service, bearing) else amount
-    if bearing is not None and not any(_bears(service, bearing) for service in services):
+    holding = [
+        (service, execution.component_of(service).reservation)
+        for service in execution.services
+        if service.node is not None and service.state not in SERVICE_TERMINAL_STATES
+    ]
+    bearing = bearing_component(execution.application) if gateway is not NO_GATEWAY and holding else None
+    if bearing is None:
+        return holding
+    with_it = [(s, amount + gateway if _bears(s, bearing) else amount) for s, amount in holding]
+    if not any(_bears(service, bearing) for service, _ in holding):
         ended = bearer(execution)
         if ended is not None and ended.node is not None:
-            yield ended, gateway
+            with_it.append((ended, gateway))
+    return with_it
 
 
 def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:

@@ -40,7 +40,7 @@ class Guarantees:
         self._first_starts_s = math.inf
         self._beside_first = Rates()
         for execution in active:
-            if required(execution.application) is not None:
+            if execution.application.storage is not None and required(execution.application) is not None:
                 self._add(execution, estimates.end_s(execution, now_s))
 
     def refusal(self, execution: Execution) -> Reason | None:

@@ -36,10 +36,9 @@ class Ledger:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}
         self.total_memory = np.array([n.total.memory_bytes for n in self.nodes], dtype=np.float64)
-        usable = [node.usable for node in self.nodes]
-        self.free_cores = [amount.cores_milli for amount in usable]
-        self.free_memory = [amount.memory_bytes for amount in usable]
-        self.free_devices = [dict(amount.devices) for amount in usable]
+        self.free_cores = [node.total.cores_milli - node.foreign.cores_milli for node in self.nodes]
+        self.free_memory = [node.total.memory_bytes - node.foreign.memory_bytes for node in self.nodes]
+        self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
         self.services = [0] * len(self.nodes)
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""

@@ -171,8 +171,11 @@ class Placer:
         key = request.component.labels
         eligible = self._eligible.get(key)
         if eligible is None:
-            every = range(len(self.ledger.nodes))
-            eligible = self._eligible[key] = [i for i in every if self._passes(request, i, self._static)]
+            ledger = self.ledger
+            eligible = list(range(len(ledger.nodes)))
+            for check in self._static:
+                eligible = [i for i in eligible if check(request, ledger.nodes[i], ledger) is None]
+            self._eligible[key] = eligible
         return eligible
 
     def _fits(self, request: Request, node: int) -> bool:

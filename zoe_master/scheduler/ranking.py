@@ -8,7 +8,7 @@ waits is kept as by `fifo`, and each pass ranks it.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
@@ -45,7 +45,9 @@ def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
 class Ranking:
     """The sequence of what waits under one policy. `past_runs` may change; `put` those anew then whom it is about."""
 
-    def __init__(self, policy: Policy, past_runs: Mapping[RunKey, float], executions: Iterable[Execution] = ()) -> None:
+    def __init__(
+        self, policy: Policy, past_runs: Mapping[RunKey, float], executions: Collection[Execution] = ()
+    ) -> None:
         self.by = ranked_by(policy)
         self._order = ORDERS[self.by[0]]
         self._moment = Moment(_ANY_TIME_S, policy, Estimates(past_runs))
