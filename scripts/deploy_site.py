@@ -12,6 +12,8 @@ from pathlib import Path
 from zoe_embedded.home import write_private
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.sealing import KEY_FILE as CREDENTIALS_KEY
+from zoe_lib.sealing import new_key
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "deploy" / "zoe.toml.example"
 # Root hands the files to this user, who needs no name: the containers run as it.
@@ -54,6 +56,7 @@ class Site:
         self._secret("postgres_password", secrets.token_hex(24))
         password = (self.path / "secrets" / "postgres_password").read_text()
         self._secret("pgpass", f"postgres:5432:zoe:zoe:{password}\n")
+        self._secret(CREDENTIALS_KEY, new_key())
         missing = [name for name in KEY_FILES if not (self.path / "secrets" / name).exists()]
         if missing:
             with tempfile.TemporaryDirectory(dir=self.path) as draft:

@@ -288,7 +288,7 @@ class OwnController:
     def sample(self, view_id: str) -> ViewSample:
         """What a part of a view's source takes to read, as the controller measures it now."""
         told = self._line.ask("POST", f"{self._mine}/views/{quote(view_id, safe='')}/sample")
-        return _read(lambda: ViewSample(**{**told, "columns": tuple(told["columns"])}))
+        return _read(lambda: _sample(told))
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""
@@ -316,6 +316,20 @@ def connect(settings: ControllerSettings, line: Line | None = None) -> CrystalCo
         return OwnController(line, settings)
     later = line.ask("GET", "/policies/slos", absent=False) is not False
     return CrystalController(line, settings, (Later if later else Appendix)(line, settings.owner))
+
+
+def _sample(told: Mapping[str, Any]) -> ViewSample:
+    rate = told["rate_bytes_per_s"]
+    return ViewSample(
+        source_bytes=int(told["source_bytes"]),
+        sampled_bytes=int(told["sampled_bytes"]),
+        delivered_bytes=int(told["delivered_bytes"]),
+        selected_bytes=int(told["selected_bytes"]),
+        plain_s=float(told["plain_s"]),
+        view_s=float(told["view_s"]),
+        rate_bytes_per_s=None if rate is None else int(rate),
+        columns=tuple(str(name) for name in told["columns"]),
+    )
 
 
 def _places(line: Line, uri: str) -> Sequence[str]:

@@ -34,7 +34,7 @@ class Seal:
         path = keys_dir / KEY_FILE
         if not path.exists():
             _make(path)
-        return cls(path.read_bytes())
+        return cls(bytes.fromhex(path.read_text()))
 
     def sealed(self, secret: str, *belongs_to: str) -> bytes:
         """The secret, readable only by the key, and only for the same thing."""
@@ -53,11 +53,16 @@ def _bound(belongs_to: tuple[str, ...]) -> bytes:
     return "\0".join(belongs_to).encode()
 
 
+def new_key() -> str:
+    """The text of a new key file."""
+    return AESGCM.generate_key(_KEY_BITS).hex() + "\n"
+
+
 def _make(path: Path) -> None:
     """Once, whoever else begins at the same moment: a link to a whole file is made, or is there already."""
     draft = path.with_suffix(f".{os.getpid()}-{os.urandom(4).hex()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(AESGCM.generate_key(_KEY_BITS))
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(new_key())
         file.flush()
         os.fsync(file.fileno())
     with contextlib.suppress(FileExistsError):

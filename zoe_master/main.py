@@ -80,9 +80,9 @@ class Process:
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
         backend = make_backend(self._settings, self._store, self._waker)
-        storage = keeper_of(self._settings, self._waker)
+        reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
+        storage = keeper_of(self._settings, self._waker, reach)
         try:
-            reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
             master = Master(
                 self._store,
                 backend,
@@ -152,7 +152,7 @@ def reach_of(settings: Settings) -> Reach:
     return crash
 
 
-def keeper_of(settings: Settings, waker: Waker) -> KeeperThread | None:
+def keeper_of(settings: Settings, waker: Waker, reach: Reach) -> KeeperThread | None:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
@@ -165,17 +165,17 @@ def keeper_of(settings: Settings, waker: Waker) -> KeeperThread | None:
         lease_s=settings.storage_lease_s,
     )
     for_views = replace(wanted, timeout_s=settings.storage_view_timeout_s, attempts=1)
-    return KeeperThread(LazyController(wanted), LazyController(for_views), waker, settings.storage_interval_s)
+    return KeeperThread(LazyController(wanted), LazyController(for_views), waker, settings.storage_interval_s, reach)
 
 
 def connectors_of(settings: Settings, store: Store) -> Connectors:
     """What services are told of the object store."""
     places = {name: Place(place.url, place.region) for name, place in settings.storage_services.items()}
-    seal = Seal.of(settings.keys_dir)
 
     def credentials(tenant: str) -> dict[str, Credential]:
-        found = {}
+        found: dict[str, Credential] = {}
         for one in store.storage_credentials(tenant):
+            seal = Seal.of(settings.keys_dir)
             try:
                 found[one.service] = Credential(one.login, seal.opened(one.sealed, tenant, one.service, one.login))
             except CannotOpen as error:

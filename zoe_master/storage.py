@@ -18,6 +18,7 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import BandwidthSlo, StorageUnavailableError, Verdict, View
 from zoe_lib.domain.promises import Rates, Supply
+from zoe_master.steps import Reach, Step, pass_by
 from zoe_master.views import ViewLooks
 from zoe_master.waker import Waker
 
@@ -83,9 +84,9 @@ class Keeper(Protocol):
 class InlineKeeper:
     """Asks at once, where that takes no time: simulated controllers."""
 
-    def __init__(self, controller: StorageController) -> None:
-        self._slos = _SloLooks(controller)
-        self._views = ViewLooks(controller)
+    def __init__(self, controller: StorageController, reach: Reach = pass_by) -> None:
+        self._slos = _SloLooks(controller, reach)
+        self._views = ViewLooks(controller, reach)
         self._wanted: Wanted | None = None
 
     def want(self, wanted: Wanted) -> None:
@@ -109,9 +110,14 @@ class KeeperThread:
     """
 
     def __init__(
-        self, controller: StorageController, for_views: StorageController, waker: Waker, interval_s: float
+        self,
+        controller: StorageController,
+        for_views: StorageController,
+        waker: Waker,
+        interval_s: float,
+        reach: Reach = pass_by,
     ) -> None:
-        slos, views = _SloLooks(controller), ViewLooks(for_views)
+        slos, views = _SloLooks(controller, reach), ViewLooks(for_views, reach)
         self._slos = _Loop("zoe-storage", slos.look, Seen(), Seen(_AWAY), waker, interval_s)
         none: Mapping[str, Verdict] = {}
         self._views = _Loop("zoe-views", lambda wanted: _look_at_views(views, wanted), none, none, waker, interval_s)
@@ -198,8 +204,9 @@ def _look_at_views(views: ViewLooks, wanted: Wanted | None) -> Mapping[str, Verd
 class _SloLooks:
     """One look after the other. Where objects are is asked once, as long as somebody wants to know."""
 
-    def __init__(self, controller: StorageController) -> None:
+    def __init__(self, controller: StorageController, reach: Reach) -> None:
         self._controller = controller
+        self._reach = reach
         self._places: dict[str, frozenset[str]] = {}
 
     def look(self, wanted: Wanted | None) -> Seen:
@@ -222,9 +229,11 @@ class _SloLooks:
         there = self._controller.slos()
         for tenant in sorted(there.keys() - wanted.keys()):
             self._controller.clear_slo(tenant)
+            self._reach(Step.SLO_CLEARED)
         for tenant in sorted(wanted):
             if there.get(tenant) != _slo(wanted[tenant]):
                 self._controller.set_slo(tenant, _slo(wanted[tenant]))
+                self._reach(Step.SLO_SET)
         return self._controller.slos()
 
     def _locate(self, uris: frozenset[str]) -> None:

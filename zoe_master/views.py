@@ -12,6 +12,7 @@ from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.promises import pushed_down
 from zoe_lib.domain.storage import InputRead, StorageObject
+from zoe_master.steps import Reach, Step
 
 log = structlog.get_logger(__name__)
 
@@ -55,8 +56,9 @@ def _can_be(one: StorageObject) -> bool:
 class ViewLooks:
     """One look after the other. Whether a view pays is found out once, as long as somebody wants to know."""
 
-    def __init__(self, controller: StorageController) -> None:
+    def __init__(self, controller: StorageController, reach: Reach) -> None:
         self._controller = controller
+        self._reach = reach
         self._verdicts: dict[str, Verdict] = {}
 
     def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, Verdict]:
@@ -70,6 +72,7 @@ class ViewLooks:
         keep = {view_id for view_id in views if view_id not in self._verdicts or self._verdicts[view_id].used}
         for view_id in sorted(there - keep):
             self._controller.drop_view(view_id)
+            self._reach(Step.VIEW_DROPPED)
         for view_id in sorted(keep - there):
             self._make_again(views[view_id])
         return dict(self._verdicts)
@@ -77,6 +80,7 @@ class ViewLooks:
     def _judge(self, view: View) -> Verdict:
         try:
             self._controller.create_view(view)
+            self._reach(Step.VIEW_MADE)
             return verdict(self._controller.sample(view.id))
         except StorageUnavailableError as error:
             return Verdict(False, (), f"plainly: there is no view ({error})")

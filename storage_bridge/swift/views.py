@@ -18,6 +18,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
+from swift.common.constraints import CONTAINER_LISTING_LIMIT
 from swift.common.swob import (
     HTTPBadRequest,
     HTTPConflict,
@@ -215,9 +216,9 @@ class _Source:
         while True:
             query = f"?format=json&prefix={quote(self._definition.prefix)}&marker={quote(marker)}"
             found = json.loads(self._ask("GET", self._path + query).body or b"[]")
-            if not found:
-                return
             yield from found
+            if len(found) < CONTAINER_LISTING_LIMIT:
+                return
             marker = found[-1]["name"]
 
     def _object_path(self, name: str) -> str:

@@ -81,7 +81,7 @@ class World:
         self.store.stop_leading()
         epoch = self.store.try_lead("test")
         assert epoch is not None
-        keeper = InlineKeeper(self.controller) if self.controller is not None else None
+        keeper = InlineKeeper(self.controller, self._reach) if self.controller is not None else None
         self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach, storage=keeper)
 
     def _reach(self, step: Step) -> None:

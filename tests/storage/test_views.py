@@ -10,6 +10,7 @@ import signal
 import httpx
 import pytest
 
+from tests.support.access_log import listings_of_filters
 from tests.support.object_store import Person, definition, logged_in, object_store
 from tests.support.waiting import until
 from zoe_embedded.swift.store import ObjectStore
@@ -70,6 +71,15 @@ def test_a_view_shows_the_wanted_rows_and_columns_and_nothing_else(
         pages += page
         marker = page[-1]["name"]
     assert pages == entries
+
+
+def test_a_listing_asks_for_each_page_of_its_source_once(
+    swift: ObjectStore, ann: Person, source: tuple[str, bytes], view: str
+) -> None:
+    before = len(swift.log_of("proxy"))
+    ann.listing(view)
+    until(lambda: f"/{view}%3Fformat" in swift.log_of("proxy")[before:], lambda: swift.log_of("proxy")[before:])
+    assert listings_of_filters(swift.log_of("proxy")[before:], source[0]) == 1
 
 
 def test_a_reader_that_comes_again_gets_the_rest(ann: Person, view: str) -> None:

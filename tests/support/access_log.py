@@ -14,6 +14,13 @@ def requests(log: str) -> list[list[str]]:
     return [row for row in rows if len(row) >= _FIELDS_MIN and row[_SOURCE] == "-"]
 
 
+def listings_of_filters(log: str, container: str) -> int:
+    """How many pages of a container's listing filters asked for."""
+    rows = (line.split() for line in log.splitlines() if " HTTP/1." in line)
+    own = [row for row in rows if len(row) >= _FIELDS_MIN and row[_SOURCE] == "ZOE" and row[_METHOD] == "GET"]
+    return sum(row[_PATH].partition("%3F")[0].endswith(f"/{container}") for row in own)
+
+
 def bytes_out(log: str, path: str) -> int:
     """What clients were sent of objects under this path."""
     rows = (row for row in requests(log) if row[_METHOD] == "GET" and path in row[_PATH])

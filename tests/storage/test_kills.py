@@ -1,0 +1,218 @@
+"""A real master is killed between any two steps, or its controller fails it: nothing stays or starts that must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.storage.test_controller import TOKEN, Whole, whole
+from tests.storage.test_views import meters
+from tests.support.api import Api
+from tests.support.documents import document, job, part
+from tests.support.faulty_controller import FaultyController, faulty_controller
+from tests.support.installation import Installation, free_port
+from tests.support.object_store import logged_in
+from tests.support.people import make_token
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.templates import escape
+from zoe_lib.sdk import Client
+from zoe_master.steps import Step
+
+__all__ = ["whole"]
+
+MB = 10**6
+REQUIRED = 5 * MB
+TIMEOUT_S = 1.0
+LEASE_S = 6.0
+HEADERS = {"X-Auth-Token": TOKEN}
+# What a service finds at the controller, asked past every cache, at the moment in which it runs.
+LOOK = """
+import json, sys, time, urllib.request
+def ask(path):
+    request = urllib.request.Request(sys.argv[1] + "/v1/owners/zoe/" + path, headers={"X-Auth-Token": sys.argv[2]})
+    return json.load(urllib.request.urlopen(request))
+found = {"slos": ask("slos"), "views": [one["id"] for one in ask("views")], "uri": sys.argv[4]}
+with open(sys.argv[3], "a") as file:
+    file.write(json.dumps(found) + "\\n")
+time.sleep(float(sys.argv[5]))
+"""
+# A master asked to end at these ends in the first tick, whatever runs; all others are on the way of one execution.
+STEPS = [step for step in Step if step is not Step.STOP_HANDED_OVER]
+
+
+@pytest.fixture
+def line(whole: Whole) -> Iterator[FaultyController]:
+    with faulty_controller(whole.url) as made:
+        yield made
+
+
+@pytest.fixture
+def installation(postgres_url: str, whole: Whole, line: FaultyController, tmp_path: Path) -> Iterator[Installation]:
+    (tmp_path / "zoe-token").write_text(TOKEN)
+    made = Installation(
+        postgres_url,
+        insecure=True,
+        storage_url=line.url,
+        storage_token_file=str(tmp_path / "zoe-token"),
+        storage_interval_s=0.5,
+        storage_timeout_s=TIMEOUT_S,
+        storage_view_timeout_s=10.0,
+        storage_lease_s=LEASE_S,
+    )
+    yield made
+    line.healed.set()
+    made.close()
+
+
+@pytest.fixture
+def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
+    api = Api(
+        postgres_url, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, storage_url=whole.url
+    )
+    yield api.client(make_token(installation.store, "ann", "acme"), patience_s=60.0)
+    api.close()
+
+
+@pytest.fixture
+def readings(whole: Whole) -> None:
+    with logged_in(whole.store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/2015/a.csv", meters(1, 60_000)[0])
+
+
+def application(whole: Whole, run_s: float, guarantee: str = "required") -> dict[str, Any]:
+    python = shutil.which("python3", path="/usr/local/bin:/usr/bin")
+    if python is None:
+        pytest.skip("missing program: python3 in /usr/bin for components")
+    look = [python, "-I", "-c", escape(LOOK), whole.url, TOKEN, "{workspace}/{execution}", "{input:meters}", str(run_s)]
+    pushdown = {"columns": ["id", "kwh"], "where": "city = 'Nice' and kwh > 90"}
+    return document(
+        part("main", *look, ends_application=True),
+        storage={
+            "inputs": [{"name": "meters", "uri": "swift2d://meters.zoe/2015", "pushdown": pushdown}],
+            "bandwidth": {"read": REQUIRED, "guarantee": guarantee},
+        },
+    )
+
+
+def left(whole: Whole) -> tuple[dict[str, Any], list[str], list[str]]:
+    """SLOs and views at the controller, and view containers in Swift; without renewing any lease."""
+    with httpx.Client(base_url=whole.url, headers=HEADERS, trust_env=False, timeout=30) as http:
+        slos = http.get("/v1/owners/zoe/slos").json()
+        views = [one["id"] for one in http.get("/v1/owners/zoe/views").json()]
+    with logged_in(whole.store, "acme:ann") as ann:
+        containers = [one["name"] for one in ann.call("GET", "?format=json").json()]
+    return slos, views, [name for name in containers if name.startswith("zoe-view-")]
+
+
+def check_start(installation: Installation, execution_id: str) -> None:
+    """Each time that it ran, the promise was in force and the view was there."""
+    told = (installation.workspaces / "acme" / execution_id).read_text().splitlines()
+    assert len(told) == 1, told
+    found = json.loads(told[0])
+    assert found["slos"]["acme"]["read_bytes_per_s"] >= REQUIRED
+    assert found["uri"] == f"swift2d://zoe-view-{execution_id}-1-meters.zoe/data"
+    assert f"{execution_id}-1-meters" in found["views"]
+
+
+@pytest.mark.usefixtures("readings")
+def test_killed_between_any_two_steps_it_leaves_nothing_and_starts_nothing_without_its_guarantee(
+    installation: Installation, client: Client, whole: Whole
+) -> None:
+    for step in STEPS:
+        kill_and_check(installation, client, whole, step)
+
+
+def kill_and_check(installation: Installation, client: Client, whole: Whole, step: Step) -> None:
+    execution_id = client.submit(application(whole, 0.3)).id
+    killed = installation.start_master(ZOE_CRASH_AT=step)
+    until(lambda: killed.poll() is not None, lambda: (step, client.execution(execution_id)))
+    assert killed.returncode == -signal.SIGKILL
+    led = installation.log("master").count('"event": "leading"')
+    fresh = installation.start_master()
+    installation.until_leading(led + 1)
+    execution = client.wait(execution_id, 60)
+    assert (step, execution.state, execution.attempt) == (step, ExecutionState.SUCCEEDED, 1), execution.message
+    check_start(installation, execution_id)
+    until(lambda: left(whole) == ({}, [], []), lambda: (step, left(whole)))
+    assert installation.stop(fresh) == 0
+
+
+@pytest.mark.usefixtures("readings")
+def test_what_a_master_leaves_that_does_not_come_back_goes_with_the_lease(
+    installation: Installation, client: Client, whole: Whole
+) -> None:
+    master = installation.start_master()
+    execution_id = client.submit(application(whole, 600.0)).id
+    until(lambda: client.execution(execution_id).state is ExecutionState.RUNNING, lambda: installation.log("master"))
+    slos, views, containers = left(whole)
+    assert (list(slos), views, containers) == (["acme"], [f"{execution_id}-1-meters"], [f"zoe-view-{views[0]}"])
+    os.kill(master.pid, signal.SIGKILL)
+    master.wait()
+    time.sleep(LEASE_S / 2)
+    assert left(whole)[2] == containers
+    until(lambda: left(whole) == ({}, [], []), lambda: left(whole), 60)
+    installation.start_master()
+    until(lambda: left(whole)[2] == containers, lambda: left(whole), 60)
+    client.cancel(execution_id)
+    client.wait(execution_id, 60)
+    until(lambda: left(whole) == ({}, [], []), lambda: left(whole))
+
+
+@pytest.mark.usefixtures("readings")
+@pytest.mark.parametrize("fault", ["down", "slow", "forgetful", "garbage"])
+def test_whatever_the_controller_does_the_stance_is_kept_and_no_tick_waits_for_it(
+    installation: Installation, client: Client, whole: Whole, line: FaultyController, fault: str
+) -> None:
+    port = free_port()
+    installation.store.set_policy(Policy(storage_patience_s=4.0, retry_backoff_s=0.5), 0, time.time(), "test")
+    installation.start_master(ZOE_MASTER_METRICS_PORT=str(port))
+    warm = client.submit(application(whole, 0.0)).id
+    assert client.wait(warm, 60).state is ExecutionState.SUCCEEDED
+    line.fault = fault
+    required = client.submit(application(whole, 0.0)).id
+    preferred = client.submit(application(whole, 0.0, "preferred")).id
+    for _ in range(5):
+        began_s = time.monotonic()
+        assert client.wait(client.submit(job("true")).id, 30).state is ExecutionState.SUCCEEDED
+        assert time.monotonic() - began_s < 10.0
+    assert client.wait(preferred, 30).state is ExecutionState.SUCCEEDED
+    [read] = client.execution(preferred).inputs
+    assert (read.uri, read.view) == ("swift2d://meters.zoe/2015", None)
+    until(lambda: told_why(client, required, fault), lambda: client.execution(required), 30)
+    assert "service_starting" not in [event.kind for event in client.events(required).events]
+    assert line.asked > 0
+    # A tick reads what its threads saw last; the database is all that it waits for.
+    assert ticks_longer_than(port, 1.0) == 0, "a tick waited"
+    line.fault = None
+    line.healed.set()
+    assert client.wait(required, 90).state is ExecutionState.SUCCEEDED
+    until(lambda: left(whole) == ({}, [], []), lambda: left(whole))
+
+
+def told_why(client: Client, execution_id: str, fault: str) -> bool:
+    """Either it waits for a controller that is away, or it was admitted and sent back, with the reason."""
+    if fault == "forgetful":
+        events = client.events(execution_id).events
+        return any(event.data.get("cause") == "storage_unavailable" for event in events if event.kind == "stopping")
+    reason = client.execution(execution_id).reason
+    return reason is not None and "cannot be reached" in reason.sentence
+
+
+def ticks_longer_than(port: int, seconds: float) -> int:
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+    buckets = dict(re.findall(r'zoe_tick_seconds_bucket\{le="([^"]+)"\} ([0-9.]+)', text))
+    within = max(float(count) for bound, count in buckets.items() if float(bound) <= seconds)
+    return round(float(buckets["+Inf"]) - within)
