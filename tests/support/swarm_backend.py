@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -88,6 +89,7 @@ class SwarmHarness:
         if self._backend is not None:
             self._backend.close()
             self._backend = None
+            gc.collect()  # a connection that was left open is a warning here, in the test that left it
 
     def finish(self) -> None:
         """End everything, forget it, and check that nothing is left of it on the swarm."""
