@@ -15,6 +15,16 @@ class Code(StrEnum):
     BAD_TOKEN = "bad_token"  # noqa: S105 - a name
     SCOPE_MISSING = "scope_missing"
     NOT_ADMIN = "not_admin"
+    ROLE_MISSING = "role_missing"
+    SESSION_OVER = "session_over"
+    CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
+    FOREIGN_ORIGIN = "foreign_origin"
+    BAD_SIGN_IN = "bad_sign_in"
+    TOO_MANY_SIGN_INS = "too_many_sign_ins"
+    NO_MEMBERSHIP = "no_membership"
+    OWN_ACCOUNT = "own_account"
+    ONE_TENANT = "one_tenant"
+    QUOTA_EXCEEDED = "quota_exceeded"
     NOT_FOUND = "not_found"
     NO_SUCH_ROUTE = "no_such_route"
     NO_LOGS = "no_logs"
@@ -49,6 +59,16 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.BAD_TOKEN: (401, "The token is unknown or has expired"),
     Code.SCOPE_MISSING: (403, "The token lacks a scope"),
     Code.NOT_ADMIN: (403, "Only admins may do that"),
+    Code.ROLE_MISSING: (403, "Your role in this tenant does not allow that"),
+    Code.SESSION_OVER: (401, "The session is over: sign in again"),
+    Code.CSRF_TOKEN_MISSING: (403, "A change by a session needs its CSRF token"),
+    Code.FOREIGN_ORIGIN: (403, "Pages of other origins may not use this API"),
+    Code.BAD_SIGN_IN: (401, "The user or the password is wrong"),
+    Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from there"),
+    Code.NO_MEMBERSHIP: (403, "You are no member of that tenant"),
+    Code.OWN_ACCOUNT: (409, "You cannot do that to yourself"),
+    Code.ONE_TENANT: (409, "The local back-end is for one tenant"),
+    Code.QUOTA_EXCEEDED: (429, "Your tenant's quota of executions is used up"),
     Code.NOT_FOUND: (404, "There is no such thing, or it is not yours"),
     Code.NO_SUCH_ROUTE: (404, "There is nothing at this path"),
     Code.NO_LOGS: (404, "Its output is not kept any more"),

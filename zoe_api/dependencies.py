@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import hmac
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
-from fastapi.security import HTTPBearer
-from fastapi.security.http import HTTPAuthorizationCredentials
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.stream import JournalNews
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
-from zoe_lib.store.base import NotFound, Principal, Store
-
-ADMIN_SCOPE = "admin"
-_bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
+from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.people import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,52 +45,14 @@ async def get_master(its: Annotated[Services, Depends(services)]) -> MasterClien
     return its.master
 
 
-def principal(
-    store: Annotated[Store, Depends(get_store)],
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> Principal:
-    """Who is asking, by token; 401 for everybody else."""
-    if credentials is None:
-        raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
-    token = TokenText.read(credentials.credentials)
-    if token is not None:
-        found = store.principal(token.id, time.time())
-        if found is not None and hmac.compare_digest(found[1], token.hashed):
-            return _within_scopes(found[0])
-    raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
-
-
-def _within_scopes(who: Principal) -> Principal:
-    """An admin acts as one only by a token made for that, so that other tokens of hers cannot do more than a user's."""
-    return replace(who, admin=who.admin and ADMIN_SCOPE in who.scopes)
-
-
-class Scope:
-    """Requires a scope of the token."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    async def __call__(self, who: Annotated[Principal, Depends(principal)]) -> Principal:
-        """The principal, when the token has the scope; 403."""
-        if self.name not in who.scopes:
-            raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {self.name}")
-        if self.name == ADMIN_SCOPE and not who.admin:
-            raise ApiProblem(Code.NOT_ADMIN)
-        return who
-
-
 IfMatch = Annotated[str | None, Header(description="Do it only while its ETag is one of these.")]
 StoreDep = Annotated[Store, Depends(get_store)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
 ServicesDep = Annotated[Services, Depends(services)]
-Reader = Annotated[Principal, Depends(Scope("read"))]
-Submitter = Annotated[Principal, Depends(Scope("submit"))]
-Admin = Annotated[Principal, Depends(Scope(ADMIN_SCOPE))]
 
 
 def visible_execution(store: Store, who: Principal, execution_id: str) -> Execution:
-    """The execution when it is the principal's tenant's or the principal is admin; NotFound otherwise.
+    """The execution when it is the principal's tenant's or the principal may see all; NotFound otherwise.
 
     The two refusals are the same to the letter: whether a stranger's execution exists is not told.
     """
@@ -106,7 +61,7 @@ def visible_execution(store: Store, who: Principal, execution_id: str) -> Execut
         execution = store.execution(execution_id)
     except NotFound:
         raise unknown from None
-    if execution.tenant != who.tenant and not who.admin:
+    if execution.tenant != who.tenant and not who.operator:
         raise unknown
     return execution
 

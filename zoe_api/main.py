@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,8 +17,20 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from zoe_api import openapi, problems
 from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
+from zoe_api.origins import OriginDoor
 from zoe_api.request_context import PREFIX, RequestContext
-from zoe_api.routers import cluster, credentials, descriptions, events, executions, logs, people, ports
+from zoe_api.routers import (
+    administration,
+    cluster,
+    credentials,
+    descriptions,
+    events,
+    executions,
+    logs,
+    people,
+    ports,
+    session,
+)
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -26,6 +38,12 @@ from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.base import Store, StoreUnavailable
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
+
+ROUTERS = tuple(
+    module.router
+    for module in (executions, logs, ports, events, cluster, descriptions, people, session, administration, credentials)
+)
+"""All that is under the prefix of the API."""
 
 
 def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAPI:
@@ -51,11 +69,12 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     )
     app.state.services = Services(settings, store, master, news)
     problems.install(app)
-    for module in (executions, logs, ports, events, cluster, descriptions, people, credentials):
-        app.include_router(module.router, prefix=PREFIX)
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX)
     _add_health(app)
     app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
-    app.add_middleware(RequestContext)
+    app.add_middleware(OriginDoor, prefix=PREFIX)
+    app.add_middleware(RequestContext, end_audit=lambda entry, status: _end_audit(store, entry, status))
     openapi.install(app)
     return app
 
@@ -77,6 +96,12 @@ def _add_health(app: FastAPI) -> None:
     def metrics() -> Response:
         """Metrics of this process, for Prometheus."""
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _end_audit(store: Store, entry_id: int, status: int) -> None:
+    """An entry whose end cannot be written is left open, as after a crash; what was answered stands."""
+    with suppress(StoreUnavailable):
+        store.end_audit(entry_id, status)
 
 
 def _works(check: Callable[[], object]) -> str:

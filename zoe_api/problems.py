@@ -19,6 +19,7 @@ from zoe_lib.store.base import (
     IdempotencyConflict,
     InvalidCursor,
     NotFound,
+    QuotaExceeded,
     StoreUnavailable,
     Unstorable,
 )
@@ -82,6 +83,7 @@ _TRANSLATIONS: dict[type[Exception], Code] = {
     IllegalTransition: Code.ILLEGAL_STATE,
     IdempotencyConflict: Code.IDEMPOTENCY_CONFLICT,
     InvalidCursor: Code.INVALID_CURSOR,
+    QuotaExceeded: Code.QUOTA_EXCEEDED,
     Unstorable: Code.UNSTORABLE,
     StoreUnavailable: Code.DATABASE_UNAVAILABLE,
     MasterUnreachable: Code.MASTER_UNREACHABLE,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from uuid import uuid4
 
 import structlog
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,8 +24,9 @@ _REQUEST_ID_MAX = 64
 class RequestContext:
     """ASGI middleware. It passes streams through as they come, which middlewares made of functions do not."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, end_audit: Callable[[int, int], None]) -> None:
         self._app = app
+        self._end_audit = end_audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -32,7 +35,7 @@ class RequestContext:
             return
         request_id = _request_id(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
-        head = _Head(scope, request_id, send)
+        head = _Head(scope, request_id, send, self._end_audit)
         with structlog.contextvars.bound_contextvars(request=request_id):
             try:
                 await self._app(scope, receive, head.send)
@@ -46,7 +49,8 @@ class RequestContext:
 class _Head:
     """Sees the head of the answer pass."""
 
-    def __init__(self, scope: Scope, request_id: str, send: Send) -> None:
+    def __init__(self, scope: Scope, request_id: str, send: Send, end_audit: Callable[[int, int], None]) -> None:
+        self._end_audit = end_audit
         self._scope = scope
         self._request_id = request_id
         self._send = send
@@ -59,6 +63,9 @@ class _Head:
             self.sent = True
             MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
             self._count(message["status"])
+            entry_id = self._scope["state"].get("audit_id")
+            if entry_id is not None:
+                await run_in_threadpool(self._end_audit, entry_id, message["status"])
         await self._send(message)
 
     def _count(self, status: int) -> None:

@@ -12,6 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from zoe_cli.commands import (
+    admin,
     applications,
     cluster,
     completion,
@@ -50,6 +51,7 @@ app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")
 app.add_typer(tokens.app, name="token")
 app.add_typer(storage.app, name="storage")
+app.add_typer(admin.app, name="admin")
 
 
 def _version(wanted: bool) -> None:

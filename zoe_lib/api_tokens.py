@@ -7,11 +7,13 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from zoe_lib.store.base import Store, Token
+from zoe_lib.domain.roles import Scope
+from zoe_lib.store.base import Store
+from zoe_lib.store.people import Token
 
 FIRST_USER = "admin"
 FIRST_TENANT = "default"
-ALL_SCOPES = frozenset({"read", "submit", "admin"})
+ALL_SCOPES = frozenset(scope.value for scope in Scope)
 _PREFIX = "zoe"
 _PARTS = 3
 
@@ -53,4 +55,4 @@ def anybody_administers(store: Store, now_s: float) -> bool:
     """Whether a token that still holds lets somebody act as admin, so that others can be made with it."""
     able = (token for token in store.tokens() if "admin" in token.scopes)
     found = (store.principal(token.id, now_s) for token in able)
-    return any(who is not None and who[0].admin for who in found)
+    return any(who is not None and Scope.ADMIN in who[0].scopes for who in found)

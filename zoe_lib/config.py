@@ -64,6 +64,8 @@ class Settings(BaseSettings):
     api_page_max: int = Field(default=500, gt=0, description="Most entries of one page of a list.")
     api_sse_poll_s: float = Field(default=1.0, gt=0, description="Slowest look at the journal for a stream of events.")
 
+    session_lifetime_s: float = Field(default=12 * 3600.0, gt=0, description="How long a browser stays signed in.")
+
     master_endpoint: str = Field(
         default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."
     )

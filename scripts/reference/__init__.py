@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from scripts.reference.access import access_page
 from scripts.reference.cli import cli_page
 from scripts.reference.lifecycle import lifecycle_page
 from scripts.reference.policy import policy_page
@@ -16,6 +17,7 @@ DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 def pages() -> Mapping[Path, str]:
     """Every page by its file."""
     return {
+        DIRECTORY / "access.md": access_page(),
         DIRECTORY / "cli.md": cli_page(),
         DIRECTORY / "lifecycle.md": lifecycle_page(),
         DIRECTORY / "policy.md": policy_page(),

@@ -62,7 +62,7 @@ def test_requests_are_counted_by_route_template(api: Api) -> None:
     http.get("/never/heard/of")
     after = values(told(api), "zoe_api_requests_total")
     assert after[key] - before.get(key, 0) == 3
-    assert {method for method, _, _ in after} <= {"GET", "POST", "PUT", "DELETE", "other"}
+    assert {method for method, _, _ in after} <= {"GET", "POST", "PATCH", "PUT", "DELETE", "other"}
     assert ("GET", "unknown", "404") in after
     assert all(
         route == "unknown" or route.startswith(("/api/v1/", "/healthz", "/readyz", "/metrics", "/teapot"))

@@ -14,11 +14,12 @@ from fastapi import HTTPException
 from pydantic import SecretStr
 
 from tests.support.api import Api, problem
+from tests.support.browser import Browser
 from tests.support.documents import document as described
 from tests.support.documents import job, part
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
-from zoe_api import replays
+from zoe_api import passwords, replays
 from zoe_api.codes import PROBLEMS, Code
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.lifecycle import IllegalTransition
@@ -69,7 +70,53 @@ def scope_missing(api: Api, _: Raise) -> httpx.Response:
 
 
 def not_admin(api: Api, _: Raise) -> httpx.Response:
-    return api.http(make_token(api.store, scopes=ALL_SCOPES)).put("/api/v1/policy", json={})
+    return api.http(make_token(api.store, scopes=ALL_SCOPES)).get("/api/v1/admin/users")
+
+
+def role_missing(api: Api, _: Raise) -> httpx.Response:
+    return api.http(make_token(api.store, "vera", role="viewer")).post("/api/v1/executions", json=BODY)
+
+
+def session_over(api: Api, _: Raise) -> httpx.Response:
+    return api.http(None, cookies={"zoe-session": "nobody's"}).get("/api/v1/me")
+
+
+def csrf_token_missing(api: Api, _: Raise) -> httpx.Response:
+    browser = Browser(api)
+    browser.sign_in()
+    return browser.http.post("/api/v1/executions", json=BODY)
+
+
+def foreign_origin(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/me", headers={"Origin": "http://elsewhere.example"})
+
+
+def bad_sign_in(api: Api, _: Raise) -> httpx.Response:
+    return Browser(api).try_to_sign_in(password="a wrong password")
+
+
+def too_many_sign_ins(api: Api, _: Raise) -> httpx.Response:
+    browser = Browser(api)
+    for _number in range(passwords.FAILURES_OF_PAIR_MAX):
+        assert browser.try_to_sign_in(password="a wrong password").status_code == 401
+    return browser.try_to_sign_in()
+
+
+def no_membership(api: Api, _: Raise) -> httpx.Response:
+    return Browser(api).try_to_sign_in(tenant="blue")
+
+
+def own_account(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).patch("/api/v1/admin/users/root", json={"disabled": True})
+
+
+def one_tenant(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).post("/api/v1/admin/tenants", json={"name": "blue"})
+
+
+def quota_exceeded(api: Api, _: Raise) -> httpx.Response:
+    api.store.set_quota("red", 0)
+    return api.http().post("/api/v1/executions", json=BODY)
 
 
 def not_found(api: Api, _: Raise) -> httpx.Response:

@@ -20,8 +20,8 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, Outcome
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.base import Token
 from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.people import Token
 
 ADMIN, READER, OTHER = "zoe_admin_secret", "zoe_reader_secret", "zoe_other_secret"
 GIB = 2**30
@@ -84,7 +84,7 @@ class Server:
             self._prepare()
 
     def _prepare(self) -> None:
-        for user, tenant, role in (("ada", "lab", "admin"), ("bob", "lab", "member"), ("eve", "other", "member")):
+        for user, tenant, role in (("ada", "lab", "admin"), ("bob", "lab", "user"), ("eve", "other", "user")):
             self.store.ensure_member(user, tenant, role)
         self._add_token(ADMIN, "ada", "lab", {"read", "submit", "admin"})
         self._add_token(READER, "bob", "lab", {"read"})

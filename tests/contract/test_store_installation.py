@@ -17,25 +17,24 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Outcome
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.domain.use import DAY_S, DayOfUser, Use
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
     NotFound,
     NotLeader,
-    Principal,
-    SealedCredential,
     Store,
     StoreUnavailable,
     TickRecord,
-    Token,
     UsageSample,
 )
+from zoe_lib.store.people import Principal, SealedCredential, Tenant, Token
 
 OpenStore = Callable[[], Store]
 NEWS_S_MAX = 5.0
 RETENTION_S = LIMITS.retention_s
-TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "write"}), created_at_s=1.0, expires_at_s=10.0)
+TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "admin"}), created_at_s=1.0, expires_at_s=10.0)
 
 
 def node(name: str, **changes: object) -> Node:
@@ -126,15 +125,14 @@ def test_a_token_tells_who_holds_it(open_store: OpenStore) -> None:
     store = open_store()
     store.ensure_member("ada", "iostack", "user")
     store.add_token(TOKEN)
-    scopes = frozenset({"read", "write"})
-    expected = (Principal("ada", "iostack", admin=False, scopes=scopes, token_id="t1"), "hash")
+    expected = (Principal("ada", "iostack", Role.USER, frozenset({Scope.READ}), "t1"), "hash")
     assert open_store().principal("t1", 9.9) == expected
     assert store.principal("t1", 10.0) is None
     assert store.principal("unknown", 0.0) is store.principal("\x00", 0.0) is None
     store.ensure_member("ada", "iostack", "admin")
     found = store.principal("t1", 0.0)
     assert found is not None
-    assert found[0].admin
+    assert found[0].scopes == {Scope.READ, Scope.OPERATE, Scope.ADMIN}
 
 
 def test_tokens_are_listed_and_revoked(any_store: Store) -> None:
@@ -161,7 +159,7 @@ def test_only_members_hold_tokens_and_ids_are_unique(any_store: Store) -> None:
     any_store.add_token(TOKEN)
     with pytest.raises(ConcurrentUpdate):
         any_store.add_token(replace(TOKEN, secret_hash="another"))
-    assert list(any_store.tenants()) == ["iostack", "other"]
+    assert list(any_store.tenants()) == [Tenant("iostack"), Tenant("other")]
 
 
 # -- usage and upkeep --------------------------------------------------------------------------------------------------

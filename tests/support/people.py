@@ -6,9 +6,10 @@ import hashlib
 import secrets
 import time
 
-from zoe_lib.store.base import Store, Token
+from zoe_lib.store.base import Store
+from zoe_lib.store.people import Token
 
-ALL_SCOPES = ("read", "submit", "admin")
+ALL_SCOPES = ("read", "submit", "operate", "admin")
 
 
 def make_token(

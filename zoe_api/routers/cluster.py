@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -11,14 +12,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
+from zoe_api.access import Operator, Reader, check
 from zoe_api.codes import Code
-from zoe_api.dependencies import Admin, IfMatch, MasterDep, Reader, ServicesDep, StoreDep, ask, check_if_match, etag
+from zoe_api.dependencies import (
+    IfMatch,
+    MasterDep,
+    ServicesDep,
+    StoreDep,
+    ask,
+    check_if_match,
+    etag,
+)
 from zoe_api.problems import ApiProblem
 from zoe_api.replays import replay
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy, problems
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import Store
@@ -58,8 +69,8 @@ def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
 
 @router.get("/usage", response_model=UsageList)
 def current_usage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
-    """What running services use now: those of the own tenant, or all for admins."""
-    mine = {e.id for e in store.active() if who.admin or e.tenant == who.tenant}
+    """What running services use now: those of the own tenant, or all for operators."""
+    mine = {e.id for e in store.active() if who.operator or e.tenant == who.tenant}
     answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
     return UsageList(usage=[view for view in views if view.execution_id in mine])
@@ -72,9 +83,9 @@ def daily_usage(
     from_s: Annotated[float, Query(ge=0, le=SECONDS_MAX)],
     to_s: Annotated[float | None, Query(ge=0, le=SECONDS_MAX)] = None,
 ) -> DailyUse:
-    """What was reserved on each day (UTC): by users of the own tenant, or of all for admins."""
+    """What was reserved on each day (UTC): by users of the own tenant, or of all for operators."""
     found = store.daily_use(int(from_s // DAY_S), int((time.time() if to_s is None else to_s) // DAY_S))
-    rows = [(key, use) for key, use in found.items() if who.admin or key.tenant == who.tenant]
+    rows = [(key, use) for key, use in found.items() if who.operator or key.tenant == who.tenant]
     rows.sort(key=lambda row: (row[0].day, row[0].tenant, row[0].user))
     return DailyUse(
         days=[
@@ -101,31 +112,36 @@ def get_policy(_who: Reader, store: StoreDep, response: Response) -> PolicyView:
 @router.put("/policy", response_model=PolicyView)
 def set_policy(
     body: PolicyView,
-    _who: Admin,
+    who: Operator,
     store: StoreDep,
     master: MasterDep,
     request: Request,
     response: Response,
     if_match: IfMatch = None,
 ) -> PolicyView:
-    """Put a policy in force at once. With If-Match only when nobody changed it meanwhile."""
+    """Put a policy in force at once. With If-Match only when nobody changed it meanwhile.
+
+    Operators may change nothing of it but which nodes are drained or reserved.
+    """
     policy = _sound(body)
-    present = store.policy().version
-    check_if_match(if_match, present)
-    stored = store.set_policy(policy, present, time.time(), request.state.request_id)
+    present = store.policy()
+    check_if_match(if_match, present.version)
+    if replace(policy, node_holds=present.node_holds, version=present.version) != present:
+        check(who, Scope.ADMIN)
+    stored = store.set_policy(policy, present.version, time.time(), request.state.request_id)
     master.hint()
     response.headers["ETag"] = etag(stored.version)
     return PolicyView.of(stored)
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
-def try_policy(body: PolicyView, _who: Admin, master: MasterDep, request: Request) -> DryRunView:
+def try_policy(body: PolicyView, _who: Operator, master: MasterDep, request: Request) -> DryRunView:
     """What a policy would do with the present queue, beside the one in force; nothing is changed."""
     return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request))
 
 
 @router.post("/replays", response_model=ReplayView)
-def replay_journal(body: ReplayRequest, _who: Admin, its: ServicesDep) -> ReplayView:
+def replay_journal(body: ReplayRequest, _who: Operator, its: ServicesDep) -> ReplayView:
     """What happened since a time, replayed as it was and with another policy, limits or nodes; nothing is changed."""
     if body.policy:
         try:

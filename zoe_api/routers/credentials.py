@@ -7,11 +7,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from zoe_api.codes import Code
-from zoe_api.dependencies import Reader, ServicesDep, Submitter
-from zoe_api.problems import ApiProblem
+from zoe_api.access import Reader, Submitter, check
+from zoe_api.dependencies import ServicesDep
+from zoe_lib.domain.roles import Scope
 from zoe_lib.sealing import Seal
-from zoe_lib.store.base import NotFound, Principal, SealedCredential
+from zoe_lib.store.base import (
+    NotFound,
+)
+from zoe_lib.store.people import Principal, SealedCredential
 from zoe_lib.wire import CredentialList, CredentialRequest, CredentialView
 
 router = APIRouter(prefix="/storage/credentials", tags=["storage"])
@@ -48,8 +51,8 @@ def remove_storage_credential(service: str, who: Submitter, its: ServicesDep, te
 
 
 def _tenant(who: Principal, wanted: str | None) -> str:
-    if wanted is not None and wanted != who.tenant and not who.admin:
-        raise ApiProblem(Code.NOT_ADMIN)
+    if wanted is not None and wanted != who.tenant:
+        check(who, Scope.ADMIN)
     return wanted or who.tenant
 
 

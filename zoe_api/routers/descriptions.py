@@ -6,7 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from zoe_api.dependencies import Reader, ServicesDep, ask
+from zoe_api.access import Reader
+from zoe_api.dependencies import (
+    ServicesDep,
+    ask,
+)
 from zoe_api.problems import from_description
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib import descriptions

@@ -10,19 +10,23 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 
-from zoe_api.codes import Code
-from zoe_api.dependencies import Reader, ServicesDep, StoreDep, visible_execution
-from zoe_api.problems import ApiProblem
+from zoe_api.access import Reader, check
+from zoe_api.dependencies import (
+    ServicesDep,
+    StoreDep,
+    visible_execution,
+)
 from zoe_api.stream import Batches, EventStream, JournalNews, resume_point, sse
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
+from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
 from zoe_lib.store.base import JournalEntry, Store
 from zoe_lib.store.codec import event_of
 from zoe_lib.wire import EventList, EventView, WaitShare, WaitSpan, WhyWaited
+from zoe_lib.wire.base import ID_MAX
 
 router = APIRouter(tags=["events"])
 
-ID_MAX = 2**63 - 1
 _PAGE = 500
 _LAST_KINDS = (Ended.kind, Refused.kind)
 
@@ -57,7 +61,7 @@ def stream_events(
     who: Reader,
     its: ServicesDep,
     execution_id: str | None = None,
-    all_tenants: Annotated[bool, Query(description="For admins.")] = False,
+    all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     after: Annotated[
         int | None, Query(ge=0, le=ID_MAX, description="Begin after this id; default: with what comes now.")
     ] = None,
@@ -67,8 +71,8 @@ def stream_events(
 
     The stream of one execution closes with an event `end` when that has ended and all was sent.
     """
-    if all_tenants and not who.admin:
-        raise ApiProblem(Code.NOT_ADMIN, "only admins see other tenants")
+    if all_tenants:
+        check(who, Scope.OPERATE)
     resumed = resume_point(last_event_id)
     after = after if resumed is None else resumed
     if after is None:

@@ -10,14 +10,13 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Header, Query, Request, Response
 
+from zoe_api.access import Reader, Submitter, check
 from zoe_api.codes import Code
 from zoe_api.dependencies import (
     IfMatch,
     MasterDep,
-    Reader,
     ServicesDep,
     StoreDep,
-    Submitter,
     check_if_match,
     etag,
     visible_execution,
@@ -35,8 +34,10 @@ from zoe_lib.domain.execution import (
     ExecutionState,
     Outcome,
 )
+from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, Principal, Store
+from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, Store
+from zoe_lib.store.people import Principal
 from zoe_lib.wire import (
     Eta,
     ExecutionList,
@@ -103,13 +104,13 @@ def list_executions(
     state: Annotated[list[ExecutionState] | None, Query()] = None,
     user: str | None = None,
     name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
-    all_tenants: Annotated[bool, Query(description="For admins.")] = False,
+    all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
 ) -> ExecutionList:
-    """Executions of the own tenant (or of all, for admins), newest first."""
-    if all_tenants and not who.admin:
-        raise ApiProblem(Code.NOT_ADMIN, "only admins see other tenants")
+    """Executions of the own tenant (or of all, for operators), newest first."""
+    if all_tenants:
+        check(who, Scope.OPERATE)
     query = ExecutionQuery(
         tenant=None if all_tenants else who.tenant,
         user=user,

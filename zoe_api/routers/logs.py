@@ -7,7 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from zoe_api.dependencies import MasterDep, Reader, ServicesDep, StoreDep, ask, visible_execution
+from zoe_api.access import Reader
+from zoe_api.dependencies import (
+    MasterDep,
+    ServicesDep,
+    StoreDep,
+    ask,
+    visible_execution,
+)
 from zoe_api.log_tail import LogTail, is_alive
 from zoe_api.problems import ApiProblem
 from zoe_api.stream import EventStream, resume_point

@@ -6,11 +6,17 @@ import time
 
 from fastapi import APIRouter, Response
 
+from zoe_api.access import Reader, Submitter, check
 from zoe_api.codes import Code
-from zoe_api.dependencies import Reader, StoreDep, Submitter
+from zoe_api.dependencies import (
+    StoreDep,
+)
 from zoe_api.problems import ApiProblem
+from zoe_api.views import token_view
 from zoe_lib.api_tokens import TokenText
-from zoe_lib.store.base import NotFound, Principal, Store, Token
+from zoe_lib.domain.roles import Scope
+from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 
 router = APIRouter(tags=["people"])
@@ -19,13 +25,15 @@ router = APIRouter(tags=["people"])
 @router.get("/me", response_model=PrincipalView)
 def get_me(who: Reader) -> PrincipalView:
     """The user, tenant and scopes of the token."""
-    return PrincipalView(user=who.user, tenant=who.tenant, admin=who.admin, scopes=sorted(who.scopes))
+    return PrincipalView(
+        user=who.user, tenant=who.tenant, role=who.role, admin=Scope.ADMIN in who.scopes, scopes=sorted(who.scopes)
+    )
 
 
 @router.get("/tokens", response_model=TokenList)
 def list_tokens(who: Reader, store: StoreDep) -> TokenList:
     """The own tokens, without their secrets."""
-    return TokenList(tokens=[_view(token) for token in store.tokens(who.user)])
+    return TokenList(tokens=[token_view(token) for token in store.tokens(who.user)])
 
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
@@ -46,16 +54,16 @@ def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
         note=body.note,
     )
     store.add_token(token)
-    return _view(token).model_copy(update={"secret": str(text)})
+    return token_view(token).model_copy(update={"secret": str(text)})
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def revoke_token(token_id: str, who: Reader, store: StoreDep) -> Response:
     """Make an own token worthless at once: the one used, or with the scope `submit` any."""
-    if token_id != who.token_id and "submit" not in who.scopes:
-        raise ApiProblem(Code.SCOPE_MISSING, "it lacks: submit")
     if all(token.id != token_id for token in store.tokens(who.user)):
         raise NotFound(f"no token {token_id}")
+    if token_id != who.token_id:
+        check(who, Scope.SUBMIT)
     store.revoke_token(token_id)
     return Response(status_code=204)
 
@@ -65,15 +73,3 @@ def _end_of(lifetime_s: float | None, now_s: float, who: Principal, store: Store
     ends = [token.expires_at_s for token in store.tokens(who.user) if token.id == who.token_id]
     ends.append(None if lifetime_s is None else now_s + lifetime_s)
     return min((end_s for end_s in ends if end_s is not None), default=None)
-
-
-def _view(token: Token) -> TokenView:
-    return TokenView(
-        id=token.id,
-        user=token.user,
-        tenant=token.tenant,
-        scopes=sorted(token.scopes),
-        created_at_s=token.created_at_s,
-        expires_at_s=token.expires_at_s,
-        note=token.note,
-    )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from zoe_api.dependencies import MasterDep, Reader, StoreDep, visible_execution
+from zoe_api.access import Reader
+from zoe_api.dependencies import (
+    MasterDep,
+    StoreDep,
+    visible_execution,
+)
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterRefused

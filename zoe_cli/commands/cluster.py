@@ -78,7 +78,7 @@ def whoami(context: typer.Context) -> None:
     """Show whom the token stands for, and what it may do."""
     with options(context).client() as client:
         answer = client.me()
-    row = (answer.user, answer.tenant, "admin" if answer.admin else "member", ", ".join(answer.scopes))
+    row = (answer.user, answer.tenant, answer.role, ", ".join(answer.scopes))
     emit(answer, options(context).output, Rows(("user", "tenant", "role", "scopes"), [row]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Literal, cast
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, Rows, emit, note
 from zoe_cli.registry import add
 from zoe_cli.units import duration
+from zoe_lib.domain.roles import Scope
 from zoe_lib.wire import TokenRequest, TokenView
 
 app = typer.Typer(help="API tokens.", no_args_is_help=True)
@@ -26,19 +27,17 @@ def ls(context: typer.Context) -> None:
 def add_token(
     context: typer.Context,
     scope: Annotated[
-        list[str] | None, typer.Option(help="read, submit or admin; repeatable; default: read and submit.")
+        list[str] | None, typer.Option(help="read, submit, operate or admin; repeatable; default: read and submit.")
     ] = None,
     lifetime: Annotated[float | None, typer.Option(min=1, help="Seconds until it expires; default: never.")] = None,
     text: Annotated[str, typer.Option("--note", help="What it is for.")] = "",
 ) -> None:
     """Make a token; its secret is shown this once."""
     scopes = scope or ["read", "submit"]
-    unknown = set(scopes) - {"read", "submit", "admin"}
+    unknown = set(scopes) - {one.value for one in Scope}
     if unknown:
         raise typer.BadParameter(f"unknown scope: {', '.join(sorted(unknown))}")
-    request = TokenRequest(
-        scopes=cast("list[Literal['read', 'submit', 'admin']]", scopes), lifetime_s=lifetime, note=text
-    )
+    request = TokenRequest(scopes=[Scope(one) for one in scopes], lifetime_s=lifetime, note=text)
     with options(context).client() as client:
         token = client.add_token(request)
     form = options(context).output
@@ -54,11 +53,13 @@ def revoke(context: typer.Context, token_id: Annotated[str, typer.Argument(metav
     emit({"revoked": token_id}, options(context).output, Rows(("revoked",), [(token_id,)]))
 
 
-def _rows(tokens: list[TokenView]) -> Rows:
-    def left(token: TokenView) -> str:
-        return "never" if token.expires_at_s is None else duration(token.expires_at_s - time.time())
+def expiry(token: TokenView) -> str:
+    """In how long a token ends."""
+    return "never" if token.expires_at_s is None else duration(token.expires_at_s - time.time())
 
-    rows = [(t.id, ", ".join(t.scopes), left(t), t.note) for t in tokens]
+
+def _rows(tokens: list[TokenView]) -> Rows:
+    rows = [(t.id, ", ".join(t.scopes), expiry(t), t.note) for t in tokens]
     return Rows(("id", "scopes", "expires in", "note"), rows)
 
 

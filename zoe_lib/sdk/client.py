@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from zoe_lib import wire
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk.administration import Administration
 from zoe_lib.sdk.errors import Unreachable, ZoeError
 from zoe_lib.sdk.problems import problem_of, unreachable
 from zoe_lib.sdk.sse import ServerEvent
@@ -57,6 +58,11 @@ class Client:
             trust_env=False,
         )
 
+    @property
+    def admin(self) -> Administration:
+        """What admins do with people."""
+        return Administration(self)
+
     def __enter__(self) -> Client:
         return self
 
@@ -80,11 +86,11 @@ class Client:
         """Queue an application; with the same idempotency key the same execution comes back."""
         body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
-        return self._call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
+        return self.call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
 
     def execution(self, execution_id: str) -> wire.ExecutionView:
         """One execution."""
-        return self._call(wire.ExecutionView, "GET", f"/executions/{_part(execution_id)}")
+        return self.call(wire.ExecutionView, "GET", f"/executions/{_part(execution_id)}")
 
     def executions(
         self,
@@ -105,23 +111,23 @@ class Client:
             "limit": limit,
             "cursor": cursor,
         }
-        return self._call(wire.ExecutionList, "GET", "/executions", parameters=parameters)
+        return self.call(wire.ExecutionList, "GET", "/executions", parameters=parameters)
 
     def cancel(self, execution_id: str) -> wire.ExecutionView:
         """End an execution."""
-        return self._call(wire.ExecutionView, "POST", f"/executions/{_part(execution_id)}/cancel", again=True)
+        return self.call(wire.ExecutionView, "POST", f"/executions/{_part(execution_id)}/cancel", again=True)
 
     def explain(self, execution_id: str) -> wire.Explanation:
         """Why it is not running."""
-        return self._call(wire.Explanation, "GET", f"/executions/{_part(execution_id)}/explain")
+        return self.call(wire.Explanation, "GET", f"/executions/{_part(execution_id)}/explain")
 
     def eta(self, execution_id: str) -> wire.Eta:
         """When it is expected to start and to end."""
-        return self._call(wire.Eta, "GET", f"/executions/{_part(execution_id)}/eta")
+        return self.call(wire.Eta, "GET", f"/executions/{_part(execution_id)}/eta")
 
     def why_waited(self, execution_id: str) -> wire.WhyWaited:
         """Where the time before its start went."""
-        return self._call(wire.WhyWaited, "GET", f"/executions/{_part(execution_id)}/waits")
+        return self.call(wire.WhyWaited, "GET", f"/executions/{_part(execution_id)}/waits")
 
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
@@ -145,14 +151,14 @@ class Client:
 
     def events(self, execution_id: str, after: int = 0) -> wire.EventList:
         """What happened so far, in order."""
-        return self._call(
+        return self.call(
             wire.EventList, "GET", f"/executions/{_part(execution_id)}/events", parameters={"after": after}
         )
 
     def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
         """A piece of a service's output."""
         path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/logs"
-        return self._call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
+        return self.call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
 
     def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
         """A service's output until it has ended, over restarts of the server, each byte once."""
@@ -164,103 +170,103 @@ class Client:
     def port_address(self, execution_id: str, service_id: str, port: str) -> wire.AddressView:
         """Where a named port of a running service answers."""
         path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}"
-        return self._call(wire.AddressView, "GET", path)
+        return self.call(wire.AddressView, "GET", path)
 
     def execution_usage(self, execution_id: str) -> wire.UsageList:
         """Samples of what an execution used."""
-        return self._call(wire.UsageList, "GET", f"/executions/{_part(execution_id)}/usage")
+        return self.call(wire.UsageList, "GET", f"/executions/{_part(execution_id)}/usage")
 
     # -- cluster ---------------------------------------------------------------------------------------------------
     def nodes(self) -> wire.NodeList:
         """All nodes."""
-        return self._call(wire.NodeList, "GET", "/nodes")
+        return self.call(wire.NodeList, "GET", "/nodes")
 
     def usage(self) -> wire.UsageList:
         """What running services use now."""
-        return self._call(wire.UsageList, "GET", "/usage")
+        return self.call(wire.UsageList, "GET", "/usage")
 
     def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
         """What was reserved on each day."""
-        return self._call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
+        return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
 
     def policy(self) -> wire.PolicyView:
         """The policy in force."""
-        return self._call(wire.PolicyView, "GET", "/policy")
+        return self.call(wire.PolicyView, "GET", "/policy")
 
     def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
         """What a policy would do with the present queue; nothing is changed."""
-        return self._call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
+        return self.call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
 
     def replay(self, wanted: wire.ReplayRequest) -> wire.ReplayView:
         """What happened, replayed as it was and with another policy, limits or nodes; takes minutes at most."""
-        return self._call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
+        return self.call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
 
     def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
         """Put a policy in force, unless somebody changed it since it was read (Conflict)."""
         headers = {"If-Match": f'"{policy.version}"'}
-        return self._call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
+        return self.call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
 
     def status(self) -> wire.StatusView:
         """How the installation is."""
-        return self._call(wire.StatusView, "GET", "/status")
+        return self.call(wire.StatusView, "GET", "/status")
 
     # -- descriptions ----------------------------------------------------------------------------------------------
     def validate(self, application: dict[str, Any]) -> wire.ValidateResponse:
         """Check a description; nothing is kept."""
-        return self._call(
+        return self.call(
             wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
         )
 
     def plan(self, application: dict[str, Any], priority: int | None = None) -> wire.PlanView:
         """What would become of it if it were submitted now; NeverFits when it never would run."""
         body = wire.PlanRequest(application=application, priority=priority)
-        return self._call(wire.PlanView, "POST", "/plan", body=body, again=True)
+        return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 
     def convert(self, document: object) -> wire.ConvertResponse:
         """A description of an older format as version 4."""
-        return self._call(
+        return self.call(
             wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document), again=True
         )
 
     def catalogue(self) -> wire.CatalogueList:
         """Descriptions that are there to be used."""
-        return self._call(wire.CatalogueList, "GET", "/catalogue")
+        return self.call(wire.CatalogueList, "GET", "/catalogue")
 
     # -- people ----------------------------------------------------------------------------------------------------
     def me(self) -> wire.PrincipalView:
         """Who the token stands for."""
-        return self._call(wire.PrincipalView, "GET", "/me")
+        return self.call(wire.PrincipalView, "GET", "/me")
 
     def tokens(self) -> wire.TokenList:
         """The own tokens."""
-        return self._call(wire.TokenList, "GET", "/tokens")
+        return self.call(wire.TokenList, "GET", "/tokens")
 
     def add_token(self, request: wire.TokenRequest) -> wire.TokenView:
         """Make a token."""
-        return self._call(wire.TokenView, "POST", "/tokens", body=request)
+        return self.call(wire.TokenView, "POST", "/tokens", body=request)
 
     def revoke_token(self, token_id: str) -> None:
         """Make a token worthless."""
-        self._answer("DELETE", f"/tokens/{_part(token_id)}")
+        self.answer("DELETE", f"/tokens/{_part(token_id)}")
 
     # -- credentials for the object store --------------------------------------------------------------------------
     def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
         """For which services there are credentials, without their keys; of another tenant as an admin."""
-        return self._call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
+        return self.call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
 
     def set_storage_credential(
         self, service: str, request: wire.CredentialRequest, tenant: str | None = None
     ) -> wire.CredentialView:
         """Keep how the tenant logs in to a service."""
         path = f"/storage/credentials/{_part(service)}"
-        return self._call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
+        return self.call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
 
     def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
         """Forget how the tenant logs in to a service."""
-        self._answer("DELETE", f"/storage/credentials/{_part(service)}", parameters={"tenant": tenant})
+        self.answer("DELETE", f"/storage/credentials/{_part(service)}", parameters={"tenant": tenant})
 
-    # -- inside ----------------------------------------------------------------------------------------------------
-    def _call(
+    # -- requests --------------------------------------------------------------------------------------------------
+    def call(
         self,
         model: type[Model],
         method: str,
@@ -272,7 +278,8 @@ class Client:
         again: bool = False,
         timeout_s: float | None = None,
     ) -> Model:
-        response = self._answer(
+        """One request whose answer is of this model."""
+        response = self.answer(
             method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
         )
         try:
@@ -282,7 +289,7 @@ class Client:
                 f"the server at {self.url} answers in a way that this client does not know: {error}"
             ) from None
 
-    def _answer(
+    def answer(
         self,
         method: str,
         path: str,
@@ -293,7 +300,7 @@ class Client:
         again: bool = False,
         timeout_s: float | None = None,
     ) -> httpx.Response:
-        """`again` says that doing it twice does no harm; reads never do. `timeout_s` in place of the client's."""
+        """One request. `again`: doing it twice does no harm, as with reads. `timeout_s` in place of the client's."""
         request = self._http.build_request(
             method,
             path,

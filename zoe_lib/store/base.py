@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from zoe_lib.domain.cluster import Node
@@ -11,6 +11,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.use import DayOfUser, Use
+from zoe_lib.store.people import PeopleStore
 
 
 class StoreError(Exception):
@@ -31,6 +32,13 @@ class NotLeader(StoreError):  # noqa: N818
 
 class IdempotencyConflict(StoreError):  # noqa: N818
     """The same idempotency key came with another request."""
+
+
+class QuotaExceeded(StoreError):  # noqa: N818
+    """The tenant has as many executions waiting or running as it may."""
+
+    def __init__(self, tenant: str, executions_max: int) -> None:
+        super().__init__(f"{tenant} may have {executions_max} executions waiting or running at the same time")
 
 
 class StoreUnavailable(StoreError):  # noqa: N818
@@ -113,43 +121,6 @@ class ExecutionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """Who is asking: a user acting in one tenant. `admin` sees every tenant."""
-
-    user: str
-    tenant: str
-    admin: bool
-    scopes: frozenset[str] = frozenset()
-    token_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """An API token as kept: only the hash of its secret. Times in seconds since the epoch; None never expires."""
-
-    id: str
-    user: str
-    tenant: str
-    secret_hash: str
-    scopes: frozenset[str]
-    created_at_s: float
-    expires_at_s: float | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SealedCredential:
-    """How a tenant logs in to a service of the object store; the key is sealed (`zoe_lib.sealing`)."""
-
-    tenant: str
-    service: str
-    login: str
-    sealed: bytes = field(repr=False)
-    set_at_s: float = 0.0
-    set_by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class UsageSample:
     """What one service used when it was sampled: CPU seconds since its start, memory bytes then."""
 
@@ -168,11 +139,15 @@ class StoreLimits:
     usage_samples_per_service_max: an hour at one sample in five seconds.
     retention_s: how long an execution is kept after its end.
     idempotency_keys_kept_s: longer than any client goes on repeating a submission.
+    failures_kept_s: longer than failed sign-ins are counted for.
+    audit_kept_s: two years.
     """
 
     usage_samples_per_service_max: int = 720
     retention_s: float = 90 * 86400.0
     idempotency_keys_kept_s: float = 86400.0
+    failures_kept_s: float = 86400.0
+    audit_kept_s: float = 730 * 86400.0
 
 
 class Subscription(Protocol):
@@ -183,7 +158,7 @@ class Subscription(Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(PeopleStore, Protocol):
     """All state of Zoe. Thread-safe; a call that raised anything but StoreUnavailable changed nothing.
 
     Every method may raise StoreUnavailable. `leader_epoch` is None only for what users do (submit, cancel).
@@ -198,6 +173,7 @@ class Store(Protocol):
         `execution` is fresh (version 0, no services); the one returned is as stored. The same key of the same tenant
         with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict. The same
         id by the same user again returns what is stored, too; of anybody else it is a ConcurrentUpdate.
+        QuotaExceeded when the tenant has its `executions_max` already, counted in the same transaction.
         """
         ...
 
@@ -295,43 +271,6 @@ class Store(Protocol):
         """Let the lock go; nothing when it is not held."""
         ...
 
-    # -- people ----------------------------------------------------------------------------------------------------
-    def ensure_member(self, user: str, tenant: str, role: str) -> None:
-        """Make sure that user, tenant and membership exist, with this role (`user` or `admin`)."""
-        ...
-
-    def tenants(self) -> Sequence[str]:
-        """All tenants by name."""
-        ...
-
-    def add_token(self, token: Token) -> None:
-        """Keep a token; NotFound when its user is no member of its tenant, ConcurrentUpdate when the id is taken."""
-        ...
-
-    def revoke_token(self, token_id: str) -> None:
-        """Forget a token; NotFound."""
-        ...
-
-    def tokens(self, user: str | None = None) -> Sequence[Token]:
-        """The tokens of a user, or all."""
-        ...
-
-    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-        """Who holds that token, and the hash to compare its secret with; None when unknown or expired at `now_s`."""
-        ...
-
-    def set_storage_credential(self, credential: SealedCredential) -> None:
-        """Keep it, in place of an earlier one for the same service; NotFound for an unknown tenant."""
-        ...
-
-    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
-        """Those of a tenant, by service."""
-        ...
-
-    def remove_storage_credential(self, tenant: str, service: str) -> None:
-        """Forget one; NotFound."""
-        ...
-
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def add_usage(self, samples: Sequence[UsageSample]) -> None:
         """Keep samples, dropping the oldest of a service beyond the bound."""
@@ -345,6 +284,7 @@ class Store(Protocol):
         """Remove a batch of the executions that ended before the retention began, with all that hangs on them.
 
         Their use is added to the daily use in the same transaction. The answer is how many went; 0: none is left.
+        What is too old of people goes as well.
         """
         ...
 

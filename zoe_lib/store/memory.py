@@ -21,22 +21,21 @@ from zoe_lib.store.base import (
     JournalEntry,
     NotFound,
     NotLeader,
-    Principal,
-    SealedCredential,
+    QuotaExceeded,
     StoreLimits,
     StoreUnavailable,
     Subscription,
     TickRecord,
-    Token,
     UsageSample,
 )
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
+from zoe_lib.store.memory_people import MemoryPeople
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.text import check_submission, checked
 
 
-class MemoryStore:
+class MemoryStore(MemoryPeople):
     """One process's handle on state in memory; `another` is a second one, as another process would have.
 
     `available = False` makes every call of this handle raise StoreUnavailable.
@@ -61,6 +60,7 @@ class MemoryStore:
             known = self._known(execution, idempotency_key, fingerprint)
             if known is not None:
                 return known
+            self._check_quota(execution.tenant)
             event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
             new = apply(execution, event)
             if idempotency_key is not None:
@@ -70,6 +70,13 @@ class MemoryStore:
             state.record(new, [event])
         state.tell()
         return new
+
+    def _check_quota(self, name: str) -> None:
+        tenant = self._state.people.tenants.get(name)
+        if tenant is None or tenant.executions_max is None:
+            return
+        if sum(e.tenant == name for e in self._state.active.values()) >= tenant.executions_max:
+            raise QuotaExceeded(name, tenant.executions_max)
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """The execution of a key."""
@@ -233,65 +240,6 @@ class MemoryStore:
         if leader_epoch is not None and leader_epoch != self._state.epoch:
             raise NotLeader(f"epoch {leader_epoch} is over: the newest is {self._state.epoch}")
 
-    # -- people ----------------------------------------------------------------------------------------------------
-    def ensure_member(self, user: str, tenant: str, role: str) -> None:
-        """Make a membership."""
-        with self._reached() as state:
-            state.roles[user, tenant] = role
-
-    def tenants(self) -> Sequence[str]:
-        """All tenants."""
-        with self._reached() as state:
-            return sorted({tenant for _, tenant in state.roles})
-
-    def add_token(self, token: Token) -> None:
-        """Keep a token."""
-        with self._reached() as state:
-            if (token.user, token.tenant) not in state.roles:
-                raise NotFound(f"{token.user} is no member of {token.tenant}")
-            if token.id in state.tokens:
-                raise ConcurrentUpdate(f"the token id {token.id} is taken")
-            state.tokens[token.id] = token
-
-    def revoke_token(self, token_id: str) -> None:
-        """Forget a token."""
-        with self._reached() as state:
-            if state.tokens.pop(token_id, None) is None:
-                raise NotFound(f"there is no token {token_id!r}")
-
-    def tokens(self, user: str | None = None) -> Sequence[Token]:
-        """Tokens of a user, or all."""
-        with self._reached() as state:
-            found = [token for token in state.tokens.values() if user is None or token.user == user]
-        return sorted(found, key=lambda token: (token.created_at_s, token.id))
-
-    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-        """Who holds a token."""
-        with self._reached() as state:
-            token = state.tokens.get(token_id)
-            if token is None or (token.expires_at_s is not None and token.expires_at_s <= now_s):
-                return None
-            admin = state.roles[token.user, token.tenant] == "admin"
-            return Principal(token.user, token.tenant, admin, token.scopes, token.id), token.secret_hash
-
-    def set_storage_credential(self, credential: SealedCredential) -> None:
-        """Keep a credential."""
-        if credential.tenant not in self.tenants():
-            raise NotFound(f"there is no tenant {credential.tenant}")
-        with self._reached() as state:
-            state.credentials[credential.tenant, credential.service] = credential
-
-    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
-        """Those of a tenant."""
-        with self._reached() as state:
-            return [one for key, one in sorted(state.credentials.items()) if key[0] == tenant]
-
-    def remove_storage_credential(self, tenant: str, service: str) -> None:
-        """Forget a credential."""
-        with self._reached() as state:
-            if state.credentials.pop((tenant, service), None) is None:
-                raise NotFound(f"{tenant} has no credentials for {service}")
-
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def add_usage(self, samples: Sequence[UsageSample]) -> None:
         """Keep samples."""
@@ -307,6 +255,7 @@ class MemoryStore:
     def prune(self, now_s: float) -> int:
         """Remove what is too old."""
         with self._reached() as state:
+            self.prune_people(now_s)
             state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
             return state.prune(now_s - self._limits.retention_s)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import RLock
 from types import TracebackType
@@ -14,9 +14,11 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
-from zoe_lib.store.base import JournalEntry, SealedCredential, TickRecord, Token, UsageSample
+from zoe_lib.store.base import JournalEntry, TickRecord, UsageSample
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.people import AuditEntry, SealedCredential, Session, Tenant, Token, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,21 @@ class Record:
         )
 
 
+@dataclass(slots=True)
+class PeopleState:
+    """The tables."""
+
+    users: dict[str, User] = field(default_factory=dict)
+    tenants: dict[str, Tenant] = field(default_factory=dict)
+    roles: dict[tuple[str, str], Role] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)
+    sessions: dict[str, Session] = field(default_factory=dict)
+    failures: list[tuple[str, float]] = field(default_factory=list)
+    audit: list[AuditEntry] = field(default_factory=list)
+    audit_ids: int = 0
+    credentials: dict[tuple[str, str], SealedCredential] = field(default_factory=dict)
+
+
 class State:
     """All tables, and the lock that makes each use of them a transaction: `with state:`."""
 
@@ -68,9 +85,7 @@ class State:
         self.ticks: list[TickRecord] = []
         self.cut_s = 0.0
         self.kept_use: dict[DayOfUser, Use] = {}
-        self.roles: dict[tuple[str, str], str] = {}
-        self.tokens: dict[str, Token] = {}
-        self.credentials: dict[tuple[str, str], SealedCredential] = {}
+        self.people = PeopleState()
         self._samples: dict[ExecutionId, dict[ServiceId, deque[UsageSample]]] = defaultdict(dict)
         self._newest_id = 0
 

@@ -17,19 +17,16 @@ from zoe_lib.store.base import (
     ExecutionQuery,
     JournalEntry,
     NotFound,
-    Principal,
-    SealedCredential,
     StoreLimits,
     Subscription,
     TickRecord,
-    Token,
-    Unstorable,
     UsageSample,
 )
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
+from zoe_lib.store.postgres_people import PostgresPeople
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import credentials, executions, installation, journal, people, submitting, ticks, upkeep, writing
+from zoe_lib.store.sql import executions, installation, journal, submitting, ticks, upkeep, writing
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
@@ -37,7 +34,7 @@ from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, storable
 
 
-class PostgresStore:
+class PostgresStore(PostgresPeople):
     """All state of Zoe in one database; see `Store` for what each method promises.
 
     The database must have been brought up to date (`zoe_lib.store.migrate.upgrade`). With `read_only` the server
@@ -63,6 +60,8 @@ class PostgresStore:
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint)
         self._submissions.do(submission)
+        if submission.bounded:
+            self._database.write(lambda c: submitting.write_within_quota(c, submission))
         stored = submission.execution
         if not submission.written:
             stored = self._database.read(lambda c: submitting.already_there(c, self._applications, submission))
@@ -192,51 +191,6 @@ class PostgresStore:
         """Let the lock go."""
         self._leadership.release()
 
-    # -- people ----------------------------------------------------------------------------------------------------
-    def ensure_member(self, user: str, tenant: str, role: str) -> None:
-        """Make a membership."""
-        self._database.write(lambda c: people.ensure_member(c, user, tenant, role))
-
-    def tenants(self) -> Sequence[str]:
-        """All tenants."""
-        return self._database.read(people.read_tenants)
-
-    def add_token(self, token: Token) -> None:
-        """Keep a token."""
-        self._database.write(lambda c: people.add_token(c, token))
-
-    def revoke_token(self, token_id: str) -> None:
-        """Forget a token."""
-        if not storable(token_id):
-            raise NotFound(f"there is no token {token_id!r}")
-        self._database.write(lambda c: people.revoke_token(c, token_id))
-
-    def tokens(self, user: str | None = None) -> Sequence[Token]:
-        """Tokens of a user, or all."""
-        return self._database.read(lambda c: people.read_tokens(c, user)) if storable(user) else ()
-
-    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-        """Who holds a token."""
-        if not storable(token_id):
-            return None
-        return self._database.read(lambda c: people.principal(c, token_id, now_s))
-
-    def set_storage_credential(self, credential: SealedCredential) -> None:
-        """Keep a credential."""
-        if not storable(credential.tenant, credential.service, credential.login):
-            raise Unstorable("a text of this credential holds characters that cannot be kept")
-        self._database.write(lambda c: credentials.put(c, credential))
-
-    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
-        """Those of a tenant."""
-        return self._database.read(lambda c: credentials.read(c, tenant)) if storable(tenant) else ()
-
-    def remove_storage_credential(self, tenant: str, service: str) -> None:
-        """Forget a credential."""
-        if not storable(tenant, service):
-            raise NotFound(f"{tenant!r} has no credentials for {service!r}")
-        self._database.write(lambda c: credentials.remove(c, tenant, service))
-
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def add_usage(self, samples: Sequence[UsageSample]) -> None:
         """Keep samples."""
@@ -249,6 +203,7 @@ class PostgresStore:
 
     def prune(self, now_s: float) -> int:
         """Remove a batch of what is too old."""
+        self.prune_people(now_s)
         self._database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
         return self._database.write(
             lambda c: upkeep.prune_some(c, self._applications, now_s - self._limits.retention_s)

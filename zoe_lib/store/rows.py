@@ -12,8 +12,9 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
-from zoe_lib.store.base import JournalEntry, Token, UsageSample
+from zoe_lib.store.base import JournalEntry, UsageSample
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.people import Token
 
 Values = dict[str, Any]
 Row = Any  # a row of SQLAlchemy, whose columns are attributes

@@ -149,9 +149,20 @@ leader = Table(
     Column("holder", Text, nullable=False),
 )
 
-users = Table("users", metadata, Column("name", Text, primary_key=True))
+users = Table(
+    "users",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("password_hash", Text),
+    Column("disabled", Boolean, nullable=False, server_default=text("false")),
+)
 
-tenants = Table("tenants", metadata, Column("name", Text, primary_key=True))
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("executions_max", Integer),  # that wait or run at the same time; NULL: any number
+)
 
 memberships = Table(
     "memberships",
@@ -186,6 +197,42 @@ storage_credentials = Table(
     Column("sealed", LargeBinary, nullable=False),  # by a key that is not in the database
     Column("set_at_s", Double, nullable=False),
     Column("set_by", Text, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the cookie's secret
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("created_at_s", Double, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    Index("ix_sessions_user", "user_name"),
+)
+
+sign_in_failures = Table(
+    "sign_in_failures",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Index("ix_sign_in_failures_key", "key", "at_s"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("at_s", Double, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("status", SmallInteger),  # NULL: the end was not seen
+    Index("ix_audit_user", "user_name", "id"),
 )
 
 idempotency_keys = Table(

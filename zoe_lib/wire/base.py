@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 SECONDS_MAX = 100 * 365 * 86_400.0
+ID_MAX = 2**63 - 1
 
 
 class Wire(BaseModel):

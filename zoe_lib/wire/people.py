@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import Field
 
+from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.wire.base import SECONDS_MAX, Wire
+
+Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+"""Of users and tenants: names of directories and labels are made of them."""
 
 
 class PrincipalView(Wire):
@@ -14,14 +18,15 @@ class PrincipalView(Wire):
 
     user: str
     tenant: str
+    role: Role
     admin: bool
-    scopes: list[str]
+    scopes: list[Scope]
 
 
 class TokenRequest(Wire):
     """A new API token."""
 
-    scopes: list[Literal["read", "submit", "admin"]] = Field(default=["read", "submit"])
+    scopes: list[Scope] = Field(default=[Scope.READ, Scope.SUBMIT])
     lifetime_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX, description="None never expires.")
     note: str = Field(default="", max_length=200)
 
@@ -43,3 +48,125 @@ class TokenList(Wire):
     """All tokens of a user."""
 
     tokens: list[TokenView]
+
+
+class SignIn(Wire):
+    """A user's password; without a tenant the first of the user's."""
+
+    user: str = Field(min_length=1, max_length=128)
+    password: str = Field(min_length=1, max_length=1000)
+    tenant: str | None = Field(default=None, max_length=128)
+
+
+class TenantChoice(Wire):
+    """Another of the own tenants."""
+
+    tenant: str = Field(min_length=1, max_length=128)
+
+
+class PasswordChange(Wire):
+    """The own password, and the one that replaces it."""
+
+    old: str = Field(min_length=1, max_length=1000)
+    new: str = Field(min_length=10, max_length=1000)
+
+
+class SessionView(Wire):
+    """Who is signed in. Changes need `csrf_token` in the header X-CSRF-Token."""
+
+    user: str
+    tenant: str
+    role: Role
+    scopes: list[Scope]
+    tenants: list[str] = Field(description="All that the user is a member of.")
+    csrf_token: str
+
+
+class NewUser(Wire):
+    """A new user, a member of nothing yet."""
+
+    name: Name
+    password: str | None = Field(default=None, min_length=10, max_length=1000)
+
+
+class UserChange(Wire):
+    """What to change of a user; null leaves it."""
+
+    password: str | None = Field(default=None, min_length=10, max_length=1000)
+    disabled: bool | None = None
+
+
+class UserView(Wire):
+    """A user; `password` says whether there is one, and `roles` is by tenant."""
+
+    name: str
+    disabled: bool
+    password: bool
+    roles: dict[str, Role]
+
+
+class UserList(Wire):
+    """All users."""
+
+    users: list[UserView]
+
+
+class NewTenant(Wire):
+    """A new tenant."""
+
+    name: Name
+
+
+class QuotaView(Wire):
+    """How many executions of a tenant may wait or run at the same time; null: any number."""
+
+    executions_max: int | None = Field(ge=0, le=2**31 - 1)
+
+
+class RoleChoice(Wire):
+    """A role in a tenant."""
+
+    role: Role
+
+
+class MemberView(Wire):
+    """A member of a tenant."""
+
+    user: str
+    role: Role
+
+
+class TenantDetail(Wire):
+    """A tenant; `executions` wait or run now."""
+
+    name: str
+    executions_max: int | None
+    executions: int
+    members: list[MemberView]
+
+
+class TenantList(Wire):
+    """All tenants."""
+
+    tenants: list[TenantDetail]
+
+
+class AuditEntryView(Wire):
+    """Who asked for which change; `status` is the answer's, null when its end was not seen."""
+
+    id: int
+    at_s: float
+    user: str
+    tenant: str
+    action: str = Field(description="The operation's id in the OpenAPI document.")
+    target: str = Field(description="The path that was asked.")
+    request_id: str
+    by: str = Field(description="`session`, or the id of the token.")
+    status: int | None
+
+
+class AuditList(Wire):
+    """A page of the audit log, newest first."""
+
+    entries: list[AuditEntryView]
+    next_before: int | None = Field(description="`before` of the next page; null on the last.")

@@ -21,7 +21,7 @@ def make_backend(settings: Settings, store: Store, waker: Waker) -> Backend:
     """The configured back-end, ready to use; BackendRefused."""
     if settings.backend == "swarm":
         return swarm_backend(settings, waker)
-    reason = refuse_reason(settings.api_host, store.tenants(), settings.insecure)
+    reason = refuse_reason(settings.api_host, [tenant.name for tenant in store.tenants()], settings.insecure)
     if reason is not None:
         raise BackendRefused(reason)
     return local_backend(settings, waker)

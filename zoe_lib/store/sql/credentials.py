@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.postgresql import insert
 
-from zoe_lib.store.base import NotFound, SealedCredential
+from zoe_lib.store.base import (
+    NotFound,
+)
+from zoe_lib.store.people import SealedCredential
 from zoe_lib.store.tables import storage_credentials, tenants
 
 _KEY = (storage_credentials.c.tenant, storage_credentials.c.service)

@@ -1,64 +1,107 @@
-"""Users, tenants, memberships and API tokens."""
+"""Users, tenants and memberships."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete, or_, select
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from zoe_lib.store.base import ConcurrentUpdate, NotFound, Principal, Token
-from zoe_lib.store.rows import to_token, token_values
-from zoe_lib.store.tables import memberships, tenants, tokens, users
-
-ADMIN = "admin"
+from zoe_lib.domain.roles import Role
+from zoe_lib.store.base import ConcurrentUpdate, NotFound
+from zoe_lib.store.people import Membership, Tenant, User
+from zoe_lib.store.tables import memberships, sessions, tenants, users
 
 
 def ensure_member(connection: Connection, user: str, tenant: str, role: str) -> None:
     """Make user, tenant and membership, or change the role."""
     connection.execute(insert(users).values(name=user).on_conflict_do_nothing())
     connection.execute(insert(tenants).values(name=tenant).on_conflict_do_nothing())
-    member = insert(memberships).values(user_name=user, tenant=tenant, role=role)
+    member = insert(memberships).values(user_name=user, tenant=tenant, role=Role(role).value)
     key = [memberships.c.user_name, memberships.c.tenant]
-    connection.execute(member.on_conflict_do_update(index_elements=key, set_={"role": role}))
+    connection.execute(member.on_conflict_do_update(index_elements=key, set_={"role": Role(role).value}))
 
 
-def read_tenants(connection: Connection) -> Sequence[str]:
-    """All tenants by name."""
-    return connection.execute(select(tenants.c.name).order_by(tenants.c.name)).scalars().all()
+def remove_member(connection: Connection, user: str, tenant: str) -> None:
+    """End a membership; tokens and sessions go with it."""
+    member = (memberships.c.user_name == user, memberships.c.tenant == tenant)
+    if connection.execute(delete(memberships).where(*member)).rowcount != 1:
+        raise NotFound(f"{user} is no member of {tenant}")
 
 
-def add_token(connection: Connection, token: Token) -> None:
-    """Keep a token of a member."""
-    member = (memberships.c.user_name == token.user, memberships.c.tenant == token.tenant)
+def check_member(connection: Connection, user: str, tenant: str) -> None:
+    """NotFound when the user is no member."""
+    member = (memberships.c.user_name == user, memberships.c.tenant == tenant)
     if connection.execute(select(memberships.c.role).where(*member)).first() is None:
-        raise NotFound(f"{token.user} is no member of {token.tenant}")
-    if connection.execute(insert(tokens).values(token_values(token)).on_conflict_do_nothing()).rowcount != 1:
-        raise ConcurrentUpdate(f"the token id {token.id} is taken")
+        raise NotFound(f"{user} is no member of {tenant}")
 
 
-def revoke_token(connection: Connection, token_id: str) -> None:
-    """Forget a token."""
-    if connection.execute(delete(tokens).where(tokens.c.id == token_id)).rowcount != 1:
-        raise NotFound(f"there is no token {token_id}")
-
-
-def read_tokens(connection: Connection, user: str | None) -> Sequence[Token]:
-    """Tokens of a user, or all; oldest first."""
-    statement = select(tokens).order_by(tokens.c.created_at_s, tokens.c.id)
+def read_memberships(connection: Connection, user: str | None, tenant: str | None) -> Sequence[Membership]:
+    """Of a user, of a tenant, or all."""
+    statement = select(memberships).order_by(memberships.c.tenant, memberships.c.user_name)
     if user is not None:
-        statement = statement.where(tokens.c.user_name == user)
-    return [to_token(row) for row in connection.execute(statement)]
+        statement = statement.where(memberships.c.user_name == user)
+    if tenant is not None:
+        statement = statement.where(memberships.c.tenant == tenant)
+    return [Membership(row.user_name, row.tenant, Role(row.role)) for row in connection.execute(statement)]
 
 
-def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-    """Who holds a token that is not expired, and the hash of its secret."""
-    same_member = (tokens.c.user_name == memberships.c.user_name) & (tokens.c.tenant == memberships.c.tenant)
-    in_time = or_(tokens.c.expires_at_s.is_(None), tokens.c.expires_at_s > now_s)
-    row = connection.execute(
-        select(tokens, memberships.c.role).join(memberships, same_member).where(tokens.c.id == token_id, in_time)
-    ).one_or_none()
+def add_user(connection: Connection, user: User) -> None:
+    """Keep a user."""
+    row = insert(users).values(name=user.name, password_hash=user.password_hash, disabled=user.disabled)
+    if connection.execute(row.on_conflict_do_nothing()).rowcount != 1:
+        raise ConcurrentUpdate(f"there is a user {user.name} already")
+
+
+def read_users(connection: Connection) -> Sequence[User]:
+    """All users by name."""
+    return [
+        User(row.name, row.password_hash, row.disabled)
+        for row in connection.execute(select(users).order_by(users.c.name))
+    ]
+
+
+def read_user(connection: Connection, name: str) -> User:
+    """One user."""
+    row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
     if row is None:
-        return None
-    who = Principal(row.user_name, row.tenant, row.role == ADMIN, frozenset(row.scopes), row.id)
-    return who, row.secret_hash
+        raise NotFound(f"there is no user {name!r}")
+    return User(row.name, row.password_hash, row.disabled)
+
+
+def set_password(connection: Connection, name: str, password_hash: str | None) -> None:
+    """Replace the hash; the sessions end."""
+    _change_user(connection, name, password_hash=password_hash)
+    connection.execute(delete(sessions).where(sessions.c.user_name == name))
+
+
+def set_disabled(connection: Connection, name: str, disabled: bool) -> None:
+    """Disable or enable; who is disabled loses the sessions."""
+    _change_user(connection, name, disabled=disabled)
+    if disabled:
+        connection.execute(delete(sessions).where(sessions.c.user_name == name))
+
+
+def add_tenant(connection: Connection, name: str) -> None:
+    """Keep a tenant."""
+    if connection.execute(insert(tenants).values(name=name).on_conflict_do_nothing()).rowcount != 1:
+        raise ConcurrentUpdate(f"there is a tenant {name} already")
+
+
+def read_tenants(connection: Connection) -> Sequence[Tenant]:
+    """All tenants by name."""
+    return [
+        Tenant(row.name, row.executions_max) for row in connection.execute(select(tenants).order_by(tenants.c.name))
+    ]
+
+
+def set_quota(connection: Connection, tenant: str, executions_max: int | None) -> None:
+    """Bound a tenant's executions."""
+    changed = update(tenants).where(tenants.c.name == tenant).values(executions_max=executions_max)
+    if connection.execute(changed).rowcount != 1:
+        raise NotFound(f"there is no tenant {tenant!r}")
+
+
+def _change_user(connection: Connection, name: str, **values: object) -> None:
+    if connection.execute(update(users).where(users.c.name == name).values(**values)).rowcount != 1:
+        raise NotFound(f"there is no user {name!r}")

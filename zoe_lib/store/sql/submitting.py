@@ -6,22 +6,25 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, Table, select, text
+from sqlalchemy import Connection, Table, exists, func, select, text
 
 from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict
+from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, QuotaExceeded
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
-from zoe_lib.store.tables import executions, idempotency_keys, services
+from zoe_lib.store.tables import NOT_TERMINAL, executions, idempotency_keys, services, tenants
 
 
 @dataclass(slots=True)
 class Submission:
-    """A new execution with its key; `written` is false while another one holds its key or its id."""
+    """A new execution with its key; `written` is false while another one holds its key or its id.
+
+    `bounded`: its tenant has a quota, so it takes a transaction that counts.
+    """
 
     execution: Execution  # as it will be stored
     cause_id: str
@@ -30,6 +33,7 @@ class Submission:
     key: str | None
     fingerprint: str
     written: bool = field(default=False)
+    bounded: bool = field(default=False)
 
 
 def _columns(table: Table) -> str:
@@ -43,8 +47,11 @@ def _rows(table: Table, parameter: str) -> str:
 # Who has no key or gets it is inserted, services follow, and the journal comes last: its lock is taken when all the
 # rest is written (the count needs it), so that it is held for the shortest time and nobody waits for a key with it.
 _SUBMIT = text(f"""
-    WITH asked AS MATERIALIZED (
-        SELECT * FROM {_rows(idempotency_keys, "keys")}
+    WITH bounded AS MATERIALIZED (
+        SELECT name FROM tenants
+        WHERE executions_max IS NOT NULL AND NOT :counted AND name = ANY(CAST(:tenants AS text[]))
+    ), asked AS MATERIALIZED (
+        SELECT * FROM {_rows(idempotency_keys, "keys")} WHERE tenant NOT IN (SELECT name FROM bounded)
     ), keyed AS (
         INSERT INTO idempotency_keys ({_columns(idempotency_keys)})
         SELECT {_columns(idempotency_keys)} FROM asked
@@ -53,7 +60,8 @@ _SUBMIT = text(f"""
     ), fresh AS (
         INSERT INTO executions ({_columns(executions)})
         SELECT {_columns(executions)} FROM {_rows(executions, "executions")}
-        WHERE id NOT IN (SELECT execution_id FROM asked) OR id IN (SELECT execution_id FROM keyed)
+        WHERE (id NOT IN (SELECT execution_id FROM asked) OR id IN (SELECT execution_id FROM keyed))
+              AND tenant NOT IN (SELECT name FROM bounded)
         ON CONFLICT DO NOTHING RETURNING id, tenant, submitted_at_s
     ), parts AS (
         INSERT INTO services ({_columns(services)})
@@ -69,7 +77,8 @@ _SUBMIT = text(f"""
                CAST(:causes AS jsonb) ->> fresh.id, '{{}}'
         FROM locked, fresh ORDER BY fresh.submitted_at_s, fresh.id
     )
-    SELECT id, pg_notify('{CHANNEL}', '') FROM fresh
+    SELECT id, NULL AS bounded, pg_notify('{CHANNEL}', '') FROM fresh
+    UNION ALL SELECT NULL, name, NULL FROM bounded
 """)  # noqa: S608 - made of names of tables and constants
 
 
@@ -82,8 +91,11 @@ def prepare(
     return Submission(stored, cause_id, name, document, key, fingerprint)
 
 
-def write(connection: Connection, submissions: Sequence[Submission]) -> None:
-    """Write those whose key and id are free, and mark them. The ids must differ from each other."""
+def write(connection: Connection, submissions: Sequence[Submission], counted: bool = False) -> None:
+    """Write those whose key and id are free, and mark them. The ids must differ from each other.
+
+    Those of a tenant with a quota are only marked as `bounded`, unless they were `counted`.
+    """
     # In one order everywhere, so that two processes with the same keys wait for each other only one way.
     ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
     parameters = {
@@ -92,10 +104,42 @@ def write(connection: Connection, submissions: Sequence[Submission]) -> None:
         "keys": [_key_values(one) for one in ordered if one.key is not None],
         "causes": {one.execution.id: one.cause_id for one in ordered},
     }
-    rows = connection.execute(_SUBMIT, {name: json.dumps(value) for name, value in parameters.items()})
-    written = {row.id for row in rows}
+    texts = {name: json.dumps(value) for name, value in parameters.items()}
+    rows = connection.execute(
+        _SUBMIT, {**texts, "counted": counted, "tenants": sorted({one.execution.tenant for one in ordered})}
+    ).all()
+    written, bounded = {row.id for row in rows}, {row.bounded for row in rows}
     for one in submissions:
         one.written = one.execution.id in written
+        one.bounded = one.execution.tenant in bounded
+
+
+def write_within_quota(connection: Connection, submission: Submission) -> None:
+    """Write one whose tenant has a quota, if there is room; QuotaExceeded.
+
+    The tenant's row is locked first, so that of two at the same time the second counts the first. What was submitted
+    before with the same key or id is not refused: it is left unwritten, as `write` leaves it.
+    """
+    wanted = submission.execution
+    lock = select(tenants.c.executions_max).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
+    executions_max = connection.execute(lock).scalar_one_or_none()
+    if executions_max is not None and not _known(connection, submission):
+        theirs = (executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))
+        if (
+            connection.execute(select(func.count()).select_from(executions).where(*theirs)).scalar_one()
+            >= executions_max
+        ):
+            raise QuotaExceeded(wanted.tenant, executions_max)
+    write(connection, [submission], counted=True)
+
+
+def _known(connection: Connection, submission: Submission) -> bool:
+    wanted = submission.execution
+    same_id = select(executions.c.id).where(executions.c.id == wanted.id)
+    same_key = select(idempotency_keys.c.key).where(
+        idempotency_keys.c.tenant == wanted.tenant, idempotency_keys.c.key == submission.key
+    )
+    return connection.execute(select(exists(same_id) | exists(same_key))).scalar_one() is True
 
 
 def already_there(connection: Connection, applications: Applications, submission: Submission) -> Execution:

@@ -1,0 +1,58 @@
+"""access.md: which scope each route asks for, and which role has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from scripts.reference.tables import page, table
+from zoe_api.access import Requires
+from zoe_api.main import ROUTERS, create_app
+from zoe_api.request_context import PREFIX
+from zoe_lib.config import Settings
+from zoe_lib.domain.roles import SCOPES, Role, Scope
+from zoe_lib.store.memory import MemoryStore
+
+MEANINGS = {
+    Scope.READ: "See what is the own tenant's, and the state of the cluster.",
+    Scope.SUBMIT: "Submit and cancel in the own tenant; make own tokens.",
+    Scope.OPERATE: "See and cancel the executions of all tenants; drain and reserve nodes; dry runs; replays.",
+    Scope.ADMIN: "Set the policy; change users, tenants, roles and quotas; revoke any token; read the audit log.",
+}
+
+
+def access_page() -> str:
+    """The page."""
+    roles = [(role, *("yes" if scope in SCOPES[role] else "" for scope in Scope)) for role in Role]
+    scopes = [(f"`{scope}`", MEANINGS[scope]) for scope in Scope]
+    routes = [(f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda one: one[1:])]
+    return page(
+        "Who may do what",
+        "`zoe_lib/domain/roles.py` and the routes of the API",
+        "A user has a role in each tenant she is a member of. A session of the web UI has all scopes of the role, a",
+        "token those that it was made with, as far as the role still has them. A token with `admin` has `operate`,",
+        "too.\n",
+        table(("scope", "what it allows"), scopes),
+        table(("role", *(f"`{scope}`" for scope in Scope)), roles),
+        "Operators may change nothing of the policy but which nodes are drained or reserved.\n",
+        "## Routes\n",
+        table(("route", "scope"), routes),
+    )
+
+
+def route_scopes() -> Iterator[tuple[str, str, str]]:
+    """Method, path and scope of each route; `anybody` for those that ask for none."""
+    app = create_app(Settings(), MemoryStore(), master=None)  # type: ignore[arg-type]
+    found = [("", route) for route in app.routes] + [(PREFIX, route) for router in ROUTERS for route in router.routes]
+    for prefix, route in found:
+        if isinstance(route, APIRoute):
+            asked = sorted(_scopes(route.dependant))
+            for method in sorted(route.methods):
+                yield method, prefix + route.path, ", ".join(f"`{scope}`" for scope in asked) or "anybody"
+
+
+def _scopes(dependant: Dependant) -> set[Scope]:
+    own = {dependant.call.scope} if isinstance(dependant.call, Requires) else set()
+    return own.union(*(_scopes(one) for one in dependant.dependencies))

@@ -1,0 +1,121 @@
+"""Users, tenants, roles, quotas, everybody's tokens, and the audit log."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.api import Api, problem
+from tests.support.browser import Browser
+from tests.support.documents import job
+from tests.support.people import make_token
+from zoe_lib.domain.roles import Role
+from zoe_lib.sdk import Conflict, NotAllowed, NotFound, Refused
+
+
+def test_a_user_comes_gets_a_role_signs_in_and_goes(api: Api) -> None:
+    admin = api.client(api.admin).admin
+    assert admin.add_user("nina", "a long password").roles == {}
+    assert admin.set_role("nina", "red", Role.VIEWER).role is Role.VIEWER
+    with pytest.raises(Conflict):
+        admin.add_user("nina")
+    nina = next(user for user in admin.users().users if user.name == "nina")
+    assert (nina.roles, nina.password, nina.disabled) == ({"red": "viewer"}, True, False)
+    browser = api.http(None)
+    body = {"user": "nina", "password": "a long password"}
+    assert browser.post("/api/v1/session", json=body).json()["role"] == "viewer"
+    assert admin.change_user("nina", disabled=True).disabled
+    assert problem(browser.get("/api/v1/me"))["code"] == "session_over"
+    admin.change_user("nina", disabled=False)
+    admin.remove_member("nina", "red")
+    assert problem(browser.post("/api/v1/session", json=body))["code"] == "no_membership"
+
+
+def test_what_is_not_there_is_said(api: Api) -> None:
+    admin = api.client(api.admin).admin
+    for call in (
+        lambda: admin.change_user("nobody", disabled=True),
+        lambda: admin.set_role("nobody", "red", Role.USER),
+        lambda: admin.set_role("ada", "nothing", Role.USER),
+        lambda: admin.remove_member("ada", "nothing"),
+        lambda: admin.set_quota("nothing", 1),
+        lambda: admin.revoke_token("nothing"),
+    ):
+        with pytest.raises(NotFound):
+            call()
+    assert [tenant.name for tenant in admin.tenants().tenants] == ["red"]
+
+
+@pytest.mark.parametrize("name", ["", "../up", "Ada", "a b", "-x", "x" * 65])
+def test_names_can_be_those_of_directories(api: Api, name: str) -> None:
+    http = api.http(api.admin)
+    assert http.post("/api/v1/admin/users", json={"name": name}).status_code == 422
+    assert http.post("/api/v1/admin/tenants", json={"name": name}).status_code == 422
+
+
+def test_an_admin_does_not_shut_herself_out(api: Api) -> None:
+    admin = api.client(api.admin).admin
+    for call in (
+        lambda: admin.change_user("root", disabled=True),
+        lambda: admin.set_role("root", "red", Role.USER),
+        lambda: admin.remove_member("root", "red"),
+    ):
+        with pytest.raises(Conflict):
+            call()
+
+
+def test_a_second_tenant_needs_a_back_end_that_keeps_them_apart(api: Api) -> None:
+    admin = api.client(api.admin).admin
+    with pytest.raises(Conflict, match="one tenant"):
+        admin.add_tenant("blue")
+    api.settings.backend = "swarm"
+    admin.add_tenant("blue")
+    assert [tenant.name for tenant in admin.tenants().tenants] == ["blue", "red"]
+
+
+def test_a_quota_refuses_and_shows_what_is_used(api: Api) -> None:
+    admin, ada = api.client(api.admin).admin, api.client()
+    admin.set_quota("red", 1)
+    first = ada.submit(job())
+    with pytest.raises(Refused, match="quota"):
+        ada.submit(job())
+    (red,) = admin.tenants().tenants
+    assert (red.executions, red.executions_max) == (1, 1)
+    assert {member.user: member.role for member in red.members} == {"ada": "user", "root": "admin"}
+    ada.cancel(first.id)
+    ada.submit(job())
+
+
+def test_everybodys_tokens_are_listed_and_revoked(api: Api) -> None:
+    text = make_token(api.store, "bob")
+    admin = api.client(api.admin).admin
+    assert {token.user for token in admin.tokens().tokens} == {"ada", "root", "bob"}
+    admin.revoke_token(text.split("_")[1])
+    with pytest.raises(NotAllowed):
+        api.client(text).me()
+
+
+def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
+    ada, admin = api.client(), api.client(api.admin).admin
+    execution = ada.submit(job())
+    ada.cancel(execution.id)
+    ada.executions()
+    with pytest.raises(NotAllowed):
+        ada.admin.add_user("mallory")
+    admin.add_user("nina", "a very secret one")
+    Browser(api).use().post("/api/v1/tokens", json={})
+    entries = admin.audit().entries
+    seen = [(e.user, e.action, e.target, e.status) for e in reversed(entries)]
+    assert seen == [
+        ("ada", "submit_execution", "/api/v1/executions", 201),
+        ("ada", "cancel_execution", f"/api/v1/executions/{execution.id}/cancel", 200),
+        ("ada", "add_user", "/api/v1/admin/users", 403),
+        ("root", "add_user", "/api/v1/admin/users", 201),
+        ("ben", "add_token", "/api/v1/tokens", 201),
+    ]
+    assert entries[0].by == "session"
+    assert entries[-1].by == api.token.split("_")[1]
+    assert entries[-1].request_id == ada.events(execution.id).events[0].cause_id
+    assert [e.user for e in admin.audit(user="ben").entries] == ["ben"]
+    page = admin.audit(limit=2)
+    assert page.next_before is not None
+    assert [e.id for e in admin.audit(before=page.next_before, limit=9).entries] == [e.id for e in entries[2:]]

@@ -1,0 +1,97 @@
+"""The whole API walked as every role, by token and by session, and as another tenant."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from scripts.reference.access import access_page, route_scopes
+from tests.support.api import Api, problem
+from tests.support.browser import Browser
+from tests.support.documents import job
+from tests.support.people import ALL_SCOPES, make_token
+from zoe_api.request_context import PREFIX
+from zoe_lib.domain.roles import SCOPES, Role, Scope
+
+DENIED = {"scope_missing", "role_missing", "not_admin"}
+# Routes that everybody may ask: these are what `anybody` stands for.
+OPEN = {("POST", f"{PREFIX}/session"), ("DELETE", f"{PREFIX}/session")}
+
+
+def walked(scope: Scope | None) -> list[tuple[str, str]]:
+    """Routes that ask for this scope; None: for none. Parameters are names of nothing."""
+    wanted = "anybody" if scope is None else f"`{scope}`"
+    return [(method, re.sub(r"{\w+}", "x", path)) for method, path, asked in route_scopes() if asked == wanted]
+
+
+def denied(http: httpx.Client, method: str, path: str) -> bool:
+    """Whether it was refused for want of a right, not for what was (not) sent along."""
+    with http.stream(method, path) as answer:  # some never end
+        if answer.status_code != 403:
+            return False
+        answer.read()
+    return problem(answer)["code"] in DENIED
+
+
+def test_nothing_but_signing_in_and_health_is_for_everybody() -> None:
+    open_paths = set(walked(None))
+    assert {one for one in open_paths if one[1].startswith(PREFIX)} == OPEN
+    assert {path for _, path in open_paths} >= {"/healthz", "/readyz", "/metrics"}
+
+
+def test_every_route_is_listed_and_asks_for_one_scope_at_most(shared_api: Api) -> None:
+    documented = {(m.upper(), p) for p, methods in shared_api.app.openapi()["paths"].items() for m in methods}
+    assert {(method, path) for method, path, _ in route_scopes()} == documented
+    assert {asked for _, _, asked in route_scopes()} == {"anybody", *(f"`{scope}`" for scope in Scope)}
+
+
+def test_the_reference_lists_every_route() -> None:
+    page = access_page()
+    for method, path, scope in route_scopes():
+        assert f"| `{method} {path}` | {scope} |" in page
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_token_may_what_its_role_may(shared_api: Api, role: Role) -> None:
+    http = shared_api.http(make_token(shared_api.store, f"a-{role}", role=role, scopes=ALL_SCOPES))
+    for scope in Scope:
+        for method, path in walked(scope):
+            assert denied(http, method, path) == (scope not in SCOPES[role]), (method, path)
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
+def test_a_session_may_what_its_role_may(shared_api: Api, role: Role) -> None:
+    http = Browser(shared_api, f"b-{role}", role).use()
+    for scope in Scope:
+        for method, path in walked(scope):
+            assert denied(http, method, path) == (scope not in SCOPES[role]), (method, path)
+
+
+def test_another_tenants_are_as_if_they_were_not_there_on_every_route(shared_api: Api) -> None:
+    execution = shared_api.client().submit(job())
+    service = execution.services[0].id
+    by_token = shared_api.http(make_token(shared_api.store, "eve", "blue"))
+    by_session = Browser(shared_api, "eva", "user", "blue").use()
+    routes = [(m, p) for m, p, _ in route_scopes() if "{execution_id}" in p]
+    assert len(routes) > 8
+    for stranger in (by_token, by_session):
+        for method, path in routes:
+            mine = path.format(execution_id=execution.id, service_id=service, port="p")
+            nothing = path.format(execution_id="nothing", service_id=service, port="p")
+            hidden, missing = problem(stranger.request(method, mine)), problem(stranger.request(method, nothing))
+            assert hidden["code"] == missing["code"] == "not_found", path
+            assert hidden["detail"].replace(execution.id, "nothing") == missing["detail"]
+        assert stranger.get(f"{PREFIX}/executions").json()["executions"] == []
+
+
+def test_operators_drain_nodes_but_leave_the_rest_of_the_policy(api: Api) -> None:
+    http = api.http(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
+    policy = http.get(f"{PREFIX}/policy").json()
+    drained = {**policy, "node_holds": {"node-1": {"tenant": None, "since_s": 0.0, "until_s": None, "note": ""}}}
+    assert http.put(f"{PREFIX}/policy", json=drained).status_code == 200
+    changed = http.put(f"{PREFIX}/policy", json={**drained, "order": "fifo"})
+    assert problem(changed)["code"] == "not_admin"
+    assert api.store.policy().order != "fifo"
+    assert "node-1" in api.store.policy().node_holds

@@ -1,0 +1,149 @@
+"""Browsers: signing in and out, and what a session is protected from."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.support.api import Api, problem
+from tests.support.browser import PASSWORD, Browser
+from tests.support.documents import job
+from tests.support.postgres import connect
+from zoe_api import passwords
+
+SESSION = "/api/v1/session"
+
+
+def code(answer: httpx.Response) -> str:
+    return str(problem(answer)["code"])
+
+
+def test_who_signs_in_is_told_who_she_is(api: Api) -> None:
+    browser = Browser(api)
+    told = browser.sign_in()
+    assert (told["user"], told["tenant"], told["role"], told["tenants"]) == ("ben", "red", "user", ["red"])
+    assert told["scopes"] == ["read", "submit"]
+    assert browser.http.get(SESSION).json() == told
+    assert browser.http.get("/api/v1/me").json()["user"] == "ben"
+
+
+def test_the_cookie_is_for_this_host_and_not_for_scripts(api: Api) -> None:
+    cookie = Browser(api).try_to_sign_in().headers["set-cookie"]
+    assert cookie.startswith("zoe-session=")
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
+    proxied = Browser(api)
+    proxied.http.headers["X-Forwarded-Proto"] = "https"
+    cookie = proxied.try_to_sign_in().headers["set-cookie"]
+    assert cookie.startswith("__Host-zoe-session=")
+    assert "Secure" in cookie.split("; ")
+
+
+def test_changes_need_what_only_the_page_knows(api: Api) -> None:
+    browser = Browser(api)
+    browser.sign_in()
+    body = {"application": job()}
+    assert code(browser.http.post("/api/v1/executions", json=body)) == "csrf_token_missing"
+    other = Browser(api, "cleo")
+    other.sign_in()
+    wrong = {"X-CSRF-Token": str(other.http.get(SESSION).json()["csrf_token"])}
+    assert code(browser.http.post("/api/v1/executions", json=body, headers=wrong)) == "csrf_token_missing"
+    assert browser.use().post("/api/v1/executions", json=body).status_code == 201
+
+
+@pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", "http://x.apps.localhost"])
+def test_pages_of_other_origins_get_nothing(api: Api, origin: str) -> None:
+    http = Browser(api).use()
+    for method, path in (("GET", "/api/v1/executions"), ("POST", "/api/v1/executions"), ("DELETE", SESSION)):
+        assert code(http.request(method, path, headers={"Origin": origin})) == "foreign_origin"
+    fetched = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
+    assert code(http.get("/api/v1/me", headers=fetched)) == "foreign_origin"
+    own = {"Origin": api.url, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+    assert http.get("/api/v1/executions", headers=own).status_code == 200
+
+
+def test_signed_out_is_out(api: Api) -> None:
+    browser = Browser(api)
+    http = browser.use()
+    stolen = dict(http.cookies)
+    assert http.delete(SESSION).status_code == 204
+    assert code(http.get("/api/v1/me")) == "no_token"
+    assert code(api.http(None, cookies=stolen).get("/api/v1/me")) == "session_over"
+    assert http.delete(SESSION).status_code == 204
+
+
+def test_a_session_ends_by_itself(api: Api) -> None:
+    api.settings.session_lifetime_s = 0.001
+    browser = Browser(api)
+    cookie = browser.try_to_sign_in().headers["set-cookie"].split(";")[0].partition("=")
+    http = api.http(None, cookies={cookie[0]: cookie[2]})
+    assert code(http.get("/api/v1/me")) == "session_over"
+
+
+def test_only_a_hash_is_kept_of_secrets(api: Api, postgres_url: str) -> None:
+    browser = Browser(api)
+    browser.sign_in()
+    secret = browser.http.cookies["zoe-session"]
+    with connect(postgres_url) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT row_to_json(sessions)::text FROM sessions UNION SELECT row_to_json(users)::text FROM users"
+        )
+        kept = " ".join(row[0] for row in cursor.fetchall())
+    connection.close()
+    assert "argon2id" in kept
+    assert secret not in kept
+    assert PASSWORD not in kept
+
+
+def test_one_session_for_one_tenant_and_a_choice_between_them(api: Api) -> None:
+    api.store.add_tenant("blue")
+    browser = Browser(api)
+    api.store.ensure_member("ben", "blue", "viewer")
+    http = browser.use("red")
+    api.client().submit(job())
+    assert len(http.get("/api/v1/executions").json()["executions"]) == 1
+    before = dict(http.cookies)
+    told = http.put(f"{SESSION}/tenant", json={"tenant": "blue"}).json()
+    assert (told["tenant"], told["role"], told["tenants"]) == ("blue", "viewer", ["blue", "red"])
+    assert http.get("/api/v1/executions").json()["executions"] == []
+    assert code(api.http(None, cookies=before).get("/api/v1/me")) == "session_over"
+    http.headers["X-CSRF-Token"] = told["csrf_token"]
+    assert code(http.put(f"{SESSION}/tenant", json={"tenant": "green"})) == "no_membership"
+
+
+def test_a_new_password_ends_every_session(api: Api) -> None:
+    one, two = Browser(api).use(), Browser(api)  # making the second one sets the password, too
+    wrong, right = ({"old": old, "new": "another long one"} for old in ("not the old one", PASSWORD))
+    assert code(one.put(f"{SESSION}/password", json=wrong)) == "session_over"
+    http = two.use()
+    assert code(http.put(f"{SESSION}/password", json=wrong)) == "bad_sign_in"
+    assert http.put(f"{SESSION}/password", json=right).status_code == 204
+    assert code(http.get("/api/v1/me")) == "session_over"
+    passwords.verify(api.store, "ben", "another long one", "here")
+
+
+@pytest.mark.parametrize("body", [{"user": "nobody", "password": "x"}, {"user": "a\x00b", "password": "x"}])
+def test_strangers_are_told_nothing_of_who_exists(api: Api, body: dict[str, str]) -> None:
+    browser = Browser(api)
+    strange = problem(browser.http.post(SESSION, json=body))
+    wrong = problem(browser.try_to_sign_in(password="wrong"))
+    if "\x00" not in body["user"]:
+        assert strange == wrong
+    assert strange["status"] in (400, 401)
+
+
+def test_who_is_disabled_or_has_no_password_does_not_get_in(api: Api) -> None:
+    browser = Browser(api)
+    api.store.set_disabled("ben", True)
+    assert code(browser.try_to_sign_in()) == "bad_sign_in"
+    api.store.set_disabled("ben", False)
+    api.store.set_password("ben", None)
+    assert code(browser.try_to_sign_in()) == "bad_sign_in"
+
+
+def test_guessing_is_slowed_for_one_user_without_locking_out_others(api: Api) -> None:
+    browser, other = Browser(api), Browser(api, "cleo")
+    for _ in range(passwords.FAILURES_OF_PAIR_MAX):
+        browser.try_to_sign_in(password="a guess")
+    assert code(browser.try_to_sign_in()) == "too_many_sign_ins"
+    assert other.try_to_sign_in().status_code == 200

@@ -1,0 +1,218 @@
+"""What every store promises about people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from tests.support.applications import execution
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.roles import Role, Scope
+from zoe_lib.store.base import ConcurrentUpdate, NotFound, QuotaExceeded, Store, StoreUnavailable
+from zoe_lib.store.people import AuditEntry, Membership, Principal, Session, Tenant, Token, User
+
+OpenStore = Callable[[], Store]
+TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
+SESSION = Session("s1", "ada", "red", 1.0, 10.0)
+ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")
+
+
+def job(number: int, tenant: str = "red") -> Execution:
+    return replace(execution(number), tenant=tenant)
+
+
+def end(store: Store, number: int) -> None:
+    refused = ev.Refused(at_s=9.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
+    store.append(execution(number).id, [refused], 1, None)
+
+
+def test_users_have_passwords_and_roles(open_store: OpenStore) -> None:
+    store = open_store()
+    store.add_user(User("bob", "hash"))
+    store.ensure_member("ada", "red", "user")
+    store.ensure_member("bob", "red", "viewer")
+    store.ensure_member("bob", "blue", "operator")
+    assert list(open_store().users()) == [User("ada"), User("bob", "hash")]
+    with pytest.raises(ConcurrentUpdate):
+        store.add_user(User("ada"))
+    store.set_password("ada", "another")
+    assert open_store().user("ada") == User("ada", "another")
+    blue, red = Membership("bob", "blue", Role.OPERATOR), Membership("bob", "red", Role.VIEWER)
+    assert list(store.memberships(user="bob")) == [blue, red]
+    assert list(store.memberships(tenant="red")) == [Membership("ada", "red", Role.USER), red]
+    assert list(store.memberships("nobody")) == []
+    store.remove_member("bob", "red")
+    assert list(open_store().memberships()) == [blue, Membership("ada", "red", Role.USER)]
+
+
+@pytest.mark.parametrize("unknown", ["nobody", "no\x00body"])
+def test_who_is_not_there_is_not_found(any_store: Store, unknown: str) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    for call in (
+        lambda: any_store.user(unknown),
+        lambda: any_store.set_password(unknown, "hash"),
+        lambda: any_store.set_disabled(unknown, True),
+        lambda: any_store.set_quota(unknown, 1),
+        lambda: any_store.remove_member("ada", unknown),
+        lambda: any_store.add_session(replace(SESSION, tenant="blue")),
+    ):
+        with pytest.raises(NotFound):
+            call()
+    assert list(any_store.memberships(unknown)) == list(any_store.audit(None, 10, unknown)) == []
+
+
+def test_a_role_bounds_what_a_token_may(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    any_store.add_token(TOKEN)
+    any_store.ensure_member("ada", "red", "viewer")
+    found = any_store.principal("t1", 0.0)
+    assert found == (Principal("ada", "red", Role.VIEWER, frozenset({Scope.READ}), "t1"), "hash")
+
+
+def test_a_session_is_its_roles_until_it_is_over(open_store: OpenStore) -> None:
+    store = open_store()
+    store.ensure_member("ada", "red", "operator")
+    store.add_session(SESSION)
+    scopes = frozenset({Scope.READ, Scope.SUBMIT, Scope.OPERATE})
+    assert open_store().session("s1", 9.9) == Principal("ada", "red", Role.OPERATOR, scopes)
+    assert store.session("s1", 10.0) is None
+    assert store.session("unknown", 0.0) is None
+    open_store().end_session("s1")
+    store.end_session("s1")
+    assert store.session("s1", 0.0) is None
+
+
+def test_disabled_is_out_at_once_and_new_passwords_end_sessions(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "admin")
+    any_store.add_token(TOKEN)
+    any_store.add_session(SESSION)
+    any_store.set_disabled("ada", True)
+    assert any_store.user("ada").disabled
+    assert any_store.principal("t1", 0.0) is any_store.session("s1", 0.0) is None
+    any_store.set_disabled("ada", False)
+    assert any_store.principal("t1", 0.0) is not None
+    assert any_store.session("s1", 0.0) is None
+    any_store.add_session(SESSION)
+    any_store.set_password("ada", "hash")
+    assert any_store.session("s1", 0.0) is None
+
+
+def test_tokens_and_sessions_go_with_the_membership(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    any_store.ensure_member("ada", "blue", "user")
+    any_store.add_token(TOKEN)
+    any_store.add_token(replace(TOKEN, id="t2", tenant="blue"))
+    any_store.add_session(SESSION)
+    any_store.remove_member("ada", "red")
+    assert [token.id for token in any_store.tokens()] == ["t2"]
+    assert any_store.session("s1", 0.0) is None
+
+
+# -- quotas ------------------------------------------------------------------------------------------------------------
+def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
+    store = open_store()
+    store.add_tenant("red")
+    with pytest.raises(ConcurrentUpdate):
+        store.add_tenant("red")
+    store.set_quota("red", 2)
+    assert list(open_store().tenants()) == [Tenant("red", 2)]
+    for number in (1, 2):
+        store.submit(job(number), "request")
+    with pytest.raises(QuotaExceeded, match="red may have 2"):
+        open_store().submit(job(3), "request", "key")
+    store.submit(job(4, "blue"), "request")
+    end(store, 1)
+    assert open_store().submit(job(3), "request", "key").version == 1
+    store.set_quota("red", None)
+    store.submit(job(5), "request")
+
+
+def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenStore) -> None:
+    store = open_store()
+    store.add_tenant("red")
+    store.set_quota("red", 1)
+    stored = store.submit(job(1), "request", "key", "same")
+    assert open_store().submit(job(2), "request", "key", "same") == stored
+    assert store.submit(job(1), "request") == stored
+    with pytest.raises(QuotaExceeded):
+        store.submit(job(2), "request", "other key")
+
+
+def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: OpenStore) -> None:
+    handles = [open_store() for _ in range(4)]
+    handles[0].add_tenant("red")
+    handles[0].set_quota("red", 3)
+
+    def passes(number: int) -> bool:
+        try:
+            handles[number % len(handles)].submit(job(number), "request", f"key {number}")
+        except QuotaExceeded:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(passes, range(40))) == 3
+    assert len(handles[0].active()) == 3
+
+
+# -- signing in, and the audit log -------------------------------------------------------------------------------------
+def test_failures_are_counted_by_key_and_time(any_store: Store) -> None:
+    for key, at_s in (("a", 1.0), ("a", 2.0), ("b", 2.0), ("c", 2.0)):
+        any_store.add_failure(key, at_s)
+    assert any_store.failures(["a", "b", "x"], 2.0) == {"a": 1, "b": 1}
+    assert any_store.failures(["a"], 0.0) == {"a": 2}
+
+
+def test_the_audit_log_is_read_from_its_end(open_store: OpenStore) -> None:
+    store = open_store()
+    first, second = store.add_audit(ENTRY), store.add_audit(replace(ENTRY, user="bob"))
+    third = store.add_audit(replace(ENTRY, by="t1"))
+    store.end_audit(first, 200)
+    assert [(e.id, e.status) for e in open_store().audit(None, 10)] == [(third, None), (second, None), (first, 200)]
+    assert list(store.audit(third, 1)) == [replace(ENTRY, user="bob", id=second)]
+    assert [e.id for e in store.audit(None, 10, "ada")] == [third, first]
+
+
+def test_what_is_too_old_of_people_goes(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    any_store.add_session(SESSION)
+    any_store.add_failure("a", 1.0)
+    any_store.add_audit(ENTRY)
+    any_store.prune(9.0)
+    assert any_store.session("s1", 9.0) is not None
+    assert any_store.failures(["a"], 0.0)
+    any_store.prune(1e9)
+    assert any_store.session("s1", 0.0) is None
+    assert not any_store.failures(["a"], 0.0)
+    assert not any_store.audit(None, 10)
+
+
+CALLS: list[Callable[[Store], object]] = [
+    lambda store: store.users(),
+    lambda store: store.user("ada"),
+    lambda store: store.memberships(),
+    lambda store: store.add_user(User("ada")),
+    lambda store: store.set_password("ada", None),
+    lambda store: store.set_disabled("ada", True),
+    lambda store: store.add_tenant("red"),
+    lambda store: store.set_quota("red", 1),
+    lambda store: store.remove_member("ada", "red"),
+    lambda store: store.add_session(SESSION),
+    lambda store: store.session("s1", 0.0),
+    lambda store: store.end_session("s1"),
+    lambda store: store.add_failure("a", 1.0),
+    lambda store: store.failures(["a"], 1.0),
+    lambda store: store.add_audit(ENTRY),
+    lambda store: store.end_audit(1, 200),
+    lambda store: store.audit(None, 1),
+]
+
+
+def test_without_a_database_every_call_says_so(unreachable_store: Store) -> None:
+    for call in CALLS:
+        with pytest.raises(StoreUnavailable):
+            call(unreachable_store)

@@ -1,0 +1,37 @@
+"""Refuses what pages of other origins ask for: applications run code of their own in the same browser."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from zoe_api.codes import Code
+from zoe_api.problems import problem, problem_response
+
+_LONE = ("cross-site", "same-site")
+
+
+class OriginDoor:
+    """ASGI middleware: whoever names an origin must name this one. Programs name none and pass."""
+
+    def __init__(self, app: ASGIApp, prefix: str) -> None:
+        self._app = app
+        self._prefix = prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] == "http" and scope["path"].startswith(self._prefix) and _foreign(Headers(scope=scope)):
+            refusal = problem_response(problem(Code.FOREIGN_ORIGIN, path=scope["path"]))
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _foreign(headers: Headers) -> bool:
+    """By name and port; the scheme is not compared, as a proxy in front may speak another one."""
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site") in _LONE and headers.get("sec-fetch-mode") != "navigate"
+    return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()

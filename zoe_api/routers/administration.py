@@ -1,0 +1,164 @@
+"""Users, tenants, roles, quotas, everybody's tokens and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from zoe_api import passwords
+from zoe_api.access import Admin
+from zoe_api.codes import Code
+from zoe_api.dependencies import ServicesDep, StoreDep
+from zoe_api.problems import ApiProblem
+from zoe_api.views import token_view
+from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.people import Membership, Principal, User
+from zoe_lib.wire import (
+    AuditEntryView,
+    AuditList,
+    MemberView,
+    NewTenant,
+    NewUser,
+    QuotaView,
+    RoleChoice,
+    TenantDetail,
+    TenantList,
+    TokenList,
+    UserChange,
+    UserList,
+    UserView,
+)
+from zoe_lib.wire.base import ID_MAX
+
+router = APIRouter(prefix="/admin", tags=["administration"])
+
+
+@router.get("/users", response_model=UserList)
+def list_users(_who: Admin, store: StoreDep) -> UserList:
+    """All users with their roles."""
+    roles = store.memberships()
+    return UserList(users=[_user(user, [m for m in roles if m.user == user.name]) for user in store.users()])
+
+
+@router.post("/users", status_code=201, response_model=UserView)
+def add_user(body: NewUser, _who: Admin, store: StoreDep) -> UserView:
+    """Make a user; without a password there is no signing in by one."""
+    user = User(body.name, passwords.hashed(body.password) if body.password else None)
+    store.add_user(user)
+    return _user(user, [])
+
+
+@router.patch("/users/{user}", response_model=UserView)
+def change_user(user: str, body: UserChange, who: Admin, store: StoreDep) -> UserView:
+    """Set a password, or disable: who is disabled loses the sessions, and no token of theirs counts."""
+    if user == who.user and body.disabled:
+        raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+    if body.password is not None:
+        store.set_password(user, passwords.hashed(body.password))
+    if body.disabled is not None:
+        store.set_disabled(user, body.disabled)
+    return _user(store.user(user), store.memberships(user=user))
+
+
+@router.get("/tenants", response_model=TenantList)
+def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
+    """All tenants with their members, quotas, and how many executions wait or run."""
+    active = [e.tenant for e in store.active()]
+    members = store.memberships()
+    return TenantList(
+        tenants=[
+            TenantDetail(
+                name=tenant.name,
+                executions_max=tenant.executions_max,
+                executions=active.count(tenant.name),
+                members=[MemberView(user=m.user, role=m.role) for m in members if m.tenant == tenant.name],
+            )
+            for tenant in store.tenants()
+        ]
+    )
+
+
+@router.post("/tenants", status_code=201, response_model=QuotaView)
+def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
+    """Make a tenant. The local back-end is for one: with a second it will not start again."""
+    if its.settings.backend == "local" and not its.settings.insecure and its.store.tenants():
+        raise ApiProblem(Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE where all trust each other")
+    its.store.add_tenant(body.name)
+    return QuotaView(executions_max=None)
+
+
+@router.put("/tenants/{tenant}/quota", response_model=QuotaView)
+def set_quota(tenant: str, body: QuotaView, _who: Admin, store: StoreDep) -> QuotaView:
+    """Bound how many executions of a tenant wait or run at the same time; null does not."""
+    store.set_quota(tenant, body.executions_max)
+    return body
+
+
+@router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
+def set_role(tenant: str, user: str, body: RoleChoice, who: Admin, store: StoreDep) -> MemberView:
+    """Make a user a member of a tenant, or change the role there."""
+    _check_own(who, user, tenant)
+    store.user(user)
+    _check_tenant(store, tenant)
+    store.ensure_member(user, tenant, body.role)
+    return MemberView(user=user, role=body.role)
+
+
+@router.delete("/tenants/{tenant}/members/{user}", status_code=204)
+def remove_member(tenant: str, user: str, who: Admin, store: StoreDep) -> Response:
+    """End a membership, with its tokens and sessions; executions go on."""
+    _check_own(who, user, tenant)
+    store.remove_member(user, tenant)
+    return Response(status_code=204)
+
+
+@router.get("/tokens", response_model=TokenList)
+def list_all_tokens(_who: Admin, store: StoreDep) -> TokenList:
+    """Everybody's tokens, without their secrets."""
+    return TokenList(tokens=[token_view(token) for token in store.tokens()])
+
+
+@router.delete("/tokens/{token_id}", status_code=204)
+def revoke_any_token(token_id: str, _who: Admin, store: StoreDep) -> Response:
+    """Make a token worthless at once."""
+    store.revoke_token(token_id)
+    return Response(status_code=204)
+
+
+@router.get("/audit", response_model=AuditList)
+def list_audit(
+    _who: Admin,
+    its: ServicesDep,
+    user: Annotated[str | None, Query(max_length=200)] = None,
+    before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Entries with a lower id.")] = None,
+    limit: Annotated[int, Query(ge=1)] = 50,
+) -> AuditList:
+    """Who asked for which change, newest first."""
+    limit = min(limit, its.settings.api_page_max)
+    entries = its.store.audit(before, limit, user)
+    return AuditList(
+        entries=[AuditEntryView.model_validate(entry) for entry in entries],
+        next_before=entries[-1].id if len(entries) == limit else None,
+    )
+
+
+def _check_own(who: Principal, user: str, tenant: str) -> None:
+    """Admins cannot take their own role away: the last one could, and nobody could give it back."""
+    if (who.user, who.tenant) == (user, tenant):
+        raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+
+
+def _check_tenant(store: Store, tenant: str) -> None:
+    if all(one.name != tenant for one in store.tenants()):
+        raise NotFound(f"there is no tenant {tenant!r}")
+
+
+def _user(user: User, roles: Sequence[Membership]) -> UserView:
+    return UserView(
+        name=user.name,
+        disabled=user.disabled,
+        password=user.password_hash is not None,
+        roles={m.tenant: m.role for m in roles},
+    )

@@ -1,0 +1,68 @@
+"""Sessions of browsers: a random secret in a cookie, of which only the hash is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+
+from fastapi import Request, Response
+
+from zoe_api.codes import Code
+from zoe_api.problems import ApiProblem
+from zoe_lib.store.base import Store
+from zoe_lib.store.people import Session
+
+CSRF_HEADER = "X-CSRF-Token"
+_PLAIN, _SECURE = "zoe-session", "__Host-zoe-session"
+
+
+def begin(store: Store, request: Request, response: Response, user: str, tenant: str, lifetime_s: float) -> str:
+    """Sign a user in to a tenant; the secret that is in the cookie."""
+    secret, now_s = secrets.token_urlsafe(32), time.time()
+    store.add_session(Session(id_of(secret), user, tenant, now_s, now_s + lifetime_s))
+    # Host-only, as no domain is named: applications on other names of this host never see it.
+    response.set_cookie(
+        _cookie(request), secret, max_age=round(lifetime_s), secure=_secure(request), httponly=True, samesite="lax"
+    )
+    return secret
+
+
+def end(store: Store, request: Request, response: Response) -> None:
+    """Sign out; nothing when nobody is signed in."""
+    secret = secret_of(request)
+    if secret is not None:
+        store.end_session(id_of(secret))
+    response.delete_cookie(_cookie(request), secure=_secure(request), httponly=True, samesite="lax")
+
+
+def secret_of(request: Request) -> str | None:
+    """What the browser's cookie holds."""
+    return request.cookies.get(_cookie(request))
+
+
+def id_of(secret: str) -> str:
+    """What is kept of a secret; it is random and long, so one round of SHA-256 is enough."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def csrf_token(secret: str) -> str:
+    """What a page must send along with each change; other sites can make a browser send the cookie, but not this."""
+    return hmac.new(secret.encode("utf-8", "replace"), b"csrf", hashlib.sha256).hexdigest()
+
+
+def check_csrf(request: Request, secret: str) -> None:
+    """403 unless the request says the token."""
+    given = request.headers.get(CSRF_HEADER, "").encode("latin-1", "replace")
+    if not hmac.compare_digest(given, csrf_token(secret).encode()):
+        raise ApiProblem(Code.CSRF_TOKEN_MISSING, hint=f"GET /api/v1/session tells it; send it as {CSRF_HEADER}")
+
+
+def _cookie(request: Request) -> str:
+    return _SECURE if _secure(request) else _PLAIN
+
+
+def _secure(request: Request) -> bool:
+    """Over plain HTTP, as on loopback, browsers refuse the prefix and the attribute."""
+    return request.url.scheme == "https"

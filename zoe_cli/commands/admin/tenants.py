@@ -1,0 +1,82 @@
+"""admin tenant, admin role, admin quota."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Rows, emit
+from zoe_cli.registry import add
+from zoe_lib.domain.roles import Role
+from zoe_lib.wire import TenantDetail
+
+app = typer.Typer(help="Tenants.", no_args_is_help=True)
+roles = typer.Typer(help="What users are in tenants: viewer, user, operator or admin.", no_args_is_help=True)
+quotas = typer.Typer(help="How many executions of a tenant wait or run at the same time.", no_args_is_help=True)
+
+User = Annotated[str, typer.Argument(metavar="USER")]
+Tenant = Annotated[str, typer.Argument(metavar="TENANT")]
+
+
+def ls(context: typer.Context) -> None:
+    """List tenants with their members, quotas and executions."""
+    with options(context).client() as client:
+        answer = client.admin.tenants()
+    emit(answer, options(context).output, _rows(answer.tenants))
+
+
+def add_tenant(context: typer.Context, name: Tenant) -> None:
+    """Make a tenant."""
+    with options(context).client() as client:
+        client.admin.add_tenant(name)
+    emit({"added": name}, options(context).output, Rows(("added",), [(name,)]))
+
+
+def set_role(
+    context: typer.Context, user: User, tenant: Tenant, role: Annotated[Role, typer.Argument(metavar="ROLE")]
+) -> None:
+    """Make a user a member of a tenant, or change the role there."""
+    with options(context).client() as client:
+        member = client.admin.set_role(user, tenant, role)
+    emit(member, options(context).output, Rows(("user", "tenant", "role"), [(user, tenant, role.value)]))
+
+
+def remove_role(context: typer.Context, user: User, tenant: Tenant) -> None:
+    """End a membership, with its tokens and sessions; executions go on."""
+    with options(context).client() as client:
+        client.admin.remove_member(user, tenant)
+    emit({"removed": user, "tenant": tenant}, options(context).output, Rows(("removed", "tenant"), [(user, tenant)]))
+
+
+def set_quota(
+    context: typer.Context,
+    tenant: Tenant,
+    executions: Annotated[int | None, typer.Option(min=0, help="The most; default: any number.")] = None,
+) -> None:
+    """Bound a tenant's executions. Cores, memory and bandwidth are bounded by the policy's tenant limits."""
+    with options(context).client() as client:
+        quota = client.admin.set_quota(tenant, executions)
+    rows = Rows(("tenant", "executions"), [(tenant, _number(quota.executions_max))])
+    emit(quota, options(context).output, rows)
+
+
+def _rows(tenants: list[TenantDetail]) -> Rows:
+    def members(tenant: TenantDetail) -> str:
+        return ", ".join(f"{member.user} ({member.role})" for member in tenant.members)
+
+    rows = [(t.name, t.executions, _number(t.executions_max), members(t)) for t in tenants]
+    return Rows(("name", "executions", "at most", "members"), rows)
+
+
+def _number(most: int | None) -> str:
+    return "any number" if most is None else str(most)
+
+
+add(app, "ls", ls, ("zoe admin tenant ls",))
+add(app, "add", add_tenant, ("zoe admin tenant add physics",))
+add(roles, "set", set_role, ("zoe admin role set ada physics operator",))
+add(roles, "remove", remove_role, ("zoe admin role remove ada physics",))
+add(quotas, "ls", ls, ("zoe admin quota ls",))
+add(quotas, "set", set_quota, ("zoe admin quota set physics --executions 20",))

@@ -1,0 +1,109 @@
+"""admin user ls, add, password, disable, enable."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Format, Rows, emit, note
+from zoe_cli.registry import add
+from zoe_lib.domain.roles import Role
+from zoe_lib.wire import UserView
+
+app = typer.Typer(help="Users.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="USER")]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option("--password-file", help="Its first line is the password; default: one is made and shown once."),
+]
+
+
+def ls(context: typer.Context) -> None:
+    """List users with their roles."""
+    with options(context).client() as client:
+        answer = client.admin.users()
+    emit(answer, options(context).output, _rows(answer.users))
+
+
+def add_user(
+    context: typer.Context,
+    name: Name,
+    tenant: Annotated[str | None, typer.Option(help="Make the user a member of this tenant.")] = None,
+    role: Annotated[Role, typer.Option(help="What the user is there.")] = Role.USER,
+    password_file: PasswordFile = None,
+) -> None:
+    """Make a user who signs in with a password."""
+    password = _password(password_file)
+    with options(context).client() as client:
+        user = client.admin.add_user(name, password)
+        if tenant is not None:
+            client.admin.set_role(name, tenant, role)
+            user = user.model_copy(update={"roles": {tenant: role}})
+    _tell(context, user, None if password_file else password)
+
+
+def set_password(context: typer.Context, name: Name, password_file: PasswordFile = None) -> None:
+    """Replace a user's password; the user is signed out everywhere."""
+    password = _password(password_file)
+    with options(context).client() as client:
+        user = client.admin.change_user(name, password=password)
+    _tell(context, user, None if password_file else password)
+
+
+def disable(context: typer.Context, name: Name) -> None:
+    """Let a user do nothing any more: no session and no token counts; executions go on."""
+    _set_disabled(context, name, True)
+
+
+def enable(context: typer.Context, name: Name) -> None:
+    """Let a disabled user in again."""
+    _set_disabled(context, name, False)
+
+
+def _set_disabled(context: typer.Context, name: str, disabled: bool) -> None:
+    with options(context).client() as client:
+        user = client.admin.change_user(name, disabled=disabled)
+    emit(user, options(context).output, _rows([user]))
+
+
+def _password(file: Path | None) -> str:
+    if file is None:
+        return secrets.token_urlsafe(15)
+    try:
+        lines = file.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{file} cannot be read: {error}") from None
+    if not lines:
+        raise typer.BadParameter(f"{file} is empty")
+    return lines[0]
+
+
+def _tell(context: typer.Context, user: UserView, shown: str | None) -> None:
+    form = options(context).output
+    if shown is None:
+        emit(user, form, _rows([user]))
+    elif form in (Format.TABLE, Format.NAME):
+        note(f"password, shown once: {shown}")
+        emit(user, form, _rows([user]))
+    else:
+        emit({**user.model_dump(mode="json"), "new_password": shown}, form, _rows([user]))
+
+
+def _rows(users: list[UserView]) -> Rows:
+    def roles(user: UserView) -> str:
+        return ", ".join(f"{role} in {tenant}" for tenant, role in sorted(user.roles.items()))
+
+    rows = [(u.name, roles(u), "yes" if u.password else "no", "yes" if u.disabled else "no") for u in users]
+    return Rows(("name", "roles", "password", "disabled"), rows)
+
+
+add(app, "ls", ls, ("zoe admin user ls",))
+add(app, "add", add_user, ("zoe admin user add ada --tenant physics --role user",))
+add(app, "password", set_password, ("zoe admin user password ada --password-file new.txt",))
+add(app, "disable", disable, ("zoe admin user disable ada",))
+add(app, "enable", enable, ("zoe admin user enable ada",))

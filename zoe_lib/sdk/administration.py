@@ -1,0 +1,71 @@
+"""What admins do with people: `Client.admin`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from zoe_lib import wire
+from zoe_lib.domain.roles import Role
+
+if TYPE_CHECKING:
+    from zoe_lib.sdk.client import Client
+
+
+class Administration:
+    """Users, tenants, roles, quotas, tokens, and the audit log; needs the scope `admin`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def users(self) -> wire.UserList:
+        """All users with their roles."""
+        return self._client.call(wire.UserList, "GET", "/admin/users")
+
+    def add_user(self, name: str, password: str | None = None) -> wire.UserView:
+        """Make a user, a member of nothing yet."""
+        return self._client.call(wire.UserView, "POST", "/admin/users", body=wire.NewUser(name=name, password=password))
+
+    def change_user(self, name: str, *, password: str | None = None, disabled: bool | None = None) -> wire.UserView:
+        """Set a password, disable, or enable again."""
+        change = wire.UserChange(password=password, disabled=disabled)
+        return self._client.call(wire.UserView, "PATCH", f"/admin/users/{_part(name)}", body=change)
+
+    def tenants(self) -> wire.TenantList:
+        """All tenants with members and quotas."""
+        return self._client.call(wire.TenantList, "GET", "/admin/tenants")
+
+    def add_tenant(self, name: str) -> wire.QuotaView:
+        """Make a tenant."""
+        return self._client.call(wire.QuotaView, "POST", "/admin/tenants", body=wire.NewTenant(name=name))
+
+    def set_quota(self, tenant: str, executions_max: int | None) -> wire.QuotaView:
+        """Bound how many executions of a tenant wait or run at the same time; None does not."""
+        quota = wire.QuotaView(executions_max=executions_max)
+        return self._client.call(wire.QuotaView, "PUT", f"/admin/tenants/{_part(tenant)}/quota", body=quota)
+
+    def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:
+        """Make a user a member of a tenant, or change the role there."""
+        path = f"/admin/tenants/{_part(tenant)}/members/{_part(user)}"
+        return self._client.call(wire.MemberView, "PUT", path, body=wire.RoleChoice(role=role))
+
+    def remove_member(self, user: str, tenant: str) -> None:
+        """End a membership, with its tokens and sessions."""
+        self._client.answer("DELETE", f"/admin/tenants/{_part(tenant)}/members/{_part(user)}")
+
+    def tokens(self) -> wire.TokenList:
+        """Everybody's tokens, without their secrets."""
+        return self._client.call(wire.TokenList, "GET", "/admin/tokens")
+
+    def revoke_token(self, token_id: str) -> None:
+        """Make anybody's token worthless at once."""
+        self._client.answer("DELETE", f"/admin/tokens/{_part(token_id)}")
+
+    def audit(self, *, user: str | None = None, before: int | None = None, limit: int = 50) -> wire.AuditList:
+        """Who asked for which change, newest first; `before` is the page's `next_before`."""
+        parameters = {"user": user, "before": before, "limit": limit}
+        return self._client.call(wire.AuditList, "GET", "/admin/audit", parameters=parameters)
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")

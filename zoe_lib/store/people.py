@@ -1,0 +1,235 @@
+"""What is kept of people: users, tenants, memberships, tokens, sessions, failed sign-ins and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from zoe_lib.domain.roles import SCOPES, Role, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who is asking: a user acting in one tenant, by a token or a session.
+
+    `scopes` are those of the token that the role allows, too; a session has all of its role.
+    """
+
+    user: str
+    tenant: str
+    role: Role
+    scopes: frozenset[Scope] = frozenset()
+    token_id: str = ""
+
+    @classmethod
+    def of(
+        cls, user: str, tenant: str, role: str, scopes: frozenset[str] | None = None, token_id: str = ""
+    ) -> Principal:
+        """With the scopes that both allow; None: all of the role. Whose token may administer may operate as well."""
+        wanted = frozenset(Scope) if scopes is None else scopes | ({Scope.OPERATE} if Scope.ADMIN in scopes else set())
+        allowed = frozenset(scope for scope in SCOPES[Role(role)] if scope in wanted)
+        return cls(user, tenant, Role(role), allowed, token_id)
+
+    @property
+    def operator(self) -> bool:
+        """Whether every tenant's executions may be seen."""
+        return Scope.OPERATE in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person. Without `password_hash` there is no signing in by password; who is disabled can do nothing."""
+
+    name: str
+    password_hash: str | None = field(default=None, repr=False)
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """An owner of executions. `executions_max` bounds those that wait or run at the same time; None does not."""
+
+    name: str
+    executions_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """The role of a user in a tenant."""
+
+    user: str
+    tenant: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """An API token as kept: only the hash of its secret. Times in seconds since the epoch; None never expires."""
+
+    id: str
+    user: str
+    tenant: str
+    secret_hash: str
+    scopes: frozenset[str]
+    created_at_s: float
+    expires_at_s: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedCredential:
+    """How a tenant logs in to a service of the object store; the key is sealed (`zoe_lib.sealing`)."""
+
+    tenant: str
+    service: str
+    login: str
+    sealed: bytes = field(repr=False)
+    set_at_s: float = 0.0
+    set_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A signed-in browser: `id` is the hash of the secret in its cookie. Times in seconds since the epoch."""
+
+    id: str
+    user: str
+    tenant: str
+    created_at_s: float
+    expires_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """A change that somebody asked for: `action` is the route's name, `target` its path.
+
+    It is written before the change is made; `status` (HTTP) follows, and None says that the end was not seen.
+    `id` is given by the store.
+    """
+
+    at_s: float
+    user: str
+    tenant: str
+    action: str
+    target: str
+    request_id: str
+    by: str = ""
+    """`session`, or the id of the token."""
+    status: int | None = None
+    id: int = 0
+
+
+class PeopleStore(Protocol):
+    """The part of the store that is about people. Every method may raise StoreUnavailable."""
+
+    def ensure_member(self, user: str, tenant: str, role: str) -> None:
+        """Make sure that user, tenant and membership exist, with this role."""
+        ...
+
+    def remove_member(self, user: str, tenant: str) -> None:
+        """End a membership, with its tokens and sessions; NotFound."""
+        ...
+
+    def memberships(self, user: str | None = None, tenant: str | None = None) -> Sequence[Membership]:
+        """By tenant, then user."""
+        ...
+
+    def add_user(self, user: User) -> None:
+        """Keep a new user; ConcurrentUpdate when the name is taken."""
+        ...
+
+    def users(self) -> Sequence[User]:
+        """All by name."""
+        ...
+
+    def user(self, name: str) -> User:
+        """One; NotFound."""
+        ...
+
+    def set_password(self, name: str, password_hash: str | None) -> None:
+        """Replace the hash of a password and end the user's sessions; NotFound."""
+        ...
+
+    def set_disabled(self, name: str, disabled: bool) -> None:
+        """Let a user do nothing any more, or all again. Who is disabled loses the sessions; NotFound."""
+        ...
+
+    def add_tenant(self, name: str) -> None:
+        """Keep a new tenant; ConcurrentUpdate when the name is taken."""
+        ...
+
+    def tenants(self) -> Sequence[Tenant]:
+        """All by name."""
+        ...
+
+    def set_quota(self, tenant: str, executions_max: int | None) -> None:
+        """Bound the executions that wait or run at the same time; NotFound."""
+        ...
+
+    def add_token(self, token: Token) -> None:
+        """Keep a token; NotFound when its user is no member of its tenant, ConcurrentUpdate when the id is taken."""
+        ...
+
+    def revoke_token(self, token_id: str) -> None:
+        """Forget a token; NotFound."""
+        ...
+
+    def tokens(self, user: str | None = None) -> Sequence[Token]:
+        """The tokens of a user, or all."""
+        ...
+
+    def principal(self, token_id: str, now_s: float) -> tuple[Principal, str] | None:
+        """Who holds that token, and the hash to compare its secret with.
+
+        None when it is unknown or expired at `now_s`, or its user is disabled.
+        """
+        ...
+
+    def add_session(self, session: Session) -> None:
+        """Keep a session; NotFound when its user is no member of its tenant."""
+        ...
+
+    def session(self, session_id: str, now_s: float) -> Principal | None:
+        """Who is signed in; None when the session is unknown or over, or its user is disabled."""
+        ...
+
+    def end_session(self, session_id: str) -> None:
+        """Forget a session; nothing when it is unknown."""
+        ...
+
+    def set_storage_credential(self, credential: SealedCredential) -> None:
+        """Keep it, in place of an earlier one for the same service; NotFound for an unknown tenant."""
+        ...
+
+    def storage_credentials(self, tenant: str) -> Sequence[SealedCredential]:
+        """Those of a tenant, by service."""
+        ...
+
+    def remove_storage_credential(self, tenant: str, service: str) -> None:
+        """Forget one; NotFound."""
+        ...
+
+    def add_failure(self, key: str, at_s: float) -> None:
+        """Count a failed sign-in."""
+        ...
+
+    def failures(self, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
+        """How many were counted for each of these keys; those without any are left out."""
+        ...
+
+    def add_audit(self, entry: AuditEntry) -> int:
+        """Keep an entry; its id."""
+        ...
+
+    def end_audit(self, entry_id: int, status: int) -> None:
+        """Say how the change of an entry ended."""
+        ...
+
+    def audit(self, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:
+        """Entries newest first, with ids below `before_id`."""
+        ...
+
+    def prune_people(self, now_s: float) -> None:
+        """Forget sessions that are over, old failures, and audit entries beyond their retention."""
+        ...

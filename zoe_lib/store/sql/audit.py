@@ -1,0 +1,51 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from zoe_lib.store.people import AuditEntry
+from zoe_lib.store.tables import audit
+
+
+def add(connection: Connection, entry: AuditEntry) -> int:
+    """Keep an entry; its id."""
+    values = {
+        "at_s": entry.at_s,
+        "user_name": entry.user,
+        "tenant": entry.tenant,
+        "action": entry.action,
+        "target": entry.target,
+        "request_id": entry.request_id,
+        "by": entry.by,
+        "status": entry.status,
+    }
+    entry_id: int = connection.execute(insert(audit).values(values).returning(audit.c.id)).scalar_one()
+    return entry_id
+
+
+def end(connection: Connection, entry_id: int, status: int) -> None:
+    """Say how it ended."""
+    connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status))
+
+
+def read(connection: Connection, before_id: int | None, limit: int, user: str | None) -> Sequence[AuditEntry]:
+    """Entries newest first."""
+    statement = select(audit).order_by(audit.c.id.desc()).limit(limit)
+    if before_id is not None:
+        statement = statement.where(audit.c.id < before_id)
+    if user is not None:
+        statement = statement.where(audit.c.user_name == user)
+    return [
+        AuditEntry(
+            row.at_s, row.user_name, row.tenant, row.action, row.target, row.request_id, row.by, row.status, row.id
+        )
+        for row in connection.execute(statement)
+    ]
+
+
+def prune(connection: Connection, to_s: float) -> None:
+    """Forget what is older."""
+    connection.execute(delete(audit).where(audit.c.at_s <= to_s))

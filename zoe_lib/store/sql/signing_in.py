@@ -1,0 +1,96 @@
+"""API tokens, sessions of browsers, and failed sign-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+
+from zoe_lib.store.base import ConcurrentUpdate, NotFound
+from zoe_lib.store.people import Principal, Session, Token
+from zoe_lib.store.rows import to_token, token_values
+from zoe_lib.store.sql.people import check_member
+from zoe_lib.store.tables import memberships, sessions, sign_in_failures, tokens, users
+
+
+def add_token(connection: Connection, token: Token) -> None:
+    """Keep a token of a member."""
+    check_member(connection, token.user, token.tenant)
+    if connection.execute(insert(tokens).values(token_values(token)).on_conflict_do_nothing()).rowcount != 1:
+        raise ConcurrentUpdate(f"the token id {token.id} is taken")
+
+
+def revoke_token(connection: Connection, token_id: str) -> None:
+    """Forget a token."""
+    if connection.execute(delete(tokens).where(tokens.c.id == token_id)).rowcount != 1:
+        raise NotFound(f"there is no token {token_id}")
+
+
+def read_tokens(connection: Connection, user: str | None) -> Sequence[Token]:
+    """Tokens of a user, or all; oldest first."""
+    statement = select(tokens).order_by(tokens.c.created_at_s, tokens.c.id)
+    if user is not None:
+        statement = statement.where(tokens.c.user_name == user)
+    return [to_token(row) for row in connection.execute(statement)]
+
+
+def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Principal, str] | None:
+    """Who holds a token that is not expired, and the hash of its secret."""
+    in_time = or_(tokens.c.expires_at_s.is_(None), tokens.c.expires_at_s > now_s)
+    held = select(tokens, memberships.c.role).join(memberships, _member_of(tokens)).join(users, _enabled(tokens))
+    row = connection.execute(held.where(tokens.c.id == token_id, in_time)).one_or_none()
+    if row is None:
+        return None
+    return Principal.of(row.user_name, row.tenant, row.role, frozenset(row.scopes), row.id), row.secret_hash
+
+
+def add_session(connection: Connection, session: Session) -> None:
+    """Keep a session of a member."""
+    check_member(connection, session.user, session.tenant)
+    values = {
+        "id": session.id,
+        "user_name": session.user,
+        "tenant": session.tenant,
+        "created_at_s": session.created_at_s,
+        "expires_at_s": session.expires_at_s,
+    }
+    connection.execute(insert(sessions).values(values))
+
+
+def read_session(connection: Connection, session_id: str, now_s: float) -> Principal | None:
+    """Who is signed in."""
+    held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
+    row = connection.execute(held.where(sessions.c.id == session_id, sessions.c.expires_at_s > now_s)).one_or_none()
+    return None if row is None else Principal.of(row.user_name, row.tenant, row.role)
+
+
+def end_session(connection: Connection, session_id: str) -> None:
+    """Forget a session."""
+    connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+def add_failure(connection: Connection, key: str, at_s: float) -> None:
+    """Count a failed sign-in."""
+    connection.execute(insert(sign_in_failures).values(key=key, at_s=at_s))
+
+
+def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
+    """Failed sign-ins by key."""
+    key = sign_in_failures.c.key
+    counted = select(key, func.count()).where(key.in_(keys), sign_in_failures.c.at_s >= since_s).group_by(key)
+    return {row[0]: row[1] for row in connection.execute(counted)}
+
+
+def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) -> None:
+    """Forget sessions that are over and old failures."""
+    connection.execute(delete(sessions).where(sessions.c.expires_at_s <= sessions_to_s))
+    connection.execute(delete(sign_in_failures).where(sign_in_failures.c.at_s <= failures_to_s))
+
+
+def _member_of(holder: Table) -> ColumnElement[bool]:
+    return and_(holder.c.user_name == memberships.c.user_name, holder.c.tenant == memberships.c.tenant)
+
+
+def _enabled(holder: Table) -> ColumnElement[bool]:
+    return and_(holder.c.user_name == users.c.name, users.c.disabled.is_(False))
