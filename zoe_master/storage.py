@@ -7,28 +7,24 @@ next.
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import structlog
 
 from storage_bridge.base import StorageController
 from storage_bridge.model import BandwidthSlo, StorageUnavailableError, Verdict, View
 from zoe_lib.domain.promises import Rates, Supply
+from zoe_master.looking import Looking
 from zoe_master.steps import Reach, Step, pass_by
 from zoe_master.views import ViewLooks
 from zoe_master.waker import Waker
 
 log = structlog.get_logger(__name__)
-T = TypeVar("T")
 
 # More would hold up the SLOs; the others have their turn at the next look.
 _LOCATED_AT_ONCE = 20
-# Ticks are a few seconds apart; longer than the longest of them.
-_FRESH_S = 60.0
 _NOT_ASKED = Supply(problem="the storage controller has not been asked yet")
 _AWAY = Supply(problem="the storage controller cannot be reached")
 
@@ -118,77 +114,35 @@ class KeeperThread:
         reach: Reach = pass_by,
     ) -> None:
         slos, views = _SloLooks(controller, reach), ViewLooks(for_views, reach)
-        self._slos = _Loop("zoe-storage", slos.look, Seen(), Seen(_AWAY), waker, interval_s)
+        self._rates: Mapping[str, Rates] = {}
+        self._changed_by: dict[str, int] = {}
+        self._slos = Looking("zoe-storage", slos.look, Seen(), Seen(_AWAY), waker, interval_s)
         none: Mapping[str, Verdict] = {}
-        self._views = _Loop("zoe-views", lambda wanted: _look_at_views(views, wanted), none, none, waker, interval_s)
+        self._views: Looking[Wanted, Mapping[str, Verdict]] = Looking(
+            "zoe-views", lambda wanted: _look_at_views(views, wanted), none, none, waker, interval_s
+        )
 
     def want(self, wanted: Wanted) -> None:
         """Leave word for the threads."""
-        self._slos.want(replace(wanted, views={}, undecided=frozenset()))
+        number = self._slos.want(replace(wanted, views={}, undecided=frozenset()))
+        before, self._rates = self._rates, wanted.slos
+        changed = (t for t in before.keys() | wanted.slos.keys() if before.get(t) != wanted.slos.get(t))
+        self._changed_by.update(dict.fromkeys(changed, number))
         self._views.want(replace(wanted, slos={}, uris=frozenset()))
 
     def seen(self) -> Seen:
-        """The last looks, as old as `interval_s` and the controller's time-outs at most."""
-        return replace(self._slos.seen, verdicts=self._views.seen)
+        """The last looks, as old as `interval_s` and the controller's time-outs at most.
+
+        Of a tenant for whom something else is wanted since the look was begun, no SLO counts: it may be on its way out.
+        """
+        number, seen = self._slos.seen
+        slos = {tenant: rates for tenant, rates in seen.slos.items() if self._changed_by.get(tenant, 0) <= number}
+        return replace(seen, slos=slos, verdicts=self._views.seen[1])
 
     def close(self) -> None:
         """End the threads once the calls under way are over."""
         for loop in (self._slos, self._views):
             loop.close()
-
-
-class _Loop(Generic[T]):
-    """Looks in a thread. `failed` is what a defect of ours leaves to be seen."""
-
-    def __init__(
-        self,
-        name: str,
-        look: Callable[[Wanted | None], T],
-        first: T,
-        failed: T,
-        waker: Waker,
-        interval_s: float,
-    ) -> None:
-        self._look = look
-        self._failed = failed
-        self._waker = waker
-        self._interval_s = interval_s
-        self._wanted: Wanted | None = None
-        self._wanted_at_s = 0.0
-        self.seen = first
-        self._changed = threading.Event()
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
-
-    def want(self, wanted: Wanted) -> None:
-        self._wanted_at_s = time.monotonic()
-        if wanted != self._wanted:
-            self._wanted = wanted
-            self._changed.set()
-
-    def close(self) -> None:
-        self._closing = True
-        self._changed.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._closing:
-            self._changed.clear()
-            before = self.seen
-            try:
-                self.seen = self._look(self._still_wanted())
-            except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
-                log.exception("the look at the storage controller failed")
-                self.seen = self._failed
-            if self.seen != before:
-                self._waker.wake()
-            self._changed.wait(self._interval_s)
-
-    def _still_wanted(self) -> Wanted | None:
-        """None once no tick has said so for a while: another master may lead by now, and want something else."""
-        fresh = time.monotonic() - self._wanted_at_s < _FRESH_S
-        return self._wanted if fresh else None
 
 
 def _look_at_views(views: ViewLooks, wanted: Wanted | None) -> Mapping[str, Verdict]:

@@ -31,6 +31,19 @@ class Hanging(SimulatedController):
         super().set_slo(tenant, slo)
 
 
+class Reluctant(SimulatedController):
+    """Takes no SLO back before it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(Capacity(100, {"disk": 100}))
+        self.asked, self.let_go = threading.Event(), threading.Event()
+
+    def clear_slo(self, tenant: str) -> None:
+        self.asked.set()
+        assert self.let_go.wait(PATIENCE_S)
+        super().clear_slo(tenant)
+
+
 class Broken(SimulatedController):
     """Fails once as only a defect does."""
 
@@ -108,3 +121,20 @@ def test_places_are_asked_for_once_and_forgotten_when_nobody_wants_to_know() -> 
     assert sorted(asked) == sorted(uris)
     keeper.want(Wanted({}))
     assert keeper.seen().locality == {}
+
+
+def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_again() -> None:
+    controller, waker = Reluctant(), Waker()
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    try:
+        keeper.want(Wanted(WANTED))
+        wait_for_slos(keeper, waker)
+        keeper.want(Wanted({"b": WANTED["b"]}))
+        assert controller.asked.wait(PATIENCE_S)
+        keeper.want(Wanted(WANTED))
+        assert keeper.seen().slos == {"b": WANTED["b"]}
+        controller.let_go.set()
+        wait_for_slos(keeper, waker)
+    finally:
+        controller.let_go.set()
+        keeper.close()

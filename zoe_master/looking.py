@@ -1,0 +1,74 @@
+"""A thread that looks at something again and again, and makes it what is wanted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import structlog
+
+from zoe_master.waker import Waker
+
+log = structlog.get_logger(__name__)
+W = TypeVar("W")
+T = TypeVar("T")
+
+# Ticks are a few seconds apart; longer than the longest of them.
+_FRESH_S = 60.0
+
+
+class Looking(Generic[W, T]):
+    """Looks when something else is wanted and every `interval_s`; news wake the master.
+
+    `look` is given what is wanted, or None to touch nothing: before a tick has said it, and once none has for a while,
+    since another master may lead by then. `failed` is what a defect of ours leaves to be seen.
+    """
+
+    def __init__(
+        self, name: str, look: Callable[[W | None], T], first: T, failed: T, waker: Waker, interval_s: float
+    ) -> None:
+        self._look = look
+        self._failed = failed
+        self._waker = waker
+        self._interval_s = interval_s
+        self._order: tuple[int, W | None] = (0, None)
+        self._ordered_at_s = 0.0
+        self.seen: tuple[int, T] = (0, first)
+        """What the last look found, with the number of the order that it was begun with."""
+        self._changed = threading.Event()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def want(self, wanted: W) -> int:
+        """Leave word; the number of the order, a higher one for each that differs from the one before."""
+        self._ordered_at_s = time.monotonic()
+        number, before = self._order
+        if wanted != before:
+            number += 1
+            self._order = (number, wanted)
+            self._changed.set()
+        return number
+
+    def close(self) -> None:
+        """End once the look under way is over."""
+        self._closing = True
+        self._changed.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing:
+            self._changed.clear()
+            number, wanted = self._order
+            fresh = time.monotonic() - self._ordered_at_s < _FRESH_S
+            before = self.seen
+            try:
+                self.seen = (number, self._look(wanted if fresh else None))
+            except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
+                log.exception("the look at the storage controller failed")
+                self.seen = (number, self._failed)
+            if self.seen != before:
+                self._waker.wake()
+            self._changed.wait(self._interval_s)
