@@ -34,6 +34,8 @@ class History:
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
         self._departed: deque[Arrival] = deque(maxlen=_READ_AT_START_MAX)
+        # With the run times expected before; only one order asks for their arrivals.
+        self._just_departed: deque[tuple[Execution, float | None]] = deque(maxlen=_READ_AT_START_MAX)
         self.record = Record()
         for execution in _recently_ended(store):
             if Mark.PLACED in execution.marks:
@@ -49,9 +51,7 @@ class History:
         self.record.ended(execution)
         placed_at_s = execution.marks.get(Mark.PLACED)
         if placed_at_s is not None:
-            expected_s = self.expected(run_key(execution))
-            known = {} if expected_s is None else {run_key(execution): expected_s}
-            self._departed.append(arrival_of(execution, Estimates(known)))
+            self._just_departed.append((execution, self.expected(run_key(execution))))
         if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
             key = run_key(execution)
             earlier = self._runs.pop(key, ())
@@ -62,6 +62,10 @@ class History:
     @property
     def departed(self) -> tuple[Arrival, ...]:
         """Arrivals of those that ended last."""
+        while self._just_departed:
+            execution, expected_s = self._just_departed.popleft()
+            known = {} if expected_s is None else {run_key(execution): expected_s}
+            self._departed.append(arrival_of(execution, Estimates(known)))
         return tuple(self._departed)
 
     def expected(self, kind: RunKey) -> float | None:

@@ -44,8 +44,8 @@ class Picture:
         self._epoch = leader_epoch
         self._journal_id = store.last_journal_id()
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
-        self._active_ids = {e.id for e in self._executions.values() if e.state in ACTIVE_STATES}
-        self._active: tuple[Execution, ...] | None = None
+        self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
+        self._active_in_order = True
         # The versions at which executions ended by this master's own writing: reading of that is no news.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
@@ -148,10 +148,10 @@ class Picture:
 
     def active(self) -> tuple[Execution, ...]:
         """Those that hold reservations, oldest first."""
-        if self._active is None:
-            active = [self._executions[execution_id] for execution_id in self._active_ids]
-            self._active = tuple(sorted(active, key=lambda e: (e.submitted_at_s, e.id)))
-        return self._active
+        if not self._active_in_order:
+            self._active = dict(sorted(self._active.items(), key=lambda item: (item[1].submitted_at_s, item[0])))
+            self._active_in_order = True
+        return tuple(self._active.values())
 
     def get(self, execution_id: ExecutionId) -> Execution | None:
         """The execution, unless it is terminal or unknown."""
@@ -193,12 +193,12 @@ class Picture:
         self._executions[execution.id] = execution
         if execution.state in WAITING_STATES:
             self.backlog.put(execution)
-            self._active_ids.discard(execution.id)
+            self._active.pop(execution.id, None)
         else:
             self.backlog.remove(execution)
-            self._active_ids.add(execution.id)
-        if before is None or before.state not in WAITING_STATES or execution.state not in WAITING_STATES:
-            self._active = None
+            # Younger ones may have started before it.
+            self._active_in_order &= execution.id in self._active
+            self._active[execution.id] = execution
         if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
             self._history.record.started(execution)
 
@@ -208,7 +208,6 @@ class Picture:
         if known is None:
             return False
         self.backlog.remove(known)
-        self._active_ids.discard(execution_id)
-        self._active = None
+        self._active.pop(execution_id, None)
         self._kinds.leave(run_key(known))
         return True

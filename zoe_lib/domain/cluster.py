@@ -70,7 +70,7 @@ def storage_path(node: Node) -> float | None:
 def gateway_reservation(nodes: Iterable[Node]) -> Resources:
     """What the gateway of an execution takes on these nodes; nothing where the back-end needs none."""
     gateway = next((node.gateway for node in nodes), NO_GATEWAY)
-    return gateway if gateway != NO_GATEWAY else NO_GATEWAY
+    return NO_GATEWAY if gateway is NO_GATEWAY or gateway == NO_GATEWAY else gateway
 
 
 def lacks_labels(component: Component, node: Node) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from types import MappingProxyType
 
 _NO_DEVICES: Mapping[str, int] = MappingProxyType({})
@@ -18,6 +20,8 @@ class Resources:
     devices: Mapping[str, int] = field(default_factory=lambda: _NO_DEVICES)
 
     def __add__(self, other: Resources) -> Resources:
+        if self is _NOTHING:
+            return other
         return Resources(
             self.cores_milli + other.cores_milli,
             self.memory_bytes + other.memory_bytes,
@@ -32,6 +36,8 @@ class Resources:
         )
 
     def __mul__(self, count: int) -> Resources:
+        if count == 1:
+            return self
         return Resources(
             self.cores_milli * count,
             self.memory_bytes * count,
@@ -47,12 +53,12 @@ class Resources:
         )
 
 
+_NOTHING = Resources()
+
+
 def total(amounts: Iterable[Resources]) -> Resources:
     """The sum of all amounts; nothing for none."""
-    result = Resources()
-    for amount in amounts:
-        result = result + amount
-    return result
+    return reduce(add, amounts, _NOTHING)
 
 
 def _merge(left: Mapping[str, int], right: Mapping[str, int], sign: int) -> Mapping[str, int]:

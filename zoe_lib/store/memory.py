@@ -19,7 +19,6 @@ from zoe_lib.store.base import (
     ExecutionQuery,
     IdempotencyConflict,
     JournalEntry,
-    NotFound,
     NotLeader,
     QuotaExceeded,
     StoreLimits,
@@ -119,7 +118,7 @@ class MemoryStore(MemoryPeople):
         clean = checked(events)
         with self._reached() as state:
             self._check_leader(leader_epoch)
-            execution = self.execution(execution_id)
+            execution = state.execution(execution_id)
             if execution.version != expected_version:
                 raise ConcurrentUpdate(
                     f"execution {execution_id} has version {execution.version}, not {expected_version}"
@@ -134,10 +133,7 @@ class MemoryStore(MemoryPeople):
     def execution(self, execution_id: ExecutionId) -> Execution:
         """One execution."""
         with self._reached() as state:
-            found = state.executions.get(execution_id)
-            if found is None:
-                raise NotFound(f"there is no execution {execution_id!r}")
-            return found
+            return state.execution(execution_id)
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """A page of executions."""

@@ -16,7 +16,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
-from zoe_lib.store.base import JournalEntry, TickRecord, UsageSample
+from zoe_lib.store.base import JournalEntry, NotFound, TickRecord, UsageSample
 from zoe_lib.store.codec import event_data
 from zoe_lib.store.people import AuditEntry, SealedCredential, Session, Tenant, Token, User
 
@@ -95,6 +95,13 @@ class State:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.lock.release()
+
+    def execution(self, execution_id: ExecutionId) -> Execution:
+        """One execution; NotFound."""
+        found = self.executions.get(execution_id)
+        if found is None:
+            raise NotFound(f"there is no execution {execution_id!r}")
+        return found
 
     def put(self, execution: Execution) -> None:
         """Keep an execution in place of its earlier version."""

@@ -55,20 +55,18 @@ class Reservation:
 def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
     """The earliest end after which the blocked execution fits, and the ledger then with its places taken.
 
-    What fits once fits ever after, so the ends are halved. The ledger of the latest known not to suffice is kept, and
-    only what is released after it is added: all in all every release once. None is made while too few cores are free
-    on all nodes together.
+    What fits once fits ever after, so the ends are halved, after a look at the first with enough cores on all nodes
+    together: mostly it is that one. The ledger of the latest known not to suffice is kept, and only what is released
+    after it is added: all in all every release once.
     """
     ordered = sorted([release for release in releases if release[0] < math.inf], key=_end)
-    enough = _enough_cores(blocked, placer, ordered)
-    low, high = 0, len(ordered)  # before `low` it is known not to fit, from `high` on it does
+    # Before `low` it is known not to fit, from `high` on it does.
+    low, high = max(_enough_cores(blocked, placer, ordered) - 1, 0), len(ordered)
+    probe = low
     too_early, counted = placer.ledger, 0  # with so many releases
     then: Ledger | None = None
     while low < high:
-        after = bisect_right(ordered, ordered[(low + high) // 2][0], key=_end)
-        if after < enough:
-            low = after
-            continue
+        after = bisect_right(ordered, ordered[probe][0], key=_end)
         ledger = too_early.copy()
         for _, holdings in ordered[counted:after]:
             for node, amount in holdings:
@@ -78,6 +76,7 @@ def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) 
             then, high = ledger, bisect_left(ordered, ordered[after - 1][0], key=_end)
         else:
             too_early, counted, low = ledger, after, after
+        probe = (low + high) // 2
     return (math.inf, None) if then is None else (ordered[high][0], then)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,6 @@ class Ledger:
     ) -> None:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}
-        self.total_memory = np.array([n.total.memory_bytes for n in self.nodes], dtype=np.float64)
         self.free_cores = [node.total.cores_milli - node.foreign.cores_milli for node in self.nodes]
         self.free_memory = [node.total.memory_bytes - node.foreign.memory_bytes for node in self.nodes]
         self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
@@ -54,6 +54,11 @@ class Ledger:
         rates = rates_of(self.nodes)
         self.paths = Paths(rates, self.index, active, self.services) if any(rates) else None
         """Paths to the object store; None when no node tells of its own."""
+
+    @cached_property
+    def largest_memory(self) -> int:
+        """Bytes of the largest node; 0 for none."""
+        return max((node.total.memory_bytes for node in self.nodes), default=0)
 
     def copy(self) -> Ledger:
         """The same accounts, to be changed apart from these."""

@@ -36,10 +36,11 @@ class Placer:
 
     def __init__(self, ledger: Ledger, policy: Policy, span: Callable[[Execution], Span] = _for_ever) -> None:
         self.ledger = ledger
-        self.span = span
         filters = tuple(name for name in policy.filters if name != "holds")
-        if any(node.hold for node in ledger.nodes):
+        held = any(node.hold is not None for node in ledger.nodes)
+        if held:
             filters = (*filters, "holds")  # whatever the policy lists, what an admin has set counts
+        self.span = span if held else _for_ever  # nothing else asks for it
         self._static = [FILTERS[name] for name in filters if name in STATIC_FILTERS]
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
         self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | _OF_THE_LEDGER]

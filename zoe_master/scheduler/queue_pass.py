@@ -102,7 +102,8 @@ class QueuePass:
         self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
     ) -> None:
         # Most of a long queue needs more cores than are free, and less will be free for those later in turn.
-        candidates = [e for e in rest if not surely_refused(e, self._placer)]
+        free = self._placer.ledger.free_cores_in_all
+        candidates = [e for e in rest if e.application.core_resources().cores_milli <= free]
         if not candidates:
             return
         if key is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import sys
 
@@ -13,6 +14,7 @@ from zoe_master.simulator.invariants import Violation
 from zoe_master.simulator.jobs import TraceError
 
 COMMANDS = (run, generate, replay, study)
+_GC_THRESHOLD, _GC_GENERATIONS = 50_000, 50
 
 
 def main() -> int:
@@ -23,6 +25,8 @@ def main() -> int:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+    # A replay makes millions of values that stay, in its journal, and hardly a cycle: looking for some is no use.
+    gc.set_threshold(_GC_THRESHOLD, _GC_GENERATIONS, _GC_GENERATIONS)
     arguments = _parser().parse_args()
     try:
         code: int = arguments.run(arguments)

@@ -10,5 +10,4 @@ from zoe_master.scheduler.request import Request
 
 def free_memory(_request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
     """Free bytes as a share of the largest node's memory."""
-    largest = float(ledger.total_memory.max(initial=1.0))
-    return np.array([ledger.free_memory[i] for i in nodes], dtype=np.float64) / max(largest, 1.0)
+    return np.array([ledger.free_memory[i] for i in nodes], dtype=np.float64) / max(float(ledger.largest_memory), 1.0)
