@@ -36,11 +36,18 @@ class Reservation:
         self._estimates = estimates
         self.shadow_s, self._then = _first_fit(blocked, placer, releases)
 
+    def may_let_pass(self, execution: Execution) -> bool:
+        """False when no places that it could take would let it pass: the quick no of `lets_pass`."""
+        if self._then is None:
+            return False
+        cores_milli = execution.application.core_resources().cores_milli
+        return self._ends_before(execution) or not self._then.lacks_cores(cores_milli)
+
     def lets_pass(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         """Whether the blocked one starts no later if this one takes these places now; if so they are accounted for."""
         if self._then is None:
             return False
-        if self._now_s + self._estimates.run_s(execution) <= self.shadow_s:
+        if self._ends_before(execution):
             return True
         wanted = self._then.wanted(execution, placements)
         for taken, (node, amount) in enumerate(wanted):
@@ -50,6 +57,9 @@ class Reservation:
                 return False
             self._then.take(node, amount)
         return True
+
+    def _ends_before(self, execution: Execution) -> bool:
+        return self._now_s + self._estimates.run_s(execution) <= self.shadow_s
 
 
 def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:

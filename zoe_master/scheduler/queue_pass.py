@@ -111,7 +111,9 @@ class QueuePass:
         estimates, now_s = self._queue.estimates, self._snapshot.now_s
         reservation = Reservation(blocked, self._placer, self._releases(), estimates, now_s)
         for execution in candidates:
-            if not surely_refused(execution, self._placer) and self._kept_back(execution) is None:
+            if surely_refused(execution, self._placer) or self._kept_back(execution) is not None:
+                continue
+            if reservation.may_let_pass(execution):
                 self._try_to_pass(execution, reservation)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
