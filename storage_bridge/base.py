@@ -69,6 +69,10 @@ class StorageController(Protocol):
         """By how much SLOs of active tenants cannot be met; only those that are missed."""
         ...
 
+    def resting(self) -> bool:
+        """Whether it failed several times and is left alone for a while; asks nothing."""
+        ...
+
     def locality(self, uri: str) -> Sequence[str]:
         """The storage nodes that hold an object."""
         ...

@@ -70,6 +70,10 @@ class LazyController:
         """By how much SLOs cannot be met."""
         return self._reached().missed()
 
+    def resting(self) -> bool:
+        """Whether it is left alone for a while."""
+        return self._line.resting
+
     def locality(self, uri: str) -> Sequence[str]:
         """The storage nodes that hold an object."""
         return self._reached().locality(uri)

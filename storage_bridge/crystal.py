@@ -66,9 +66,14 @@ class Line:
         fresh = httpx.Limits(max_keepalive_connections=0)
         self._http = httpx.Client(base_url=settings.url, headers=headers, timeout=settings.timeout_s, limits=fresh)
 
+    @property
+    def resting(self) -> bool:
+        """Whether nothing is asked for a while, since too much failed."""
+        return self._clock() < self._rests_until_s
+
     def ask(self, method: str, path: str, json: object = None, absent: object = _NEVER) -> Any:
         """The answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
-        if self._clock() < self._rests_until_s:
+        if self.resting:
             raise StorageUnavailableError("the storage controller did not answer lately and is left alone for a while")
         story = ""
         for _ in range(self._settings.attempts):
@@ -240,6 +245,10 @@ class CrystalController:
         """Not told."""
         return {}
 
+    def resting(self) -> bool:
+        """Whether it is left alone for a while."""
+        return self._line.resting
+
     def locality(self, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""
         return _places(self._line, uri)
@@ -303,6 +312,10 @@ class OwnController:
         """By how much SLOs cannot be met."""
         told = self._line.ask("GET", "/v1/missed")
         return _read(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
+
+    def resting(self) -> bool:
+        """Whether it is left alone for a while."""
+        return self._line.resting
 
     def locality(self, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""

@@ -108,6 +108,10 @@ class SimulatedController:
             found.setdefault(tenant, {})[traffic] = amount
         return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
 
+    def resting(self) -> bool:
+        """Never."""
+        return False
+
     def locality(self, uri: str) -> Sequence[str]:
         """The nodes that hold an object, as far as was told at the start."""
         self._answer()

@@ -30,6 +30,7 @@ from zoe_api.routers import (
     people,
     ports,
     session,
+    storage,
 )
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
@@ -41,7 +42,19 @@ from zoe_lib.telemetry import configure_logging
 
 ROUTERS = tuple(
     module.router
-    for module in (executions, logs, ports, events, cluster, descriptions, people, session, administration, credentials)
+    for module in (
+        executions,
+        logs,
+        ports,
+        events,
+        cluster,
+        descriptions,
+        people,
+        session,
+        administration,
+        credentials,
+        storage,
+    )
 )
 """All that is under the prefix of the API."""
 

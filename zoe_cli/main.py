@@ -49,6 +49,7 @@ for module in (run, planning, applications, listing, ending, why, output_of, clu
     module.register(app)
 app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")
+app.add_typer(storage.app, name="storage")
 app.add_typer(tokens.app, name="token")
 app.add_typer(storage.app, name="storage")
 app.add_typer(admin.app, name="admin")

@@ -25,6 +25,11 @@ def size(amount: int) -> str:
     return f"{amount} B"
 
 
+def rate(bytes_per_s: float) -> str:
+    """Bytes per second in MB/s, as descriptions and storage controllers say them."""
+    return f"{bytes_per_s / 1e6:.3g} MB/s"
+
+
 def clock(at_s: float) -> str:
     """A time since the epoch on the clock of this machine."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -12,12 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal
 from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.master import Master
 from zoe_master.scheduler.dry_run import DryRun
 from zoe_master.scheduler.explain import explain
+from zoe_master.storage_report import StorageReport
 from zoe_master.waker import Waker
 
 DRY_RUN_SHOWN_MAX = 100
@@ -58,12 +60,21 @@ class _AboutPort(BaseModel):
 class Answers:
     """One method per kind of question; each takes and gives the JSON of an envelope's body."""
 
-    def __init__(self, master: Master, backend: Backend, waker: Waker, name: str, epoch: int) -> None:
+    def __init__(
+        self,
+        master: Master,
+        backend: Backend,
+        waker: Waker,
+        name: str,
+        epoch: int,
+        storage: Callable[[], StorageReport] | None = None,
+    ) -> None:
         self._master = master
         self._backend = backend
         self._waker = waker
         self._name = name
         self._epoch = epoch
+        self._storage = storage
 
     def handlers(self) -> Mapping[str, Handler]:
         """The questions by kind."""
@@ -76,6 +87,7 @@ class Answers:
             "dry_run": self.dry_run,
             "logs": self.logs,
             "usage": self.usage,
+            "storage": self.storage,
             "address": self.address,
         }
 
@@ -186,6 +198,30 @@ class Answers:
             ]
         }
 
+    def storage(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """How the object store's bandwidth is shared, as of the last look."""
+        if self._storage is None:
+            return {"configured": False}
+        told = self._storage()
+        tenants = [
+            {
+                "tenant": name,
+                "granted": _rates(one.granted),
+                "achieved": _rates(one.achieved),
+                "missed": _rates(one.missed),
+            }
+            for name, one in told.tenants.items()
+        ]
+        known = {"capacity": _rates(told.capacity), "promised": _rates(told.promised)} if not told.problem else {}
+        return {
+            "configured": True,
+            "problem": told.problem,
+            "resting": told.resting,
+            "at_s": told.at_s or None,
+            "tenants": tenants,
+            **known,
+        }
+
     def address(self, body: dict[str, Any]) -> dict[str, Any]:
         """Where a named port of a service can be reached."""
         question = _read(_AboutPort, body)
@@ -194,6 +230,10 @@ class Answers:
         except BackendError as error:
             raise Refusal("no_address", str(error)) from None
         return {"host": address.host, "port": address.port, "headers": dict(address.headers)}
+
+
+def _rates(rates: Rates) -> dict[str, int]:
+    return {"read_bytes_per_s": rates.read, "write_bytes_per_s": rates.write}
 
 
 def _shown(answer: DryRun) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
 from zoe_master.steps import Reach, Step, pass_by
 from zoe_master.storage import KeeperThread
+from zoe_master.storage_metrics import observe_storage
 from zoe_master.tick_log import TickLog
 from zoe_master.upkeep import Upkeep
 from zoe_master.waker import Waker
@@ -75,6 +76,7 @@ class Process:
                 self._waker.wait(_STORE_RETRY_S)
             finally:
                 metrics.stop_leading()
+                observe_storage(None)
         self._store.stop_leading()
 
     def _lead(self, epoch: int) -> None:
@@ -92,12 +94,13 @@ class Process:
                 tick_log=tick_log,
                 connectors=connectors_of(self._settings, self._store),
             )
-            answers = Answers(master, backend, self._waker, self._settings.master_name, epoch)
+            report = storage.report if storage is not None else None
+            answers = Answers(master, backend, self._waker, self._settings.master_name, epoch, report)
             with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
                 metrics.LEADER.set(1)
                 foretelling, upkeep = Foretelling(master, self._waker), Upkeep(self._store)
                 try:
-                    self._loop(master, backend, answering)
+                    self._loop(master, backend, answering, storage)
                 finally:
                     upkeep.close()
                     foretelling.close()
@@ -106,7 +109,7 @@ class Process:
                 storage.close()
             backend.close()
 
-    def _loop(self, master: Master, backend: Backend, answering: Answering) -> None:
+    def _loop(self, master: Master, backend: Backend, answering: Answering, storage: KeeperThread | None) -> None:
         while not self._stopping:
             answering.ensure()
             began_s = time.perf_counter()
@@ -118,6 +121,7 @@ class Process:
                 self._waker.wait(_BACKEND_RETRY_S)
                 continue
             metrics.observe_tick(tick, time.perf_counter() - began_s)
+            observe_storage(storage.report() if storage is not None else None)
             self._upkeep(backend, time.time())
             if not tick.raced:
                 self._waker.wait(self._pause_s(master, time.time()))

@@ -7,6 +7,7 @@ next.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -14,10 +15,11 @@ from typing import Protocol
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import BandwidthSlo, StorageUnavailableError, Verdict, View
+from storage_bridge.model import BandwidthSlo, StorageCapacity, StorageUnavailableError, Verdict, View
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_master.looking import Looking
 from zoe_master.steps import Reach, Step, pass_by
+from zoe_master.storage_report import StorageReport, report
 from zoe_master.views import ViewLooks
 from zoe_master.waker import Waker
 
@@ -94,6 +96,10 @@ class InlineKeeper:
         """A fresh look."""
         return replace(self._slos.look(self._wanted), verdicts=_look_at_views(self._views, self._wanted))
 
+    def report(self) -> StorageReport:
+        """Of the last look."""
+        return self._slos.report
+
     def close(self) -> None:
         """Nothing is held."""
 
@@ -117,6 +123,7 @@ class KeeperThread:
         self._rates: Mapping[str, Rates] = {}
         self._changed_by: dict[str, int] = {}
         self._slos = Looking("zoe-storage", slos.look, Seen(), Seen(_AWAY), waker, interval_s)
+        self._its = slos
         none: Mapping[str, Verdict] = {}
         self._views: Looking[Wanted, Mapping[str, Verdict]] = Looking(
             "zoe-views", lambda wanted: _look_at_views(views, wanted), none, none, waker, interval_s
@@ -138,6 +145,10 @@ class KeeperThread:
         number, seen = self._slos.seen
         slos = {tenant: rates for tenant, rates in seen.slos.items() if self._changed_by.get(tenant, 0) <= number}
         return replace(seen, slos=slos, verdicts=self._views.seen[1])
+
+    def report(self) -> StorageReport:
+        """Of the last look."""
+        return self._its.report
 
     def close(self) -> None:
         """End the threads once the calls under way are over."""
@@ -162,6 +173,7 @@ class _SloLooks:
         self._controller = controller
         self._reach = reach
         self._places: dict[str, frozenset[str]] = {}
+        self.report = StorageReport(problem=_NOT_ASKED.problem)
 
     def look(self, wanted: Wanted | None) -> Seen:
         """Make it what is wanted (None: not known yet, nothing is touched) and tell how it is then."""
@@ -172,12 +184,21 @@ class _SloLooks:
                 self._locate(wanted.uris)
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
+            self.report = StorageReport(time.time(), _AWAY.problem, self._controller.resting())
             return Seen(_AWAY)
         ours = {tenant: Rates(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0) for tenant, slo in slos.items()}
+        self.report = self._told(ours, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
         everything = Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s)
         # What others were promised by the controller is not there for us.
         return Seen(Supply(everything - promised + sum(ours.values(), Rates())), ours, dict(self._places))
+
+    def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
+        """For users; what it cannot tell holds up nothing."""
+        try:
+            return report(self._controller, granted, capacity)
+        except StorageUnavailableError as error:
+            return StorageReport(time.time(), f"the storage controller does not tell: {error}")
 
     def _keep(self, wanted: Mapping[str, Rates]) -> Mapping[str, BandwidthSlo]:
         there = self._controller.slos()

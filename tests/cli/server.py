@@ -35,6 +35,7 @@ class ScriptedMaster:
         self.output: dict[str, bytes] = {}
         self.explanation: dict[str, Any] = {"reason": None, "ahead": None, "nodes": {}}
         self.usage: list[dict[str, Any]] = []
+        self.storage: dict[str, Any] = {"configured": False}
 
     def ask(self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None) -> dict[str, Any]:
         if not self.there:
@@ -46,6 +47,8 @@ class ScriptedMaster:
                 return self.explanation
             case "usage":
                 return {"usage": self.usage}
+            case "storage":
+                return self.storage
             case _:
                 return self._logs(body or {})
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.storage import bandwidth_of
 from zoe_cli.commands.views import facts, rows_of, service_rows, timeline
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
@@ -59,13 +60,20 @@ def show(context: typer.Context, execution_id: Id) -> None:
     form = options(context).output
     with options(context).client() as client:
         execution = client.execution(execution_id)
-        opens = list(_opens(client, execution)) if form is Format.TABLE else []
+        more = list(_more(client, execution)) if form is Format.TABLE else []
     if form is not Format.TABLE:
         emit(execution, form, rows_of([execution]))
         return
-    lines = [*facts(execution), *opens, ("", ""), *timeline(execution)]
+    lines = [*facts(execution), *more, ("", ""), *timeline(execution)]
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
     write(table(service_rows(execution)))
+
+
+def _more(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
+    """What the master alone can tell; nothing while it is away."""
+    with suppress(ZoeError):
+        yield from bandwidth_of(client, execution)
+    yield from _opens(client, execution)
 
 
 def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:

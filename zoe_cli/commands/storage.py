@@ -1,10 +1,74 @@
-"""storage: the object store and its controller."""
+"""storage: how the object store's bandwidth is shared, and credentials for it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import typer
 
 from zoe_cli.commands import credentials
+from zoe_cli.context import options
+from zoe_cli.output import Format, Rows, emit, note, table, write
+from zoe_cli.registry import with_output
+from zoe_cli.text import printable
+from zoe_cli.units import clock, rate
+from zoe_lib.sdk import Client
+from zoe_lib.wire import BandwidthView, ExecutionView, StorageView
 
-app = typer.Typer(help="The object store.", no_args_is_help=True)
+app = typer.Typer(help="The object store: bandwidth and credentials.", no_args_is_help=True)
 app.add_typer(credentials.app, name="credentials")
+_LABEL_WIDTH = 12
+
+
+def status(context: typer.Context) -> None:
+    """Show capacity, what tenants are granted, get and miss, and who waits; of other tenants only to admins."""
+    form = options(context).output
+    with options(context).client() as client:
+        answer = client.storage()
+    tenants = Rows(
+        ("tenant", "granted", "achieved", "missed"),
+        [(t.tenant, both(t.granted), both(t.achieved), both(t.missed)) for t in answer.tenants],
+    )
+    if form is not Format.TABLE:
+        emit(answer, form, tenants)
+        return
+    if not answer.configured:
+        note("There is no storage controller: no bandwidth is promised.")
+        return
+    write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}\n" for label, text in _facts(answer)))
+    if answer.tenants:
+        write("\n" + table(tenants))
+    if answer.waiting:
+        rows = [(w.execution_id, w.tenant, w.user, w.sentence) for w in answer.waiting]
+        write("\n" + table(Rows(("waits", "tenant", "user", "why"), rows)))
+
+
+app.command("status", epilog="Examples:\n\n  zoe storage status\n\n  zoe storage status -o json")(with_output(status))
+
+
+def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
+    """What an execution that runs is granted, and what its tenant gets."""
+    wanted = (execution.description.get("storage") or {}).get("bandwidth")
+    if not wanted or execution.state.value not in ("starting", "running", "stopping"):
+        return
+    told = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
+    granted = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
+    yield "bandwidth", f"{granted} {'granted' if 'storage_granted' in execution.marks else 'not granted'}"
+    if told is not None:
+        yield "achieved", f"{both(told.achieved)} by all of {execution.tenant}, who are granted {both(told.granted)}"
+
+
+def both(rates: BandwidthView) -> str:
+    """Each way."""
+    return f"{rate(rates.read_bytes_per_s)} read, {rate(rates.write_bytes_per_s)} write"
+
+
+def _facts(answer: StorageView) -> Iterator[tuple[str, str]]:
+    resting = "; it is left alone for some seconds" if answer.resting else ""
+    yield "controller", (answer.problem or "answers") + resting
+    if answer.capacity is not None:
+        yield "capacity", both(answer.capacity)
+    if answer.promised is not None:
+        yield "promised", both(answer.promised)
+    if answer.at_s:
+        yield "as of", clock(answer.at_s)

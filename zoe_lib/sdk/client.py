@@ -206,6 +206,10 @@ class Client:
         headers = {"If-Match": f'"{policy.version}"'}
         return self.call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
 
+    def storage(self) -> wire.StorageView:
+        """The object store's bandwidth: capacity, what is granted and achieved, who waits."""
+        return self._call(wire.StorageView, "GET", "/storage")
+
     def status(self) -> wire.StatusView:
         """How the installation is."""
         return self.call(wire.StatusView, "GET", "/status")

@@ -53,6 +53,7 @@ from zoe_lib.wire.people import (
 )
 from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView
 from zoe_lib.wire.replays import ReplayRequest, ReplayView
+from zoe_lib.wire.storage import BandwidthView, StorageView, StorageWaitView, TenantBandwidthView
 from zoe_lib.wire.use import DailyUse, DayUseView
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "AddressView",
     "AuditEntryView",
     "AuditList",
+    "BandwidthView",
     "CatalogueEntryView",
     "CatalogueList",
     "ChangeView",
@@ -104,7 +106,10 @@ __all__ = [
     "SessionView",
     "SignIn",
     "StatusView",
+    "StorageView",
+    "StorageWaitView",
     "SubmitRequest",
+    "TenantBandwidthView",
     "TenantChoice",
     "TenantDetail",
     "TenantLimitView",

@@ -1,0 +1,102 @@
+"""zoe storage status, and what `zoe show` tells of bandwidth."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import APP, Zoe
+from tests.cli.server import OTHER, Server
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.reasons import Reason, ReasonCode
+
+MB = 10**6
+
+
+def rates(read: int, write: int = 0) -> dict[str, int]:
+    return {"read_bytes_per_s": read * MB, "write_bytes_per_s": write * MB}
+
+
+def tenant(name: str, granted: int, achieved: int, missed: int = 0) -> dict[str, Any]:
+    return {"tenant": name, "granted": rates(granted), "achieved": rates(achieved), "missed": rates(missed)}
+
+
+@pytest.fixture
+def told(server: Server) -> Iterator[dict[str, Any]]:
+    server.master.storage = {
+        "configured": True,
+        "problem": "",
+        "resting": False,
+        "at_s": time.time(),
+        "capacity": rates(100, 80),
+        "promised": rates(65),
+        "tenants": [tenant("lab", 40, 38, 2), tenant("other", 25, 30)],
+    }
+    yield server.master.storage
+    server.master.storage = {"configured": False}
+
+
+@pytest.fixture
+def reader_of_much(zoe: Zoe, tmp_path: Path) -> str:
+    """A submitted execution that wants 40 MB/s."""
+    file = tmp_path / "reader.json"
+    storage = {"bandwidth": {"read": "40MB/s", "guarantee": "preferred"}}
+    file.write_text(json.dumps({**APP, "storage": storage}))
+    done = zoe("run", str(file), "-o", "name")
+    assert done.code == 0, done.err
+    return done.out.strip()
+
+
+def test_the_status_shows_capacity_tenants_and_who_waits(
+    server: Server, zoe: Zoe, told: dict[str, Any], reader_of_much: str
+) -> None:
+    sentence = "waiting for storage bandwidth: needs 40 MB/s, 35 free"
+    reason = Reason(ReasonCode.STORAGE_BANDWIDTH, sentence)
+    server.append(reader_of_much, ev.Queued(at_s=1.0), ev.ReasonChanged(at_s=2.0, reason=reason))
+    shown = zoe("storage", "status")
+    assert shown.code == 0, shown.err
+    assert "capacity    100 MB/s read, 80 MB/s write" in shown.out
+    assert "promised    65 MB/s read" in shown.out
+    [row] = [line for line in shown.out.splitlines() if line.startswith("lab ")]
+    assert [row.count(text) for text in ("40 MB/s read", "38 MB/s read", "2 MB/s read")] == [1, 1, 1]
+    assert sentence in shown.out
+    answer = zoe("storage", "status", "-o", "json").json()
+    assert [one["execution_id"] for one in answer["waiting"]] == [reader_of_much]
+    assert zoe("cancel", reader_of_much).code == 0
+
+
+def test_members_are_told_of_their_own_tenant_only(
+    server: Server, zoe: Zoe, told: dict[str, Any], reader_of_much: str
+) -> None:
+    reason = Reason(ReasonCode.STORAGE_BANDWIDTH, "waiting")
+    server.append(reader_of_much, ev.Queued(at_s=1.0), ev.ReasonChanged(at_s=2.0, reason=reason))
+    answer = zoe("storage", "status", "-o", "json", token=OTHER).json()
+    assert [one["tenant"] for one in answer["tenants"]] == ["other"]
+    assert answer["waiting"] == []
+    assert answer["capacity"] == rates(100, 80)
+    assert zoe("cancel", reader_of_much).code == 0
+
+
+def test_show_has_what_was_granted_beside_what_is_achieved(
+    server: Server, zoe: Zoe, told: dict[str, Any], reader_of_much: str
+) -> None:
+    server.start(reader_of_much)
+    shown = zoe("show", reader_of_much).out
+    assert "40 MB/s to read not granted" in shown
+    assert "38 MB/s read, 0 MB/s write by all of lab, who are granted 40 MB/s read" in shown
+    server.end(reader_of_much)
+    assert "granted" not in zoe("show", reader_of_much).out
+
+
+def test_a_controller_that_is_away_or_absent_is_told(server: Server, zoe: Zoe, told: dict[str, Any]) -> None:
+    server.master.storage = {"configured": True, "problem": "the storage controller cannot be reached", "resting": True}
+    shown = zoe("storage", "status").out
+    assert "cannot be reached; it is left alone for some seconds" in shown
+    server.master.storage = {"configured": False}
+    assert "no storage controller" in zoe("storage", "status").err
+    assert zoe("storage", "status", "-o", "json").json()["configured"] is False

@@ -1,0 +1,45 @@
+"""Bandwidth of the object store: what there is, what is granted, what tenants get, who waits."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from zoe_lib.wire.base import Wire
+
+
+class BandwidthView(Wire):
+    """Bytes per second, each way."""
+
+    read_bytes_per_s: int
+    write_bytes_per_s: int
+
+
+class TenantBandwidthView(Wire):
+    """What a tenant's executions are granted in all, what it moved lately, and what of the grant it misses now."""
+
+    tenant: str
+    granted: BandwidthView
+    achieved: BandwidthView
+    missed: BandwidthView
+
+
+class StorageWaitView(Wire):
+    """An execution that waits for bandwidth."""
+
+    execution_id: str
+    tenant: str
+    user: str
+    sentence: str
+
+
+class StorageView(Wire):
+    """As of the master's last look at the storage controller."""
+
+    configured: bool = Field(description="Whether there is a storage controller at all.")
+    problem: str = Field(default="", description="Why nothing is known of it; empty while it answers.")
+    resting: bool = Field(default=False, description="After failures it is left alone for some seconds.")
+    at_s: float | None = Field(default=None, description="When it was last looked at.")
+    capacity: BandwidthView | None = Field(default=None, description="What it can promise in all.")
+    promised: BandwidthView | None = Field(default=None, description="What it has promised to all, us and others.")
+    tenants: list[TenantBandwidthView] = Field(default=[], description="The own one, or all for admins.")
+    waiting: list[StorageWaitView] = Field(default=[], description="Of the own tenant, or all for admins.")
