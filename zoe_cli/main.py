@@ -51,7 +51,6 @@ app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")
 app.add_typer(storage.app, name="storage")
 app.add_typer(tokens.app, name="token")
-app.add_typer(storage.app, name="storage")
 app.add_typer(admin.app, name="admin")
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic_settings import SettingsConfigDict
+
+from zoe_lib.file_settings import FileSettings
 
 Ulimit = Literal["core", "data", "fsize", "memlock", "nofile", "nproc", "stack"]
 
@@ -48,9 +45,10 @@ class StorageServiceSettings(BaseModel):
     region: str = Field(default="", description="Swift's region; Stocator finds no endpoint without.")
 
 
-class Settings(BaseSettings):
+class Settings(FileSettings):
     """Every setting has a default that is right for one machine; docs/reference/settings.md is made from this."""
 
+    file_variable: ClassVar[str] = "ZOE_CONFIG"
     model_config = SettingsConfigDict(env_prefix="ZOE_", env_nested_delimiter="__", extra="forbid")
 
     database_url: SecretStr = Field(
@@ -197,18 +195,3 @@ class Settings(BaseSettings):
         """The settings of a TOML file, whatever the environment says."""
         with path.open("rb") as file:
             return cls(**tomllib.load(file))
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class gives it
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Given values first, then the environment, then the file."""
-        file = os.environ.get("ZOE_CONFIG")
-        if file is None:
-            return init_settings, env_settings
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(file))

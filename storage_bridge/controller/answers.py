@@ -10,6 +10,8 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
+from storage_bridge.model import BandwidthSlo
+
 _log = logging.getLogger(__name__)
 
 
@@ -20,6 +22,16 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
+
+
+def check_possible(capacity: BandwidthSlo, slo: BandwidthSlo) -> None:
+    """Refused with 409 for what the store could not give even if it gave it to nobody else."""
+    for direction, wanted, most in (
+        ("read", slo.read_bytes_per_s, capacity.read_bytes_per_s),
+        ("write", slo.write_bytes_per_s, capacity.write_bytes_per_s),
+    ):
+        if wanted is not None and most is not None and wanted > most:
+            raise Refused(409, f"{wanted} bytes/s to {direction} are more than the {most} that the store can move")
 
 
 def answer_errors(app: FastAPI) -> None:

@@ -21,6 +21,8 @@ _ACTION = re.compile(
 )
 _PARAMETER = re.compile(r"(?P<name>\w+)\s*=\s*(?P<value>[^\s,=]+)")
 _BETWEEN_ACTIONS = re.compile(r"\s*,\s*(?=(?:SET|DELETE)\s)", re.IGNORECASE)
+BANDWIDTH = "BANDWIDTH"
+"""The only filter that is carried out."""
 _PATH = ("tenant", "container", "object")
 _SLASHES = {"TENANT": 0, "CONTAINER": 1, "OBJECT": 2, "G": 0}
 _BANDWIDTH = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMG]?)B(?:ps|/s)", re.IGNORECASE)
@@ -88,7 +90,7 @@ def parse_rule(line: str) -> Rule:
 
 def bandwidth_of(action: Action) -> int | None:
     """The bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other actions. RuleError."""
-    if action.filter.upper() != "BANDWIDTH":
+    if action.verb != "SET" or action.filter.upper() != BANDWIDTH:
         return None
     text = {name.upper(): value for name, value in action.parameters.items()}.get("MIN_BW", "")
     found = _BANDWIDTH.fullmatch(text)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.answers import Refused, check_possible
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
 from storage_bridge.model import Achieved, BandwidthSlo, Missed, StorageCapacity, View, ViewSample, feasibility
 
@@ -96,6 +96,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.put("/owners/{owner}/slos/{tenant}", status_code=201)
     def set_slo(owner: Name, tenant: Name, promise: Promise) -> Promise:
+        check_possible(works.capacity, BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s))
         ledger.renew(owner, promise.lease_s)
         rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
         ledger.set_slo(tenant, owner, rates, owner)

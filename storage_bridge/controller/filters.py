@@ -1,15 +1,21 @@
-"""Filters and static policies, in both dialects: what is deployed for which target."""
+"""Filters and static policies, in both dialects: what is deployed for which target.
+
+Only bandwidth is carried out, as SLOs. All else is kept and listed for who speaks the API, and the answers say that
+nothing carries it out: `enforced` false in lists, a `Warning` header (299) where it is made.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage_bridge.controller.answers import Refused
-from storage_bridge.controller.dsl import Action, Rule, RuleError, bandwidth_of, parse_rules
+from storage_bridge.controller.answers import Refused, check_possible
+from storage_bridge.controller.dsl import BANDWIDTH, Action, Rule, RuleError, bandwidth_of, parse_rules
 from storage_bridge.controller.ledger import READ, WRITE, Ledger, rule_policy
+from storage_bridge.model import BandwidthSlo
 
 DATA_BYTES_MAX = 16 * 2**20
 TEXT_BYTES_MAX = 2**20
@@ -89,12 +95,12 @@ def filter_routes(ledger: Ledger) -> APIRouter:
     return routes
 
 
-def policy_routes(ledger: Ledger) -> APIRouter:
+def policy_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
     """`/registry/static_policy` and `/policies/static`: text, one rule a line, all of them or none."""
     routes = APIRouter()
     for path in ("/registry/static_policy", "/policies/static"):
         routes.get(path)(_listed(ledger))
-        routes.post(path, status_code=201)(_added(ledger))
+        routes.post(path, status_code=201)(_added(ledger, capacity))
         routes.delete(f"{path}/{{target:path}}:{{policy_id}}", status_code=204)(_dropped(ledger))
     return routes
 
@@ -124,8 +130,11 @@ def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
 
 
 def _deploy(ledger: Ledger) -> Any:
-    def deploy(project: str, name: str, container: str | None = None, given: Deployment | None = None) -> int:
+    def deploy(
+        project: str, name: str, response: Response, container: str | None = None, given: Deployment | None = None
+    ) -> int:
         _filter(ledger, name)
+        response.headers.update(_warning([name]))
         target = _target(project, container)
         action = {"verb": "SET", "filter": name, "parameters": given.model_dump() if given else {}, "server": None}
         rule = f"FOR {target} DO SET {name}"
@@ -151,13 +160,16 @@ def _target(project: str, container: str | None) -> str:
 
 def _listed(ledger: Ledger) -> Any:
     def listed() -> list[dict[str, Any]]:
-        return [{**row, "id": f"{row['target']}:{row['id']}"} for row in ledger.policies()]
+        return [
+            {**row, "id": f"{row['target']}:{row['id']}", "enforced": not _idle(row["actions"])}
+            for row in ledger.policies()
+        ]
 
     return listed
 
 
-def _added(ledger: Ledger) -> Any:
-    async def added(request: Request) -> list[str]:
+def _added(ledger: Ledger, capacity: BandwidthSlo) -> Any:
+    async def added(request: Request, response: Response) -> list[str]:
         body = await request.body()
         if len(body) > TEXT_BYTES_MAX:
             raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
@@ -168,14 +180,34 @@ def _added(ledger: Ledger) -> Any:
         if not rules:
             raise Refused(400, "there is no rule")
         promised = [_promised(rule) for rule in rules]
-        rows = [{"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules]
+        for rate in promised:
+            check_possible(capacity, BandwidthSlo(rate, rate))
+        rows: list[dict[str, Any]] = [
+            {"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules
+        ]
         ids = ledger.add_policies(rows)
         for rule, number, rate in zip(rules, ids, promised, strict=True):
             if rate is not None:
                 ledger.set_slo(rule.name, rule_policy(number), dict.fromkeys((READ, WRITE), rate))
+        response.headers.update(_warning([name for row in rows for name in _idle(row["actions"])]))
         return [f"{rule.target}:{number}" for rule, number in zip(rules, ids, strict=True)]
 
     return added
+
+
+def _idle(actions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The filters that nothing carries out."""
+    return [a["filter"] for a in actions if not _is_promise(a)]
+
+
+def _is_promise(action: Mapping[str, Any]) -> bool:
+    named = action["verb"] == "SET" and action["filter"].upper() == BANDWIDTH
+    return named and "MIN_BW" in {name.upper() for name in action["parameters"]}
+
+
+def _warning(names: Sequence[str]) -> dict[str, str]:
+    text = f'299 zoe-storage "kept, but not carried out: {", ".join(sorted(set(names)))}"'
+    return {"Warning": text} if names else {}
 
 
 def _kept(action: Action) -> dict[str, Any]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, SecretStr
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic_settings import SettingsConfigDict
+
+from zoe_lib.file_settings import FileSettings
 
 
-class ControllerSettings(BaseSettings):
+class ControllerSettings(FileSettings):
     """Rates are bytes per second. Secrets are files, so that they are in no environment."""
 
+    file_variable: ClassVar[str] = "ZOE_SDS_CONFIG"
     model_config = SettingsConfigDict(env_prefix="ZOE_SDS_", env_nested_delimiter="__", extra="forbid")
 
     database_url: SecretStr = Field(default=SecretStr("postgresql+psycopg2:///zoe"), description="Where PostgreSQL is.")
@@ -35,17 +33,3 @@ class ControllerSettings(BaseSettings):
     swift_auth_url: str | None = Field(default=None, description="Where a reseller admin logs in to Swift, for views.")
     swift_user: str = Field(default="", description="The reseller admin.")
     swift_key_file: Path | None = Field(default=None, description="Its key.")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class gives it
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then the file."""
-        file = os.environ.get("ZOE_SDS_CONFIG")
-        toml = (TomlConfigSettingsSource(settings_cls, Path(file)),) if file else ()
-        return (init_settings, env_settings, *toml)

@@ -1,4 +1,4 @@
-"""SLOs in the two dialects of Crystal. Values there are whole MB/s; neither dialect checks what there is to promise."""
+"""SLOs in the two dialects of Crystal. Values there are whole MB/s; what others were promised is not counted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.answers import Refused, check_possible
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
+from storage_bridge.model import BandwidthSlo
 
 MB = 10**6
 NAMES = (READ, WRITE, "ssync_bw")
@@ -46,7 +47,7 @@ class SloValue(BaseModel):
     value: MegabytesPerS
 
 
-def appendix_routes(ledger: Ledger) -> APIRouter:
+def appendix_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
     """`/bw/slas` of 2016."""
     routes = APIRouter(prefix="/bw")
 
@@ -70,6 +71,7 @@ def appendix_routes(ledger: Ledger) -> APIRouter:
 
     @routes.post("/slas", status_code=201)
     def create(sla: Sla) -> Sla:
+        check_possible(capacity, BandwidthSlo(sla.bandwidth * MB, sla.bandwidth * MB))
         ledger.set_slo(sla.project_id, sla.policy_id, dict.fromkeys((READ, WRITE), sla.bandwidth * MB))
         return sla
 
@@ -84,6 +86,7 @@ def appendix_routes(ledger: Ledger) -> APIRouter:
 
     @routes.put("/sla/{project}:{policy}", status_code=201)
     def put(project: Name, policy: Name, value: SlaValue) -> dict[str, Any]:
+        check_possible(capacity, BandwidthSlo(value.bandwidth * MB, value.bandwidth * MB))
         ledger.set_slo(project, policy, dict.fromkeys((READ, WRITE), value.bandwidth * MB))
         return {"project_id": project, "policy_id": policy, "bandwidth": value.bandwidth}
 
@@ -95,7 +98,7 @@ def appendix_routes(ledger: Ledger) -> APIRouter:
     return routes
 
 
-def later_routes(ledger: Ledger) -> APIRouter:
+def later_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
     """`/policies/slos` of 2017 and on."""
     routes = APIRouter(prefix="/policies")
 
@@ -115,6 +118,7 @@ def later_routes(ledger: Ledger) -> APIRouter:
     def create(slo: Slo) -> Slo:
         if slo.dsl_filter != "bandwidth":
             raise Refused(400, f"there are SLOs for bandwidth, not for {slo.dsl_filter}")
+        check_possible(capacity, _one_way(slo.slo_name, slo.value))
         ledger.set_one(*_project_and_policy(slo.target), _named(slo.slo_name), slo.value * MB)
         return slo
 
@@ -127,6 +131,7 @@ def later_routes(ledger: Ledger) -> APIRouter:
 
     @routes.put("/slo/bandwidth/{slo_name}/{target}", status_code=201)
     def put(slo_name: str, target: str, value: SloValue) -> dict[str, Any]:
+        check_possible(capacity, _one_way(slo_name, value.value))
         ledger.set_one(*_project_and_policy(target), _named(slo_name), value.value * MB)
         return {"dsl_filter": "bandwidth", "slo_name": slo_name, "target": target, "value": value.value}
 
@@ -136,6 +141,11 @@ def later_routes(ledger: Ledger) -> APIRouter:
         return Response(status_code=204)
 
     return routes
+
+
+def _one_way(slo_name: str, megabytes: int) -> BandwidthSlo:
+    rate = megabytes * MB
+    return BandwidthSlo(rate if slo_name == READ else None, rate if slo_name == WRITE else None)
 
 
 def _named(slo_name: str) -> str:

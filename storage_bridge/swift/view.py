@@ -42,6 +42,8 @@ class ViewDefinition:
             for name in ("names", "columns"):
                 fields[name] = tuple(map(str, fields.get(name, ())))
             made = cls(**fields, csv=csv)
+            if not all(isinstance(text, str) for text in (made.container, made.prefix, made.where)):
+                raise SelectionError("not a view: container, prefix and where are texts")
             if not made.container or "/" in made.container:
                 raise SelectionError("a container without slashes is needed")
             return replace(made, split_bytes=max(int(made.split_bytes), _SPLIT_BYTES_LEAST))

@@ -42,6 +42,17 @@ def served(postgres_url: str) -> Iterator[Served]:
         ("GET", "/filters/absent", None, 404),
         ("PUT", "/filters/a/deploy/absent", {}, 404),
         ("PUT", "/filters/a/undeploy/absent", None, 204),
+        ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": 101}, 409),
+        ("PUT", "/bw/sla/a:p", {"bandwidth": 101}, 409),
+        ("POST", "/policies/slos", {"slo_name": "put_bw", "target": "a#p", "value": 101}, 409),
+        ("PUT", "/policies/slo/bandwidth/get_bw/a%23p", {"value": 101}, 409),
+        ("PUT", "/policies/slo/bandwidth/get_bw/a%23p", {"value": -1}, 400),
+        ("PUT", "/v1/owners/zoe/slos/a", {"read_bytes_per_s": -5, "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/slos/a", {"write_bytes_per_s": 10**9, "lease_s": 60}, 409),
+        ("PUT", "/v1/owners/zoe/slos/a%20b", {"read_bytes_per_s": 5, "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "where": "x" * 10**7, "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "where": 5, "lease_s": 60}, 400),
+        ("POST", "/v1/feasible", {"read_bytes_per_s": "fast"}, 400),
         ("PATCH", "/bw/slas", None, 405),
         ("GET", "/nothing", None, 404),
     ],
@@ -76,6 +87,27 @@ def test_rules_that_cannot_be_understood_are_refused_whole(served: Served, rules
         assert (answer.status_code, words in answer.json()["error"]) == (400, True), answer.text
         assert http.get("/policies/static").json() == []
         assert http.get("/bw/slas").json() == []
+
+
+def test_a_promise_above_the_capacity_is_refused_with_the_rules_beside_it(served: Served) -> None:
+    with served.http() as http:
+        answer = http.post("/policies/static", content=f"{RULE}\nFOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=1GBps")
+        assert answer.status_code == 409
+        assert "are more than the 100000000 that the store can move" in answer.json()["error"]
+        assert http.get("/policies/static").json() == []
+
+
+def test_what_nothing_carries_out_is_said_wherever_it_is_kept(served: Served) -> None:
+    bandwidth = "FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=3MBps"
+    with served.http() as http:
+        assert "Warning" not in http.post("/policies/static", content=bandwidth).headers
+        kept = http.post("/policies/static", content=f"{RULE}\nFOR TENANT:b DO DELETE BANDWIDTH WITH MIN_BW=3MBps")
+        assert kept.headers["Warning"] == ('299 zoe-storage "kept, but not carried out: BANDWIDTH, cache, compression"')
+        http.post("/filters", json={"dsl_name": "compression"})
+        assert "compression" in http.put("/filters/a/deploy/compression").headers["Warning"]
+        enforced = {row["rule"]: row["enforced"] for row in http.get("/registry/static_policy").json()}
+        assert [rule for rule, really in enforced.items() if really] == [bandwidth]
+        assert [row["project_id"] for row in http.get("/bw/slas").json()] == ["a"]
 
 
 def test_a_rule_is_kept_listed_and_deleted_in_both_dialects(served: Served) -> None:

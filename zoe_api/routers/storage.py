@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from zoe_api.dependencies import MasterDep, Reader, StoreDep, ask
+from zoe_api.access import Reader
+from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_lib.domain.execution import WAITING_STATES
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.wire import StorageView, StorageWaitView
@@ -14,7 +15,7 @@ router = APIRouter(tags=["storage"])
 
 @router.get("/storage", response_model=StorageView)
 def get_storage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
-    """Capacity, what is granted and achieved, and who waits; of other tenants only admins are told."""
+    """Capacity, what is granted and achieved, and who waits; of other tenants only operators are told."""
     told = StorageView(**ask(master, "storage", {}, request))
     waiting = [
         StorageWaitView(execution_id=e.id, tenant=e.tenant, user=e.user, sentence=e.reason.sentence)
@@ -23,7 +24,7 @@ def get_storage(who: Reader, store: StoreDep, master: MasterDep, request: Reques
     ]
     return told.model_copy(
         update={
-            "tenants": [one for one in told.tenants if who.admin or one.tenant == who.tenant],
-            "waiting": [one for one in waiting if who.admin or one.tenant == who.tenant],
+            "tenants": [one for one in told.tenants if who.operator or one.tenant == who.tenant],
+            "waiting": [one for one in waiting if who.operator or one.tenant == who.tenant],
         }
     )

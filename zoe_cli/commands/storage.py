@@ -21,7 +21,7 @@ _LABEL_WIDTH = 12
 
 
 def status(context: typer.Context) -> None:
-    """Show capacity, what tenants are granted, get and miss, and who waits; of other tenants only to admins."""
+    """Show capacity, what tenants are granted, get and miss, and who waits; of other tenants only to operators."""
     form = options(context).output
     with options(context).client() as client:
         answer = client.storage()

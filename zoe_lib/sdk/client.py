@@ -208,7 +208,7 @@ class Client:
 
     def storage(self) -> wire.StorageView:
         """The object store's bandwidth: capacity, what is granted and achieved, who waits."""
-        return self._call(wire.StorageView, "GET", "/storage")
+        return self.call(wire.StorageView, "GET", "/storage")
 
     def status(self) -> wire.StatusView:
         """How the installation is."""

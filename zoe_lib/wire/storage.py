@@ -41,5 +41,5 @@ class StorageView(Wire):
     at_s: float | None = Field(default=None, description="When it was last looked at.")
     capacity: BandwidthView | None = Field(default=None, description="What it can promise in all.")
     promised: BandwidthView | None = Field(default=None, description="What it has promised to all, us and others.")
-    tenants: list[TenantBandwidthView] = Field(default=[], description="The own one, or all for admins.")
-    waiting: list[StorageWaitView] = Field(default=[], description="Of the own tenant, or all for admins.")
+    tenants: list[TenantBandwidthView] = Field(default=[], description="The own one, or all for operators.")
+    waiting: list[StorageWaitView] = Field(default=[], description="Of the own tenant, or all for operators.")
