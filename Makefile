@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -29,6 +29,9 @@ notebook: setup ## the same with JupyterLab, for spark-notebook.json under `make
 
 demo: runtime ## run a real Spark application through Zoe and check its answer
 	@$(RUN) -m zoe_embedded.demo
+
+demo-storage: runtime ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
+	@$(RUN) -m zoe_embedded.demo_storage
 
 serve: runtime ## the same stack, staying up on loopback
 	@$(RUN) -m zoe_embedded.serve

@@ -53,12 +53,12 @@ def main() -> int:
 def _run(console: Console, stack: Stack) -> bool:
     console.print("[bold]2[/bold] Smart-meter readings in the workspace")
     data = Dataset(stack.workspace / "energy-report", stack.home.component_account)
-    _prepare(console, data)
+    prepare(console, data)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())
     with Client(stack.url, stack.token) as client:
         submitted = client.submit(document)
-        execution = _follow(console, client, submitted.id)
+        execution = follow(console, client, submitted.id)
         _timeline(console, execution)
         if execution.state is not ExecutionState.SUCCEEDED:
             _failure(console, client, execution)
@@ -66,7 +66,8 @@ def _run(console: Console, stack: Stack) -> bool:
     return judge(console, data, execution.id)
 
 
-def _prepare(console: Console, data: Dataset) -> None:
+def prepare(console: Console, data: Dataset) -> None:
+    """Have the readings in the workspace, made now or before."""
     if data.complete:
         console.print(f"  {data.rows:,} rows are there from before")
         data.forget_result()
@@ -78,7 +79,8 @@ def _prepare(console: Console, data: Dataset) -> None:
     console.print("  computed the expected answer without Spark")
 
 
-def _follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
+def follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
+    """Show it live until it has ended; ZoeError when that takes too long."""
     give_up_s = time.monotonic() + _GIVE_UP_S
     with Live(console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
         while True:

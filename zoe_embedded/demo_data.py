@@ -18,6 +18,7 @@ from zoe_embedded.runtime import CLONE
 _PROGRAMS = CLONE / "app_descriptions" / "programs"
 ROWS = 2_000_000
 SEED = 20_150_101
+_RESULTS = ("result", "swift")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,10 @@ class Dataset:
 
     def forget_result(self) -> None:
         """Remove an earlier result, so that an old one is never taken for a new one; refresh the program."""
-        shutil.rmtree(self._result, ignore_errors=True)
-        shutil.copy(_PROGRAMS / "energy_report.py", self.directory / "energy_report.py")
+        for result in _RESULTS:
+            shutil.rmtree(self.directory / result, ignore_errors=True)
+        for program in ("energy_report.py", "energy_report_swift.py"):
+            shutil.copy(_PROGRAMS / program, self.directory / program)
         if self.owner is not None:
             for path in [self.directory, *self.directory.rglob("*")]:
                 os.chown(path, self.owner.uid, self.owner.gid)
@@ -56,9 +59,9 @@ class Dataset:
         rows: list[dict[str, Any]] = json.loads(self._expected.read_text())
         return rows
 
-    def result(self) -> list[dict[str, Any]] | None:
+    def result(self, directory: str = "result") -> list[dict[str, Any]] | None:
         """The rows that the application wrote; None when it wrote none."""
-        path = self._result / "result.json"
+        path = self.directory / directory / "result.json"
         return json.loads(path.read_text()) if path.exists() else None
 
     @property
@@ -68,10 +71,6 @@ class Dataset:
     @property
     def _expected(self) -> Path:
         return self.directory / "expected.json"
-
-    @property
-    def _result(self) -> Path:
-        return self.directory / "result"
 
 
 def _generator() -> ModuleType:

@@ -8,6 +8,9 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import make_readable
+
 _MAVEN = "https://repo1.maven.org/maven2/"
 STOCATOR = {
     "com/ibm/stocator/stocator/1.1.4/stocator-1.1.4.jar": (
@@ -42,6 +45,18 @@ def stocator_jars() -> list[Path]:
 def s3a_jars() -> list[Path]:
     """S3A and its needs; fetched where they are not in the cache yet. JarError."""
     return _jars(S3A)
+
+
+def readable_jars(home: Home) -> list[str]:
+    """Stocator's jars where components may read them, whoever they run as. JarError."""
+    directory = home.runtime / "jars"
+    directory.mkdir(exist_ok=True)
+    for jar in stocator_jars():
+        copy = directory / jar.name
+        if not copy.exists() or copy.stat().st_size != jar.stat().st_size:
+            copy.write_bytes(jar.read_bytes())
+    make_readable(directory)
+    return [str(directory / jar.name) for jar in stocator_jars()]
 
 
 def _jars(wanted: Mapping[str, str]) -> list[Path]:

@@ -24,7 +24,7 @@ from tests.support.people import make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
 from zoe_embedded.home import Home
-from zoe_embedded.jars import stocator_jars
+from zoe_embedded.jars import readable_jars
 from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
 from zoe_embedded.swift.configuration import REGION
 from zoe_lib.domain.execution import ExecutionState
@@ -57,23 +57,7 @@ def runtime() -> Runtime:
 
 
 @pytest.fixture
-def readable_jars() -> list[str]:
-    """The jars where components may read them, whoever they run as."""
-    home = Home.find(CLONE).create()
-    directory = home.runtime / "jars"
-    directory.mkdir(exist_ok=True)
-    directory.chmod(0o755)
-    for jar in stocator_jars():
-        copy = directory / jar.name
-        copy.write_bytes(jar.read_bytes())
-        copy.chmod(0o644)
-    return [str(path) for path in sorted(directory.iterdir())]
-
-
-@pytest.fixture
-def installation(
-    postgres_url: str, whole: Whole, runtime: Runtime, readable_jars: list[str], tmp_path: Path
-) -> Iterator[Installation]:
+def installation(postgres_url: str, whole: Whole, runtime: Runtime, tmp_path: Path) -> Iterator[Installation]:
     (tmp_path / "zoe-token").write_text(TOKEN)
     spark = {"path": list(runtime.path), "environment": runtime.environment}
     made = Installation(
@@ -83,7 +67,7 @@ def installation(
         storage_token_file=str(tmp_path / "zoe-token"),
         storage_interval_s=0.5,
         storage_services={"zoe": {"url": whole.store.auth_url, "region": REGION}},
-        storage_jars=readable_jars,
+        storage_jars=readable_jars(Home.find(CLONE)),
         local_images={"zoe/spark": spark},
     )
     yield made

@@ -1,0 +1,48 @@
+"""`make demo-storage` from an empty home: a right answer, and fewer bytes by pushdown."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.demo.test_demo import ROOT, home
+from tests.support.needs import need_program
+
+__all__ = ["home"]
+
+ROWS = 200_000
+_WITHIN_S = 600
+
+
+def run_demo(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "zoe_embedded.demo_storage", "--rows", str(ROWS)],
+        env={**os.environ, "ZOE_HOME": str(home), **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN_S,
+        check=False,
+    )
+
+
+def test_the_demo_reads_less_by_pushdown_and_leaves_nothing_running(home: Path) -> None:
+    need_program("memcached")
+    done = run_demo(home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The answer is right" in done.stdout
+    assert "through a view" in done.stdout
+    last = re.fullmatch(r"bytes plain=(\d+) pushdown=(\d+)", done.stdout.splitlines()[-1])
+    assert last is not None, done.stdout
+    readings = sum(path.stat().st_size for path in home.glob("workspaces/*/energy-report/readings/*.csv"))
+    assert int(last[1]) == readings
+    assert 0 < int(last[2]) < readings / 4
+    left = [
+        process for process in psutil.process_iter(["cmdline"]) if str(home) in " ".join(process.info["cmdline"] or [])
+    ]
+    assert left == []

@@ -1,0 +1,130 @@
+"""`make demo-storage`: the energy report from a real OpenStack Swift, with and without pushdown, through Zoe."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+from rich.console import Console
+
+from storage_bridge.model import BandwidthSlo
+from zoe_embedded.demo import follow, prepare
+from zoe_embedded.demo_data import ROWS, Dataset
+from zoe_embedded.home import Home, HomeError
+from zoe_embedded.jars import JarError
+from zoe_embedded.postgres import EmbeddedPostgresError
+from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.signals import end_by_keyboard_interrupt
+from zoe_embedded.stack import StackError
+from zoe_embedded.swift.site import SERVICE, Site, storage_site
+from zoe_embedded.swift.store import StoreError
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client, ZoeError
+from zoe_lib.wire import CredentialRequest
+
+RATE = 20_000_000
+"""Bytes per second that the store of the demo can promise: a laptop's network rather than its memory."""
+CONTAINER, PREFIX, REGION_SHOWN = "energy", "readings", "Bretagne"
+_LAST_LINE = re.compile(r"bytes plain=(\d+) pushdown=(\d+)")
+
+
+def main() -> int:
+    """Run it; 0 only if the answer is right and pushdown read less."""
+    parser = argparse.ArgumentParser(prog="demo-storage", description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS, help="readings in the store")
+    rows = parser.parse_args().rows
+    console = Console(soft_wrap=True)
+    end_by_keyboard_interrupt()
+    began_s = time.monotonic()
+    try:
+        home = Home.find(CLONE).create()
+        console.print("[bold]1[/bold] Bring up OpenStack Swift, PostgreSQL, master, API and storage controller")
+        with storage_site(home, BandwidthSlo(RATE, RATE)) as site:
+            console.print(f"  up at {site.stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
+            last = _run(console, site, rows)
+    except (StoreError, StackError, HomeError, JarError, RuntimeBuildError, EmbeddedPostgresError, ZoeError) as error:
+        console.print(f"[red]{error}[/red]")
+        return 1
+    except KeyboardInterrupt:
+        console.print("Interrupted; everything was stopped.")
+        return 130
+    console.print(f"Took {time.monotonic() - began_s:.1f} s in all.")
+    if last is None:
+        return 1
+    print(last, flush=True)
+    return 0
+
+
+def _run(console: Console, site: Site, rows: int) -> str | None:
+    """The last line of the application's output; None when something is not as it should be."""
+    console.print("[bold]2[/bold] Smart-meter readings, into the store")
+    data = Dataset(site.stack.workspace / "energy-report", site.stack.home.component_account, rows)
+    prepare(console, data)
+    _upload(console, site, data.directory / "readings")
+    console.print("[bold]3[/bold] Submit app_descriptions/energy-report-swift.json and follow it")
+    document = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
+    with Client(site.stack.url, site.stack.token) as client:
+        client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
+        execution = follow(console, client, client.submit(document).id)
+        driver = next(service for service in execution.services if service.component == "driver")
+        output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
+    console.print("[bold]4[/bold] How its inputs were read, and what it printed")
+    for read in execution.inputs:
+        console.print(f"  {read.name}: {read.why}", markup=False)
+    if execution.state is not ExecutionState.SUCCEEDED:
+        console.print(f"[red]The application ended as {execution.state.value}: {execution.message}[/red]")
+        console.print(output[-4000:], markup=False)
+        return None
+    told = [line for line in output.splitlines() if line.startswith(("seconds ", "bytes "))]
+    for line in told:
+        console.print(f"  {line}", markup=False)
+    return told[-1] if _judge(console, data, told[-1]) else None
+
+
+def _upload(console: Console, site: Site, directory: Path) -> None:
+    """As the tenant's own user; what is there already with the same size is left."""
+    with httpx.Client(timeout=120, trust_env=False) as http:
+        login = {"X-Auth-User": site.user.login, "X-Auth-Key": site.user.key}
+        answer = http.get(site.store.auth_url, headers=login).raise_for_status()
+        root, http.headers["X-Auth-Token"] = answer.headers["X-Storage-Url"], answer.headers["X-Auth-Token"]
+        http.put(f"{root}/{CONTAINER}").raise_for_status()
+        listed = http.get(f"{root}/{CONTAINER}?format=json").raise_for_status().json()
+        there = {entry["name"]: entry["bytes"] for entry in listed}
+        sent = 0
+        for path in _parts(directory):
+            name = f"{PREFIX}/{path.name}"
+            if there.pop(name, None) != path.stat().st_size:
+                http.put(f"{root}/{CONTAINER}/{name}", content=path.read_bytes()).raise_for_status()
+                sent += path.stat().st_size
+        for name in there:
+            http.delete(f"{root}/{CONTAINER}/{name}").raise_for_status()
+    console.print(f"  {sent / 1e6:.0f} MB sent to swift2d://{CONTAINER}.{SERVICE}/{PREFIX}")
+
+
+def _parts(directory: Path) -> Iterator[Path]:
+    yield from sorted(directory.glob("*.csv"))
+
+
+def _judge(console: Console, data: Dataset, last: str) -> bool:
+    found = _LAST_LINE.fullmatch(last)
+    expected = [row for row in data.expected() if row["region"] == REGION_SHOWN]
+    if data.result("swift") != expected:
+        console.print("[red]The answer differs from the one computed without Spark.[/red]")
+        return False
+    console.print(f"[green]The answer is right[/green]: {len(expected)} rows equal those computed without Spark.")
+    if found is None or int(found[2]) >= int(found[1]):
+        console.print("[red]Pushdown did not read less.[/red]")
+        return False
+    console.print(f"Pushdown read {int(found[1]) / int(found[2]):.0f} times fewer bytes.")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""The whole of Zoe with an object store and its controller, on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from storage_bridge.model import BandwidthSlo
+from zoe_embedded.home import Home, make_directory
+from zoe_embedded.jars import readable_jars
+from zoe_embedded.stack import Stack
+from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
+from zoe_embedded.swift.controller import ControllerSite
+from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.api_tokens import FIRST_TENANT
+
+SERVICE = "zoe"
+"""The service's name in URIs: `swift2d://container.zoe/prefix`."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is up; `user` is who the tenant's applications log in to the store as."""
+
+    stack: Stack
+    store: ObjectStore
+    user: StoreUser
+
+
+@contextmanager
+def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
+    """Store, PostgreSQL, master, API and storage controller, in this order; `rates` is what can be promised."""
+    home.create()
+    account = home.server_account
+    directory = home.path / "storage"
+    make_directory(directory, 0o711 if home.by_root else 0o700)
+    controller = ControllerSite(directory, home.secret("storage-controller-token"), account)
+    admin = StoreUser("controller", "controller", home.secret("swift-controller"), (".admin", ".reseller_admin"))
+    user = StoreUser(FIRST_TENANT, FIRST_TENANT, home.secret("swift-default"))
+    run_as = account.name if account is not None else None
+    configuration = StoreConfiguration([admin, user], nodes=1, replicas=1, run_as=run_as, controller=controller.line)
+    with ObjectStore(home, directory / "swift", configuration) as store:
+        settings = {
+            "storage_url": controller.url,
+            "storage_token_file": str(controller.token_file),
+            "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION}},
+            "storage_jars": readable_jars(home),
+            "storage_interval_s": 1.0,
+        }
+        with Stack(home, settings=settings) as stack, controller.serve(store, admin, stack.database_url, rates):
+            yield Site(stack, store, user)
