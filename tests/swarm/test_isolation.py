@@ -9,7 +9,8 @@ from typing import Any
 from tests.support.swarm_backend import SwarmHarness, peers, server, small
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import ObservedState
+from zoe_lib.domain.storage import InputRead
+from zoe_master.backends.base import ObservedState, StorageAccess
 
 
 def run(harness: SwarmHarness, script: str, service: str = "e.c.0.1", **changes: object) -> list[str]:
@@ -49,6 +50,28 @@ def test_nothing_of_another_execution_is_reached(harness: SwarmHarness) -> None:
         assert len(addresses) >= 2
     finally:
         closed.finish()
+
+
+def test_configuration_of_the_object_store_is_in_files_of_the_user_and_nowhere_else(harness: SwarmHarness) -> None:
+    key = "a-key-that-nobody-may-see"
+    access = StorageAccess(
+        {"meters": InputRead("meters", "swift2d://zoe-view-v.zoe/data", "v", ("id", "kwh"))},
+        files={"core-site.xml": key, "spark-defaults.conf": "spark.a b\n"},
+    )
+    script = (
+        "cd $SPARK_CONF_DIR; cat $HADOOP_CONF_DIR/core-site.xml; echo; stat -c '%a %u %n' *; id -u; "
+        "echo {input:meters} {columns:meters}; exec sleep 1000"
+    )
+    harness.start(small(script), storage=access)
+    harness.until(lambda: "swift2d" in harness.output("e.c.0.1"))
+    told, one, other, user, read = harness.output("e.c.0.1").splitlines()
+    assert told == key
+    assert (one, other) == (f"400 {user} core-site.xml", f"400 {user} spark-defaults.conf")
+    assert read == "swift2d://zoe-view-v.zoe/data id,kwh"
+    api: Any = harness.cluster.manager.api
+    [container] = api.containers(filters={"label": "zoe.execution=e"})
+    seen = [api.inspect_container(container["Id"]), *api.services(), *api.tasks(), *api.secrets()]
+    assert key not in json.dumps(seen)
 
 
 def test_one_component_without_ports_gets_no_network(harness: SwarmHarness) -> None:

@@ -74,3 +74,21 @@ def test_percents_add_up_whatever_the_spans() -> None:
         found = spans(story, now_s + 1.0)
         assert abs(sum(s.until_s - s.since_s for s in found) - (now_s + 1.0)) < 1e-9, f"seed {seed}"
         assert sum(share.percent for share in shares(found)) == 100, f"seed {seed}"
+
+
+def test_waiting_after_a_storage_controller_failed_it_is_the_storages() -> None:
+    away = ev.Stopping(at_s=10.0, outcome=Outcome.FAILED, cause=Cause.STORAGE_UNAVAILABLE)
+    failed = ev.Stopping(at_s=30.0, outcome=Outcome.FAILED, cause=Cause.EXITED)
+    events = [
+        ev.Submitted(at_s=0.0),
+        ev.StartPlanned(at_s=0.0, placements=()),
+        away,
+        ev.Requeued(at_s=10.0),
+        ev.StartPlanned(at_s=20.0, placements=()),
+        failed,
+        ev.Requeued(at_s=30.0),
+    ]
+    assert [(span.cause, span.since_s, span.until_s) for span in spans(events, 35.0)] == [
+        (WaitCause.STORAGE, 10.0, 20.0),
+        (WaitCause.OWN_FAILURE, 30.0, 35.0),
+    ]
