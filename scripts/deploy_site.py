@@ -9,6 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import zmq
+
 from zoe_embedded.home import write_private
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.messaging.keys import ensure_keys
@@ -16,6 +18,7 @@ from zoe_lib.sealing import KEY_FILE as CREDENTIALS_KEY
 from zoe_lib.sealing import new_key
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "deploy" / "zoe.toml.example"
+STORAGE_EXAMPLE = EXAMPLE.with_name("zoe-storage.toml.example")
 # Root hands the files to this user, who needs no name: the containers run as it.
 ROOTS_USER = 5100
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
@@ -57,12 +60,23 @@ class Site:
         password = (self.path / "secrets" / "postgres_password").read_text()
         self._secret("pgpass", f"postgres:5432:zoe:zoe:{password}\n")
         self._secret(CREDENTIALS_KEY, new_key())
+        self._secret("storage_token", secrets.token_urlsafe(32))
+        self._secret("swift_key", secrets.token_urlsafe(32))
+        self._make_storage_keys()
         missing = [name for name in KEY_FILES if not (self.path / "secrets" / name).exists()]
         if missing:
             with tempfile.TemporaryDirectory(dir=self.path) as draft:
                 ensure_keys(Path(draft))
                 for name in KEY_FILES:
                     shutil.move(Path(draft) / name, self.path / "secrets" / name)
+
+    def _make_storage_keys(self) -> None:
+        """CURVE keys of the storage controller, and of Swift's proxies with its public one."""
+        if not (self.path / "secrets" / "storage_keys").exists():
+            (public, secret), proxy = zmq.curve_keypair(), zmq.curve_keypair()
+            (self.path / "secrets" / "storage_proxy_keys").unlink(missing_ok=True)
+            self._secret("storage_proxy_keys", b"\n".join((public, *proxy)).decode())
+            self._secret("storage_keys", b"\n".join((public, secret)).decode())
 
     def _secret(self, name: str, text: str) -> None:
         if not (self.path / "secrets" / name).exists():
@@ -74,6 +88,11 @@ class Site:
             shutil.copy(EXAMPLE, settings)
             settings.chmod(0o644)
             raise SiteError(f"{settings} is new: name your swarm's managers in it, then run this again")
+        storage = self.path / "zoe-storage.toml"
+        if "storage" in os.environ.get("COMPOSE_PROFILES", "").split(",") and not storage.exists():
+            shutil.copy(STORAGE_EXAMPLE, storage)
+            storage.chmod(0o644)
+            raise SiteError(f"{storage} is new: say in it what your Swift can move, then run this again")
         missing = [name for name in TLS_FILES if not (self.path / "docker" / name).is_file()]
         if missing:
             raise SiteError(

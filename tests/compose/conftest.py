@@ -37,8 +37,13 @@ class Deployment:
         (self.site / "docker").mkdir(parents=True)
         for name in ("ca.pem", "cert.pem", "key.pem"):
             shutil.copy(swarm.certificates / name, self.site / "docker")
-        (self.site / "zoe.toml").write_text(f'swarm_managers = ["tcp://{self.engine.address}:2376"]\n')
+        (self.site / "zoe.toml").write_text(
+            f'swarm_managers = ["tcp://{self.engine.address}:2376"]\nstorage_url = "http://storage:5560"\n'
+            'storage_token_file = "/run/secrets/storage_token"\n'
+        )
         (self.site / "zoe.toml").chmod(0o644)
+        shutil.copy(ROOT / "deploy" / "zoe-storage.toml.example", self.site / "zoe-storage.toml")
+        (self.site / "zoe-storage.toml").chmod(0o644)
 
     def make(self, *arguments: str) -> str:
         """`up` or `down` with its options; what it says."""
@@ -98,7 +103,7 @@ class Deployment:
             **_clean(),
             "DOCKER_HOST": f"unix://{self.engine.socket}",
             "COMPOSE_PROJECT_NAME": PROJECT,
-            "COMPOSE_PROFILES": "prometheus",
+            "COMPOSE_PROFILES": "prometheus,storage",
             "ZOE_SITE": str(self.site),
             "ZOE_API_ADDRESS": self.engine.address,
             "ZOE_POSTGRES_IMAGE": "zoe-test/postgres",

@@ -12,7 +12,7 @@ from tests.compose.conftest import ROOT, Deployment
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 
-SERVICES = {"postgres", "setup", "master", "api", "prometheus"}
+SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "zoe.json"
 BATCH = json.loads((ROOT / "app_descriptions" / "batch.json").read_text())
 
@@ -33,6 +33,10 @@ def test_all_become_healthy_and_the_first_token_signs_in(deployment: Deployment)
     assert {state["Health"]["Status"] for state in states.values()} == {"healthy"}
     assert "leads" in deployment.zoe("status")
     assert json.loads(deployment.zoe("nodes", "-o", "json"))["nodes"][2]["name"] == "node-3"
+
+
+def test_the_master_is_promised_bandwidth_by_the_storage_controller(deployment: Deployment) -> None:
+    until(lambda: "400 MB/s read, 200 MB/s write" in deployment.zoe("storage", "status"), deployment.story)
 
 
 def test_the_catalogues_batch_runs_on_the_swarm(deployment: Deployment) -> None:

@@ -49,7 +49,7 @@ def test_the_admin_token_is_given_to_nobody_who_stays() -> None:
 
 def test_ports_are_published_on_loopback_unless_named() -> None:
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
-    assert set(published) == {"api", "grafana"}
+    assert set(published) == {"api", "grafana", "storage"}
     assert all(port.startswith("${ZOE_") and ":-127.0.0.1}:" in port for ports in published.values() for port in ports)
 
 

@@ -11,10 +11,13 @@ import pytest
 
 from scripts import deploy_site
 from scripts.deploy_site import KEY_FILES, TLS_FILES, Site, SiteError
+from storage_bridge.controller.settings import ControllerSettings
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 
 ROOT = Path(__file__).resolve().parents[4]
+
+KEYS_OF_STORAGE = ("storage_keys", "storage_proxy_keys")
 
 
 @pytest.fixture
@@ -34,6 +37,7 @@ def test_secrets_are_made_once(site: Site) -> None:
     site.prepare()
     first = contents(site)
     made = {"admin_token", "grafana_password", "postgres_password", "pgpass", "credentials.key"}
+    made |= {"storage_token", "storage_keys", "storage_proxy_keys", "swift_key"}
     assert set(first) == made | set(KEY_FILES)
     site.prepare()
     assert contents(site) == first
@@ -74,6 +78,19 @@ def test_without_settings_it_gives_an_example_and_says_so(site: Site) -> None:
     with pytest.raises(SiteError, match="name your swarm's managers"):
         site.prepare()
     assert Settings.from_file(site.path / "zoe.toml").swarm_managers == ["tcp://10.0.0.1:2376"]
+
+
+def test_a_storage_controller_needs_settings_of_its_own(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPOSE_PROFILES", "metrics,storage")
+    with pytest.raises(SiteError, match=r"zoe-storage\.toml is new"):
+        site.prepare()
+    site.prepare()
+    controller, proxy = ((site.path / "secrets" / name).read_text().split() for name in KEYS_OF_STORAGE)
+    assert (len(controller), len(proxy)) == (2, 3)
+    assert proxy[0] == controller[0]
+    monkeypatch.setenv("ZOE_SDS_CONFIG", str(site.path / "zoe-storage.toml"))
+    settings = ControllerSettings(token_file=Path("token"), key_file=Path("key"))  # type: ignore[call-arg]
+    assert settings.proxies == {"proxy1": 600_000_000}
 
 
 def test_without_keys_of_engines_it_says_which(site: Site) -> None:
