@@ -16,6 +16,7 @@ The storage controller pushes limits and is told each second what was moved, so 
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -33,6 +34,8 @@ StartResponse = Callable[..., Any]
 PIECE_BYTES = 64 * 1024
 _LOOK_S = 0.25  # how soon who waits by an old rate notices a new one
 _ACCOUNT_PATH_PARTS = 3
+_VERSIONS = ("v1", "v1.0")
+_PIECES_A_TURN = (1, 2, 3)
 
 
 class Bandwidth:
@@ -49,12 +52,12 @@ class Bandwidth:
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pace what is read and written in the name of an account."""
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
-        if len(parts) < _ACCOUNT_PATH_PARTS or not parts[2]:
+        if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
         account = parts[2]
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
-            env["wsgi.input"] = PacedInput(env["wsgi.input"], lambda length: self._wait(account, "put", length))
+            env["wsgi.input"] = PacedInput(env["wsgi.input"], lambda *piece: self._wait(account, "put", *piece))
         statuses: list[str] = []
 
         def started(status: str, *more: Any) -> Any:
@@ -77,8 +80,11 @@ class Bandwidth:
         finally:
             close_if_possible(body)
 
-    def _wait(self, account: str, direction: Direction, length: int) -> None:
+    def _wait(self, account: str, direction: Direction, length: int, its_turn: bool = True) -> None:
+        """Count a piece and wait for its time; one that is not to wait is counted only, and the next waits for both."""
         turn = self._table.turn(account, direction, length, time.monotonic())
+        if not its_turn or turn.wait_s <= 0:
+            return
         until_s = time.monotonic() + turn.wait_s
         while (left_s := until_s - time.monotonic()) > 0:
             sleep(min(left_s, _LOOK_S))
@@ -87,11 +93,17 @@ class Bandwidth:
 
 
 class PacedInput:
-    """A request's body, read no faster than its account may write."""
+    """A request's body, read no faster than its account may write.
 
-    def __init__(self, stream: Any, wait: Callable[[int], None]) -> None:
+    Each waits before every first, second or third piece, by lot: bodies of one account that advanced in step would end
+    at once, and then all of them would wait for the disks.
+    """
+
+    def __init__(self, stream: Any, wait: Callable[[int, bool], None]) -> None:
         self._stream = stream
         self._wait = wait
+        self._every = random.choice(_PIECES_A_TURN)
+        self._pieces = 0
 
     def read(self, length: int = -1, *rest: Any, **more: Any) -> bytes:
         """As the stream does."""
@@ -111,7 +123,8 @@ class PacedInput:
 
     def _waited(self, data: bytes) -> bytes:
         for start in range(0, len(data), PIECE_BYTES):
-            self._wait(min(PIECE_BYTES, len(data) - start))
+            self._pieces += 1
+            self._wait(min(PIECE_BYTES, len(data) - start), self._pieces % self._every == 0)
         return data
 
 
