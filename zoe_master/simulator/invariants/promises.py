@@ -1,4 +1,4 @@
-"""With EASY backfill, the start that is expected for the first in the queue never moves back: so nobody starves."""
+"""With backfill, the start that is expected for the first in the queue never moves back: so nobody starves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Promises:
 
     def problems(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
         """A broken promise, in words."""
-        head = refused_for_room(snapshot, plan) if policy.backfill in ("easy", "easy-sjbf") else None
+        head = refused_for_room(snapshot, plan) if policy.backfill != "none" else None
         stays = policy.preemption == "none" and any(e.application.malleable for e in snapshot.active)
         if head is None or stays or _overdue(snapshot):
             self._circumstances = None

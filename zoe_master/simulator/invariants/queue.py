@@ -18,7 +18,9 @@ from zoe_master.simulator.invariants.room import expected_start_s, room_of
 
 # Rounding of logarithms and of sums of seconds.
 _EQUAL = 1e-6
-_ORDERS = ("fifo", "sjf", "size", "hrrn")
+_ORDERS = ("fifo", "sjf", "srpt", "size", "hrrn", "las", "edf")
+# Priority, urgency, submission where equal urgency is no matter of rounding; who is served first has the least.
+_Turn = tuple[float, float, float]
 
 
 def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
@@ -69,15 +71,14 @@ def _overtaken(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) 
     """Whoever comes first by the order waits behind nobody; nor does another start then, unless by backfill."""
     if policy.order not in _ORDERS or policy.tenants != "none" or policy.interactive_share > 0:
         return
-    priority, urgency = _urgency(head, snapshot, policy)
+    turn = _turn(head, snapshot, policy)
     for execution in snapshot.queued:
-        its_priority, its_urgency = _urgency(execution, snapshot, policy)
+        its_turn = _turn(execution, snapshot, policy)
         reason = plan.reasons.get(execution.id)
         behind = reason is not None and reason.code is ReasonCode.BEHIND_IN_QUEUE
-        if behind and (its_priority, its_urgency + _EQUAL) < (priority, urgency):
+        if behind and _before(its_turn, turn):
             yield f"{execution.id} comes before {head.id} by {policy.order}, and waits behind it"
-        overtakes = (priority, urgency + _EQUAL) < (its_priority, its_urgency)
-        if execution.id in plan.starts and policy.backfill == "none" and overtakes:
+        if execution.id in plan.starts and policy.backfill == "none" and _before(turn, its_turn):
             yield f"{head.id} comes before {execution.id} by {policy.order}, which started"
 
 
@@ -86,21 +87,45 @@ def started_in_turn(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execut
     started = [e for e in snapshot.queued if e.id in plan.starts]
     if policy.order not in _ORDERS or policy.tenants != "none" or policy.interactive_share > 0:
         return bool(started)
-    last = _urgency(head, snapshot, policy)
-    return any(_urgency(execution, snapshot, policy) <= last for execution in started)
+    last = _turn(head, snapshot, policy)
+    return any(_turn(execution, snapshot, policy) <= last for execution in started)
 
 
-def _urgency(execution: Execution, snapshot: Snapshot, policy: Policy) -> tuple[float, float]:
-    """Who is served first has the least, by the definitions of the orders: priority, then urgency."""
+def _before(one: _Turn, other: _Turn) -> bool:
+    """Whether one comes first, beyond rounding."""
+    same_but_for_rounding = one[0] == other[0] and one[1] != other[1] and one[1] + _EQUAL >= other[1]
+    return one < other and not same_but_for_rounding
+
+
+def _turn(execution: Execution, snapshot: Snapshot, policy: Policy) -> _Turn:
+    """By the definitions of the orders."""
+    if policy.order in ("fifo", "las", "edf"):
+        return -execution.priority, _standing(execution, policy.order), execution.submitted_at_s
+    return -execution.priority, _urgency(execution, snapshot, policy), 0.0
+
+
+def _standing(execution: Execution, order: str) -> float:
+    """What does not change while it waits: nothing, core-seconds held in earlier tries, the deadline."""
+    if order == "edf":
+        return math.inf if execution.deadline_s is None else execution.deadline_s
+    if order == "fifo":
+        return 0.0
+    return sum(
+        (s.ended_at_s - s.started_at_s) * execution.component_of(s).reservation.cores_milli / 1000
+        for s in execution.services
+        if s.started_at_s is not None and s.ended_at_s is not None
+    )
+
+
+def _urgency(execution: Execution, snapshot: Snapshot, policy: Policy) -> float:
+    """Of orders by size, from what is known of it and how long it waits."""
     run_s = Estimates(snapshot.past_runs).run_s(execution)
     run_s = 3600.0 if run_s == math.inf else max(run_s, 1e-9)
     since_s = execution.submitted_at_s if execution.attempt == 1 else execution.marks[Mark.QUEUED]
     waited_s = snapshot.now_s - since_s
-    if policy.order == "fifo":
-        return -execution.priority, execution.submitted_at_s
     if policy.order == "hrrn":
-        return -execution.priority, -(waited_s + run_s) / run_s
+        return -(waited_s + run_s) / run_s
     size = run_s
     if policy.order == "size":
         size *= max(execution.application.total_resources().cores_milli, 1) / 1000
-    return -execution.priority, math.log2(size) - (waited_s / policy.ageing_s if policy.ageing_s > 0 else 0.0)
+    return math.log2(size) - (waited_s / policy.ageing_s if policy.ageing_s > 0 else 0.0)

@@ -126,7 +126,7 @@ def test_one_left_behind_that_easy_lets_pass() -> None:
     assert found(snapshot, FIFO, wrong) == ""  # without backfill nobody passes
 
 
-@pytest.mark.parametrize("order", ["fifo", "sjf", "size", "hrrn"])
+@pytest.mark.parametrize("order", ["fifo", "sjf", "srpt", "size", "hrrn", "las", "edf"])
 def test_one_that_overtakes_against_the_order(order: str) -> None:
     """`early` and `late` ask for the same, so every order serves the earlier one first."""
     early, late = job("early", 3, at_s=0.0), job("late", 3, at_s=2.0)
@@ -137,6 +137,16 @@ def test_one_that_overtakes_against_the_order(order: str) -> None:
     assert "early comes before late" in found(snapshot, policy, wrong)
     full = busy(4, queued=(early, late))
     assert "early comes before late" in found(full, policy, Plan(reasons=Reasons({"late": NO_ROOM, "early": BEHIND})))
+
+
+def test_one_that_overtakes_an_earlier_deadline() -> None:
+    soon = replace(job("soon", 3, at_s=2.0), deadline_s=100.0)
+    later, never = replace(job("later", 3, at_s=1.0), deadline_s=200.0), job("never", 3, at_s=0.0)
+    snapshot, policy = busy(4, free=3, queued=(never, later, soon)), replace(FIFO, order="edf")
+    assert found(snapshot, policy, schedule(snapshot, policy)) == ""
+    for wrong in (later, never):
+        plan = Plan(starts=start(wrong), reasons=Reasons({"soon": NO_ROOM}))
+        assert f"soon comes before {wrong.id}" in found(replace(snapshot, queued=(wrong, soon)), policy, plan)
 
 
 @pytest.mark.parametrize("order", ["sjf", "size"])
