@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from zoe_api import openapi, problems
+from zoe_api.apps.door import AppsDoor
 from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
 from zoe_api.origins import OriginDoor
@@ -89,6 +90,8 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     app.add_middleware(OriginDoor, prefix=PREFIX)
     app.add_middleware(RequestContext, end_audit=lambda entry, status: _end_audit(store, entry, status))
     openapi.install(app)
+    lifetime_s = settings.session_lifetime_s
+    app.add_middleware(AppsDoor, domain=settings.apps_domain, store=store, master=master, lifetime_s=lifetime_s)
     return app
 
 

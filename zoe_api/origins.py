@@ -22,15 +22,18 @@ class OriginDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] == "http" and scope["path"].startswith(self._prefix) and _foreign(Headers(scope=scope)):
+        if scope["type"] == "http" and scope["path"].startswith(self._prefix) and foreign(Headers(scope=scope)):
             refusal = problem_response(problem(Code.FOREIGN_ORIGIN, path=scope["path"]))
             await refusal(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def _foreign(headers: Headers) -> bool:
-    """By name and port; the scheme is not compared, as a proxy in front may speak another one."""
+def foreign(headers: Headers) -> bool:
+    """Whether a page of another origin asks.
+
+    By name and port; the scheme is not compared, as a proxy in front may speak another one.
+    """
     origin = headers.get("origin")
     if origin is None:
         return headers.get("sec-fetch-site") in _LONE and headers.get("sec-fetch-mode") != "navigate"

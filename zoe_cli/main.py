@@ -19,6 +19,7 @@ from zoe_cli.commands import (
     ending,
     listing,
     nodes,
+    opening,
     output_of,
     planning,
     policy,
@@ -45,7 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, planning, applications, listing, ending, why, output_of, cluster, replaying, completion):
+for module in (run, planning, applications, listing, ending, why, output_of, opening, cluster, replaying, completion):
     module.register(app)
 app.add_typer(nodes.app, name="nodes")
 app.add_typer(policy.app, name="policy")

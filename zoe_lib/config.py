@@ -62,6 +62,11 @@ class Settings(FileSettings):
     api_page_max: int = Field(default=500, gt=0, description="Most entries of one page of a list.")
     api_sse_poll_s: float = Field(default=1.0, gt=0, description="Slowest look at the journal for a stream of events.")
 
+    apps_domain: str = Field(
+        default="apps.localhost",
+        pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$",
+        description="Names below it lead to running applications; they need a wildcard in DNS, and a certificate.",
+    )
     session_lifetime_s: float = Field(default=12 * 3600.0, gt=0, description="How long a browser stays signed in.")
 
     master_endpoint: str = Field(

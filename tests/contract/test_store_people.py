@@ -78,7 +78,7 @@ def test_a_session_is_its_roles_until_it_is_over(open_store: OpenStore) -> None:
     store.ensure_member("ada", "red", "operator")
     store.add_session(SESSION)
     scopes = frozenset({Scope.READ, Scope.SUBMIT, Scope.OPERATE})
-    assert open_store().session("s1", 9.9) == Principal("ada", "red", Role.OPERATOR, scopes)
+    assert open_store().session("s1", 9.9) == Principal("ada", "red", Role.OPERATOR, scopes, session_id="s1")
     assert store.session("s1", 10.0) is None
     assert store.session("unknown", 0.0) is None
     open_store().end_session("s1")

@@ -7,7 +7,9 @@ import re
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from tests.support.stack import running_stack, zoe
@@ -64,6 +66,17 @@ def test_one_command_prints_its_greeting(api: Client) -> None:
     assert b"hello from" in b"".join(api.follow_logs(ended.id, ended.services[0].id))
 
 
+def check_opened(stack: Stack, execution_id: str) -> None:
+    """What `zoe open` prints lets a browser in, once."""
+    parts = urlsplit(zoe(stack, "open", execution_id).stdout.split()[-1])
+    assert parts.netloc == f"{execution_id}.apps.localhost:{urlsplit(stack.url).port}"
+    with httpx.Client(base_url=stack.url, headers={"Host": parts.netloc}, trust_env=False) as browser:
+        entered = browser.get(f"{parts.path}?{parts.query}")
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert browser.get("/page.txt").text == "found"
+        assert browser.get(f"{parts.path}?{parts.query}").status_code == 401
+
+
 def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, api: Client, tmp_path: Path) -> None:
     (stack.workspace / "page.txt").write_text("found")
     (stack.workspace / "page.txt").chmod(0o644)
@@ -75,6 +88,7 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
     assert shown
     with urllib.request.urlopen(f"{shown[1]}page.txt", timeout=10) as answer:
         assert answer.read() == b"found"
+    check_opened(stack, ready.id)
     api.cancel(ready.id)
     assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
     output = b"".join(api.follow_logs(ready.id, ready.services[0].id)).decode()

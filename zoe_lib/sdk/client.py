@@ -172,6 +172,11 @@ class Client:
         path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}"
         return self.call(wire.AddressView, "GET", path)
 
+    def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
+        """A URL that lets a browser into a proxied port, once and within a minute."""
+        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}/open"
+        return self.call(wire.OpenView, "POST", path)
+
     def execution_usage(self, execution_id: str) -> wire.UsageList:
         """Samples of what an execution used."""
         return self.call(wire.UsageList, "GET", f"/executions/{_part(execution_id)}/usage")

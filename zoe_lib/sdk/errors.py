@@ -6,6 +6,7 @@ ZoeError
 └── Refused                the server said no; has status, code, detail, hint, errors
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits
+    ├── QuotaExceeded          429 quota_exceeded
     ├── NotFound               404
     ├── NotAllowed             401, 403
     └── Conflict               409, 412
@@ -44,6 +45,10 @@ class NeverFits(Refused):
     """The application can never run on this installation."""
 
 
+class QuotaExceeded(Refused):
+    """The tenant has as many executions waiting or running as it may."""
+
+
 class NotFound(Refused):
     """There is no such thing, or it is not yours."""
 
@@ -56,7 +61,11 @@ class Conflict(Refused):
     """It was changed meanwhile, or cannot happen in this state."""
 
 
-_BY_CODE: dict[str, type[Refused]] = {"invalid_description": InvalidDescription, "never_fits": NeverFits}
+_BY_CODE: dict[str, type[Refused]] = {
+    "invalid_description": InvalidDescription,
+    "never_fits": NeverFits,
+    "quota_exceeded": QuotaExceeded,
+}
 _BY_STATUS: dict[int, type[Refused]] = {
     401: NotAllowed,
     403: NotAllowed,

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.roles import Role
+from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound, StoreLimits
 from zoe_lib.store.memory_state import PeopleState, State
-from zoe_lib.store.people import AuditEntry, Membership, Principal, SealedCredential, Session, Tenant, Token, User
+from zoe_lib.store.people import (
+    AppAccess,
+    AuditEntry,
+    Membership,
+    Principal,
+    SealedCredential,
+    Session,
+    Tenant,
+    Token,
+    User,
+)
 
 
 class MemoryPeople:
@@ -148,7 +158,8 @@ class MemoryPeople:
             session = people.sessions.get(session_id)
             if session is None or session.expires_at_s <= now_s or people.users[session.user].disabled:
                 return None
-            return Principal.of(session.user, session.tenant, people.roles[session.user, session.tenant])
+            role = people.roles[session.user, session.tenant]
+            return Principal.of(session.user, session.tenant, role, session_id=session.id)
 
     def end_session(self, session_id: str) -> None:
         """Forget a session."""
@@ -172,6 +183,39 @@ class MemoryPeople:
         with self._reached() as state:
             if state.people.credentials.pop((tenant, service), None) is None:
                 raise NotFound(f"{tenant} has no credentials for {service}")
+
+    def add_app_access(self, access: AppAccess) -> None:
+        """Keep a ticket."""
+        with self._reached() as state:
+            if access.session_id not in (None, *state.people.sessions) or access.token_id not in (
+                None,
+                *state.people.tokens,
+            ):
+                raise NotFound("the session or token has gone")
+            state.people.app_accesses[access.id] = access
+
+    def enter_app(self, ticket_id: str, access_id: str, now_s: float, expires_at_s: float) -> AppAccess | None:
+        """Turn a ticket into an access."""
+        with self._reached() as state:
+            ticket = state.people.app_accesses.get(ticket_id)
+            if ticket is None or ticket.entered or ticket.expires_at_s <= now_s:
+                return None
+            del state.people.app_accesses[ticket_id]
+            access = replace(ticket, id=access_id, entered=True, expires_at_s=expires_at_s)
+            state.people.app_accesses[access_id] = access
+            return access
+
+    def app_access(self, access_id: str, now_s: float) -> AppAccess | None:
+        """An access that was entered."""
+        with self._reached() as state:
+            access = state.people.app_accesses.get(access_id)
+            if access is None or not access.entered or access.expires_at_s <= now_s:
+                return None
+            who = self.session(access.session_id, now_s) if access.session_id else None
+            if access.token_id:
+                found = self.principal(access.token_id, now_s)
+                who = None if found is None else found[0]
+            return access if who is not None and Scope.SUBMIT in who.scopes else None
 
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""
@@ -213,5 +257,6 @@ class MemoryPeople:
         with self._reached() as state:
             people = state.people
             people.sessions = {k: s for k, s in people.sessions.items() if s.expires_at_s > now_s}
+            people.app_accesses = {k: a for k, a in people.app_accesses.items() if a.expires_at_s > now_s}
             people.failures = [(k, at_s) for k, at_s in people.failures if at_s > now_s - limits.failures_kept_s]
             people.audit = [entry for entry in people.audit if entry.at_s > now_s - limits.audit_kept_s]

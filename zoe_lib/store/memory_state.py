@@ -18,7 +18,7 @@ from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.store.base import JournalEntry, NotFound, TickRecord, UsageSample
 from zoe_lib.store.codec import event_data
-from zoe_lib.store.people import AuditEntry, SealedCredential, Session, Tenant, Token, User
+from zoe_lib.store.people import AppAccess, AuditEntry, SealedCredential, Session, Tenant, Token, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class PeopleState:
     roles: dict[tuple[str, str], Role] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    app_accesses: dict[str, AppAccess] = field(default_factory=dict)
     failures: list[tuple[str, float]] = field(default_factory=list)
     audit: list[AuditEntry] = field(default_factory=list)
     audit_ids: int = 0

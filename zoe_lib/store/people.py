@@ -21,15 +21,22 @@ class Principal:
     role: Role
     scopes: frozenset[Scope] = frozenset()
     token_id: str = ""
+    session_id: str = ""
 
     @classmethod
     def of(
-        cls, user: str, tenant: str, role: str, scopes: frozenset[str] | None = None, token_id: str = ""
+        cls,
+        user: str,
+        tenant: str,
+        role: str,
+        scopes: frozenset[str] | None = None,
+        token_id: str = "",
+        session_id: str = "",
     ) -> Principal:
         """With the scopes that both allow; None: all of the role. Whose token may administer may operate as well."""
         wanted = frozenset(Scope) if scopes is None else scopes | ({Scope.OPERATE} if Scope.ADMIN in scopes else set())
         allowed = frozenset(scope for scope in SCOPES[Role(role)] if scope in wanted)
-        return cls(user, tenant, Role(role), allowed, token_id)
+        return cls(user, tenant, Role(role), allowed, token_id, session_id)
 
     @property
     def operator(self) -> bool:
@@ -98,6 +105,24 @@ class Session:
     tenant: str
     created_at_s: float
     expires_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class AppAccess:
+    """A way into an application: first a ticket, then the cookie of its origin; `id` is the hash of the secret.
+
+    It ends with the session or token that asked for it. `number` counts the proxied ports of the execution.
+    """
+
+    id: str
+    user: str
+    tenant: str
+    session_id: str | None
+    token_id: str | None
+    execution_id: str
+    number: int
+    expires_at_s: float
+    entered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +233,21 @@ class PeopleStore(Protocol):
 
     def remove_storage_credential(self, tenant: str, service: str) -> None:
         """Forget one; NotFound."""
+        ...
+
+    def add_app_access(self, access: AppAccess) -> None:
+        """Keep a ticket; NotFound when its session or token has gone."""
+        ...
+
+    def enter_app(self, ticket_id: str, access_id: str, now_s: float, expires_at_s: float) -> AppAccess | None:
+        """Turn a ticket into an access; None when it is unknown, used or over: of two at a time only one enters."""
+        ...
+
+    def app_access(self, access_id: str, now_s: float) -> AppAccess | None:
+        """An access that was entered.
+
+        None when it is over, its session or token is, or its user is disabled or may not submit there any more.
+        """
         ...
 
     def add_failure(self, key: str, at_s: float) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from zoe_lib.store.base import NotFound, StoreLimits, Unstorable
-from zoe_lib.store.people import AuditEntry, Membership, Principal, SealedCredential, Session, Tenant, Token, User
+from zoe_lib.store.people import (
+    AppAccess,
+    AuditEntry,
+    Membership,
+    Principal,
+    SealedCredential,
+    Session,
+    Tenant,
+    Token,
+    User,
+)
 from zoe_lib.store.sql import audit, credentials, people, signing_in
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.text import storable
@@ -114,6 +124,18 @@ class PostgresPeople:
         if not storable(tenant, service):
             raise NotFound(f"{tenant!r} has no credentials for {service!r}")
         self._database.write(lambda c: credentials.remove(c, tenant, service))
+
+    def add_app_access(self, access: AppAccess) -> None:
+        """Keep a ticket."""
+        self._database.write(lambda c: signing_in.add_app_access(c, access))
+
+    def enter_app(self, ticket_id: str, access_id: str, now_s: float, expires_at_s: float) -> AppAccess | None:
+        """Turn a ticket into an access."""
+        return self._database.write(lambda c: signing_in.enter_app(c, ticket_id, access_id, now_s, expires_at_s))
+
+    def app_access(self, access_id: str, now_s: float) -> AppAccess | None:
+        """An access that was entered."""
+        return self._database.read(lambda c: signing_in.read_app_access(c, access_id, now_s))
 
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""

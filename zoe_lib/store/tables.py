@@ -211,6 +211,22 @@ sessions = Table(
     Index("ix_sessions_user", "user_name"),
 )
 
+app_accesses = Table(
+    "app_accesses",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the ticket, then of the cookie's secret
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE")),
+    Column("token_id", Text, ForeignKey("tokens.id", ondelete="CASCADE")),
+    Column("execution_id", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+    Column("entered", Boolean, nullable=False),
+    Index("ix_app_accesses_session", "session_id"),
+    Index("ix_app_accesses_token", "token_id"),
+)
+
 sign_in_failures = Table(
     "sign_in_failures",
     metadata,

@@ -28,7 +28,16 @@ from zoe_lib.wire.executions import (
     ServiceView,
     SubmitRequest,
 )
-from zoe_lib.wire.following import AddressView, EventList, EventView, LogChunkView, WaitShare, WaitSpan, WhyWaited
+from zoe_lib.wire.following import (
+    AddressView,
+    EventList,
+    EventView,
+    LogChunkView,
+    OpenView,
+    WaitShare,
+    WaitSpan,
+    WhyWaited,
+)
 from zoe_lib.wire.people import (
     AuditEntryView,
     AuditList,
@@ -90,6 +99,7 @@ __all__ = [
     "NodeHoldView",
     "NodeList",
     "NodeView",
+    "OpenView",
     "PassView",
     "PasswordChange",
     "PlanRequest",

@@ -63,6 +63,12 @@ class LogChunkView(Wire):
     dropped_bytes: int = 0
 
 
+class OpenView(Wire):
+    """Where a browser gets into an application, once and within a minute. Whoever has it may go in."""
+
+    url: str
+
+
 class AddressView(Wire):
     """Where a port of a service answers, seen from the master's machine; `url` where http is spoken.
 

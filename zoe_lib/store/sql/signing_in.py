@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from zoe_lib.domain.roles import Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
-from zoe_lib.store.people import Principal, Session, Token
-from zoe_lib.store.rows import to_token, token_values
+from zoe_lib.store.codec import encode
+from zoe_lib.store.people import AppAccess, Principal, Session, Token
+from zoe_lib.store.rows import Row, to_token, token_values
 from zoe_lib.store.sql.people import check_member
-from zoe_lib.store.tables import memberships, sessions, sign_in_failures, tokens, users
+from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, tokens, users
 
 
 def add_token(connection: Connection, token: Token) -> None:
@@ -62,12 +64,59 @@ def read_session(connection: Connection, session_id: str, now_s: float) -> Princ
     """Who is signed in."""
     held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
     row = connection.execute(held.where(sessions.c.id == session_id, sessions.c.expires_at_s > now_s)).one_or_none()
-    return None if row is None else Principal.of(row.user_name, row.tenant, row.role)
+    return None if row is None else Principal.of(row.user_name, row.tenant, row.role, session_id=row.id)
 
 
 def end_session(connection: Connection, session_id: str) -> None:
     """Forget a session."""
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+def add_app_access(connection: Connection, access: AppAccess) -> None:
+    """Keep a ticket of a session or token that is there."""
+    for holder, wanted in ((sessions, access.session_id), (tokens, access.token_id)):
+        if wanted is not None and connection.execute(select(holder.c.id).where(holder.c.id == wanted)).first() is None:
+            raise NotFound("the session or token has gone")
+    values: dict[str, object] = encode(access)
+    values["user_name"] = values.pop("user")
+    connection.execute(insert(app_accesses).values(values))
+
+
+def enter_app(
+    connection: Connection, ticket_id: str, access_id: str, now_s: float, expires_at_s: float
+) -> AppAccess | None:
+    """Turn a ticket into an access, once."""
+    here = (app_accesses.c.id == ticket_id, ~app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
+    changed = update(app_accesses).where(*here).values(id=access_id, entered=True, expires_at_s=expires_at_s)
+    row = connection.execute(changed.returning(app_accesses)).one_or_none()
+    return None if row is None else _to_access(row)
+
+
+def read_app_access(connection: Connection, access_id: str, now_s: float) -> AppAccess | None:
+    """An access whose session or token still lets submit."""
+    here = (app_accesses.c.id == access_id, app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
+    row = connection.execute(select(app_accesses).where(*here)).one_or_none()
+    if row is None:
+        return None
+    who = read_session(connection, row.session_id, now_s) if row.session_id else None
+    if row.token_id:
+        found = principal(connection, row.token_id, now_s)
+        who = None if found is None else found[0]
+    return _to_access(row) if who is not None and Scope.SUBMIT in who.scopes else None
+
+
+def _to_access(row: Row) -> AppAccess:
+    return AppAccess(
+        row.id,
+        row.user_name,
+        row.tenant,
+        row.session_id,
+        row.token_id,
+        row.execution_id,
+        row.number,
+        row.expires_at_s,
+        row.entered,
+    )
 
 
 def add_failure(connection: Connection, key: str, at_s: float) -> None:
@@ -85,6 +134,7 @@ def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -
 def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) -> None:
     """Forget sessions that are over and old failures."""
     connection.execute(delete(sessions).where(sessions.c.expires_at_s <= sessions_to_s))
+    connection.execute(delete(app_accesses).where(app_accesses.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_in_failures).where(sign_in_failures.c.at_s <= failures_to_s))
 
 

@@ -1,0 +1,253 @@
+"""Applications through the proxy: tickets, cookies, origins, HTTP and WebSockets; nobody else gets in."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from tests.support.api import Api, Served, problem
+from tests.support.browser import Browser
+from tests.support.documents import document, part
+from tests.support.people import ALL_SCOPES, make_token
+from tests.support.upstream import application
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.wire import ExecutionView
+from zoe_master.backends.base import Address
+
+PORTS = [
+    {"name": "web", "number": 8000, "protocol": "http", "path": "/lab?token=1", "proxied": True},
+    {"name": "ui", "number": 4040, "protocol": "http", "proxied": True},
+    {"name": "rpc", "number": 7077},
+]
+
+
+class Opened:
+    """An execution whose proxied ports are all the same upstream, and a browser's ways to it."""
+
+    def __init__(self, api: Api, upstream: Served) -> None:
+        self.api = api
+        self.upstream = urlsplit(upstream.url)
+        self.master = api.start_master()
+        address = Address("127.0.0.1", self.upstream.port or 0, headers={"X-Zoe-Secret": "s3cret"})
+        self.master.backend.address = lambda *_: address
+        client = api.client()
+        submitted = client.submit(document(part("main", ports=PORTS)))
+        self.execution: ExecutionView = until(
+            lambda: (e := client.execution(submitted.id)).state is ExecutionState.RUNNING and e
+        )
+        self.path = f"/api/v1/executions/{submitted.id}/services/{self.execution.services[0].id}/ports"
+
+    def ticket(self, http: httpx.Client, port: str = "web") -> str:
+        answer = http.post(f"{self.path}/{port}/open")
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["url"])
+
+    def visit(self, url: str, http: httpx.Client, **more: Any) -> httpx.Response:
+        """As a browser does, which finds `*.localhost` on this machine."""
+        parts = urlsplit(url)
+        return http.get(parts._replace(scheme="", netloc="").geturl(), headers={"Host": parts.netloc}, **more)
+
+    def enter(self, port: str = "web", http: httpx.Client | None = None) -> httpx.Client:
+        """A client of the application's origin, with its cookie."""
+        url = self.ticket(http or self.api.http(), port)
+        inside = self.api.http(None)
+        answer = self.visit(url, inside)
+        assert answer.status_code == 303, answer.text
+        inside.headers["Host"] = urlsplit(url).netloc
+        return inside
+
+    @contextmanager
+    def talk(self, inside: httpx.Client, origin: str | None = None, **more: Any) -> Iterator[ClientConnection]:
+        host, cookie = inside.headers["Host"], "; ".join(f"{k}={v}" for k, v in inside.cookies.items())
+        raw = socket.create_connection(("127.0.0.1", urlsplit(self.api.url).port or 0))
+        with connect(
+            f"ws://{host}/talk",
+            sock=raw,
+            origin=origin or f"http://{host}",  # type: ignore[arg-type]
+            additional_headers={"Cookie": cookie} if cookie else None,
+            proxy=None,
+            max_size=None,
+            **more,
+        ) as made:
+            yield made
+
+
+@pytest.fixture
+def opened(api: Api) -> Iterator[Opened]:
+    upstream = Served(application)
+    yield Opened(api, upstream)
+    upstream.close()
+
+
+def test_one_ticket_one_way_in(opened: Opened) -> None:
+    url = opened.ticket(opened.api.http())
+    parts, here = urlsplit(url), urlsplit(opened.api.url)
+    assert parts.netloc == f"{opened.execution.id}.apps.localhost:{here.port}"
+    inside = opened.api.http(None)
+    answer = opened.visit(url, inside)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/lab?token=1")
+    cookie = answer.headers["set-cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie)
+    assert not [part for part in cookie if part.startswith("Domain")]
+    again = opened.visit(url, opened.api.http(None))
+    assert (again.status_code, "used before" in again.text) == (401, True)
+    assert opened.visit(url.replace("ticket=", "ticket=x"), opened.api.http(None)).status_code == 401
+
+
+def test_what_the_application_is_told_and_what_it_is_not(opened: Opened) -> None:
+    inside = opened.enter()
+    inside.cookies.set("mine", "1")
+    told = inside.post("/a%20b/c?d=%2F&e", content=b"x" * 100_000, headers={"Connection": "keep-alive"})
+    assert told.headers["x-application"] == "yes"
+    seen = told.json()
+    assert (seen["method"], seen["size"]) == ("POST", 100_000)
+    assert seen["target"] == "/a%20b/c?d=%2F&e"
+    headers = dict(seen["headers"])
+    assert (headers["host"], headers["x-zoe-secret"]) == (opened.upstream.netloc, "s3cret")
+    assert (headers["x-forwarded-host"], headers["x-forwarded-proto"]) == (inside.headers["Host"], "http")
+    assert headers["cookie"] == "mine=1"
+    assert [name for name, _ in seen["headers"]].count("host") == 1
+
+
+def test_a_browser_cannot_say_what_only_the_proxy_may(opened: Opened) -> None:
+    inside = opened.enter()
+    forged = {"X-Zoe-Secret": "guess", "X-Forwarded-Host": "elsewhere", "Forwarded": "host=elsewhere"}
+    headers = inside.get("/", headers=forged).json()["headers"]
+    said = [value for name, value in headers if name in ("x-zoe-secret", "x-forwarded-host", "forwarded")]
+    assert sorted(said) == sorted(["s3cret", inside.headers["Host"]])
+
+
+def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened) -> None:
+    inside = opened.enter()
+    assert inside.get("/away").headers["location"] == "/echo?from=here"
+    assert inside.get("/elsewhere").headers["location"] == "https://elsewhere.example/"
+    assert inside.get("/cookies").headers.get_list("set-cookie") == ["mine=1; Path=/; HttpOnly"]
+
+
+def test_answers_come_as_they_are_made(opened: Opened) -> None:
+    inside = opened.enter()
+    with inside.stream("GET", "/slowly") as answer:
+        assert next(answer.iter_bytes()) == b"first"
+
+
+def test_every_port_has_an_origin_of_its_own(opened: Opened) -> None:
+    web, ui = opened.enter("web"), opened.enter("ui")
+    assert ui.headers["Host"].startswith(f"{opened.execution.id}-1.apps.localhost")
+    assert ui.get("/").status_code == web.get("/").status_code == 200
+    web.headers["Host"] = ui.headers["Host"]
+    assert web.get("/").status_code == 401
+    with pytest.raises(AssertionError, match="no proxied port rpc"):
+        opened.ticket(opened.api.http(), "rpc")
+
+
+def test_nobody_else_gets_a_ticket(opened: Opened) -> None:
+    api = opened.api
+    of_another = make_token(api.store, "eve", "blue")
+    operator_of_another = make_token(api.store, "op", "blue", "admin", ALL_SCOPES)
+    others = {
+        "not_found": [of_another, operator_of_another],
+        "role_missing": [make_token(api.store, "vera", role="viewer")],
+        "scope_missing": [make_token(api.store, scopes=("read",))],
+    }
+    for code, tokens in others.items():
+        for token in tokens:
+            assert problem(api.http(token).post(f"{opened.path}/web/open"))["code"] == code
+    colleague = api.http(make_token(api.store, "bob"))
+    assert opened.enter(http=colleague).get("/").status_code == 200
+
+
+def test_without_a_cookie_or_with_anothers_there_is_nothing(opened: Opened) -> None:
+    stranger = opened.api.http(None, cookies={"zoe-app": "guess"})
+    stranger.headers["Host"] = opened.enter().headers["Host"]
+    answer = stranger.get("/")
+    assert (answer.status_code, "x-application" in answer.headers) == (401, False)
+    session = Browser(opened.api).use()
+    answer = session.get("/", headers={"Host": stranger.headers["Host"]})
+    assert answer.status_code == 401
+
+
+def test_the_api_is_not_there_on_an_applications_origin(opened: Opened) -> None:
+    inside = opened.enter()
+    answer = inside.get("/api/v1/executions", headers={"Authorization": f"Bearer {opened.api.token}"})
+    assert answer.headers["x-application"] == "yes"
+    from_notebook = {"Origin": f"http://{inside.headers['Host']}", "Host": urlsplit(opened.api.url).netloc}
+    browser = Browser(opened.api).use()
+    for method, path in (("GET", "/api/v1/executions"), ("POST", "/api/v1/executions"), ("GET", "/api/v1/session")):
+        assert problem(browser.request(method, path, headers=from_notebook))["code"] == "foreign_origin"
+
+
+def test_pages_of_other_origins_get_nothing(opened: Opened) -> None:
+    inside = opened.enter()
+    for origin in ("http://elsewhere.example", opened.api.url, "null"):
+        answer = inside.post("/", headers={"Origin": origin})
+        assert (answer.status_code, "x-application" in answer.headers) == (403, False)
+        with pytest.raises(InvalidStatus), opened.talk(inside, origin):
+            pass
+    own = inside.post("/", headers={"Origin": f"http://{inside.headers['Host']}"})
+    assert dict(own.json()["headers"])["origin"] == f"http://{opened.upstream.netloc}"
+
+
+def test_a_websocket_talks_both_ways_and_ends_as_the_application_says(opened: Opened) -> None:
+    inside = opened.enter()
+    with opened.talk(inside, subprotocols=["kernel.v1"]) as made:  # type: ignore[list-item]
+        assert made.subprotocol == "kernel.v1"
+        target = opened.upstream.netloc
+        assert made.recv() == f"http://{target} {target} None"
+        for message in ("hello", b"\x00" * 3_000_000, "x" * 2_000_000):
+            made.send(message)
+            assert made.recv() == message
+        made.send("end")
+        with pytest.raises(ConnectionClosed) as ended:
+            made.recv()
+    assert ended.value.rcvd is not None
+    assert (ended.value.rcvd.code, ended.value.rcvd.reason) == (4001, "as asked")
+
+
+def test_a_websocket_needs_the_cookie(opened: Opened) -> None:
+    stranger = opened.api.http(None)
+    stranger.headers["Host"] = opened.enter().headers["Host"]
+    with pytest.raises(InvalidStatus), opened.talk(stranger):
+        pass
+
+
+@pytest.mark.parametrize("end", ["sign out", "disable", "demote"])
+def test_the_way_in_ends_with_the_session(opened: Opened, end: str) -> None:
+    http = Browser(opened.api).use()
+    inside = opened.enter(http=http)
+    assert inside.get("/").status_code == 200
+    unused = opened.ticket(http)
+    if end == "sign out":
+        http.delete("/api/v1/session")
+    elif end == "disable":
+        opened.api.store.set_disabled("ben", True)
+    else:
+        opened.api.store.ensure_member("ben", "red", "viewer")
+    until(lambda: inside.get("/").status_code == 401)
+    late = opened.api.http(None)
+    answer = opened.visit(unused, late)
+    assert answer.status_code == 401 or late.get("/", headers={"Host": urlsplit(unused).netloc}).status_code == 401
+
+
+def test_what_has_ended_and_what_does_not_answer_are_told_apart(opened: Opened) -> None:
+    inside = opened.enter()
+    opened.master.backend.address = lambda *_: Address("127.0.0.1", 1)
+    until(lambda: inside.get("/").status_code == 502)
+    opened.api.client().cancel(opened.execution.id)
+    opened.api.client().wait(opened.execution.id, 60)
+    until(lambda: inside.get("/").status_code == 404)
+
+
+def test_without_a_master_what_was_open_a_moment_ago_goes_on(opened: Opened) -> None:
+    inside = opened.enter()
+    assert inside.get("/").status_code == 200
+    opened.api.stop_master()
+    assert inside.get("/").status_code == 200

@@ -1,0 +1,67 @@
+"""zoe admin, zoe open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Zoe
+from tests.cli.server import READER, Server
+
+
+def test_a_user_with_a_password_that_is_shown_once(server: Server, zoe: Zoe) -> None:
+    added = zoe("admin", "user", "add", "nina", "--tenant", "lab", "--role", "viewer")
+    password = added.err.strip().removeprefix("password, shown once: ")
+    assert len(password) >= 16
+    row = next(line for line in zoe("admin", "user", "ls").out.splitlines() if line.startswith("nina"))
+    assert "viewer in lab" in row
+    assert password not in row
+    again = zoe("admin", "user", "add", "nina")
+    assert (again.code, "already" in again.err) == (5, True)
+
+
+def test_a_password_from_a_file_is_not_shown(server: Server, zoe: Zoe, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("from a file, long\n")
+    added = zoe("admin", "user", "add", "nina", "--password-file", str(file), "-o", "json")
+    assert "from a file" not in added.out + added.err
+    made = zoe("admin", "user", "password", "nina", "-o", "json").json()
+    assert len(made["new_password"]) >= 16
+    assert zoe("admin", "user", "password", "nina", "--password-file", str(tmp_path / "none")).code == 2
+    file.write_text("short")
+    assert zoe("admin", "user", "password", "nina", "--password-file", str(file)).code == 2
+
+
+def test_roles_quotas_and_disabling(server: Server, zoe: Zoe, app_file: Path) -> None:
+    zoe("admin", "user", "add", "nina")
+    assert zoe("admin", "role", "set", "nina", "lab", "operator", "-o", "json").json()["role"] == "operator"
+    zoe("admin", "quota", "set", "lab", "--executions", "0")
+    refused = zoe("run", str(app_file))
+    assert (refused.code, "quota" in refused.err) == (4, True)
+    assert "any number" in zoe("admin", "quota", "set", "lab").out
+    row = next(line for line in zoe("admin", "tenant", "ls").out.splitlines() if line.startswith("lab"))
+    assert "nina (operator)" in row
+    zoe("admin", "role", "remove", "nina", "lab")
+    assert zoe("admin", "role", "remove", "nina", "lab").code == 3
+    assert zoe("admin", "user", "disable", "nina", "-o", "json").json()["disabled"] is True
+    assert zoe("admin", "user", "enable", "nina", "-o", "json").json()["disabled"] is False
+    assert zoe("admin", "tenant", "add", "third").code == 5
+
+
+def test_tokens_of_everybody_and_the_audit_log(server: Server, zoe: Zoe) -> None:
+    tokens = {token["user"]: token["id"] for token in zoe("admin", "token", "ls", "-o", "json").json()["tokens"]}
+    assert set(tokens) == {"ada", "bob", "eve"}
+    zoe("admin", "token", "revoke", tokens["eve"])
+    lines = zoe("admin", "audit").out.splitlines()
+    assert "revoke_any_token" in lines[1]
+    assert " 204 " in lines[1]
+    page = zoe("admin", "audit", "--limit", "1")
+    assert page.err.startswith("more: zoe admin audit --before ")
+
+
+def test_only_admins(server: Server, zoe: Zoe) -> None:
+    assert zoe("admin", "user", "ls", token=READER).code == 4
+
+
+def test_nothing_to_open(server: Server, zoe: Zoe, submitted: str) -> None:
+    closed = zoe("open", submitted)
+    assert (closed.code, "no ready service" in closed.err) == (3, True)

@@ -1,0 +1,74 @@
+"""An application behind the proxy: a real server on loopback that tells what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+
+async def echo(request: Request) -> Response:
+    body = await request.body()
+    headers = [[name, value] for name, value in request.headers.items()]
+    target = request.scope["raw_path"].decode() + "?" + request.scope["query_string"].decode()
+    told = {"method": request.method, "target": target, "headers": headers, "size": len(body)}
+    return JSONResponse(told, headers={"X-Application": "yes"})
+
+
+async def cookies(_: Request) -> Response:
+    answer = Response("set")
+    answer.headers.append("Set-Cookie", "mine=1; Domain=apps.localhost; Path=/; HttpOnly")
+    answer.headers.append("Set-Cookie", "zoe-app=stolen; Path=/")
+    return answer
+
+
+async def away(request: Request) -> Response:
+    return RedirectResponse(f"http://{request.headers['host']}/echo?from=here")
+
+
+async def elsewhere(_: Request) -> Response:
+    return RedirectResponse("https://elsewhere.example/")
+
+
+async def slowly(_: Request) -> Response:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"first"
+        await asyncio.sleep(30)
+        yield b"last"
+
+    return StreamingResponse(pieces())
+
+
+async def talk(socket: WebSocket) -> None:
+    await socket.accept(subprotocol=(socket.scope["subprotocols"] or [None])[0])
+    await socket.send_text(f"{socket.headers['origin']} {socket.headers['host']} {socket.headers.get('cookie')}")
+    try:
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if message.get("text") == "end":
+                await socket.close(4001, "as asked")
+                return
+            text = message.get("text")
+            await (socket.send_bytes(message["bytes"]) if text is None else socket.send_text(text))
+    except WebSocketDisconnect:
+        return
+
+
+EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+application = Starlette(
+    routes=[
+        Route("/cookies", cookies),
+        Route("/away", away),
+        Route("/elsewhere", elsewhere),
+        Route("/slowly", slowly),
+        WebSocketRoute("/talk", talk),
+        Route("/{path:path}", echo, methods=EVERY),
+    ]
+)

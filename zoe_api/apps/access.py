@@ -1,0 +1,107 @@
+"""Who may use an application: tickets that work once become cookies of the application's own origin."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import RedirectResponse, Response
+
+from zoe_api.apps import pages
+from zoe_api.apps.numbers import label
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.store.base import Store
+from zoe_lib.store.people import AppAccess, Principal
+
+TICKET_S = 60.0
+ENTRANCE = "/.zoe/enter"
+# How long a signed-out user's requests may still pass; spares the database a look for each of a page's many.
+_REMEMBERED_S = 2.0
+_REMEMBERED_MAX = 10_000
+_PLAIN, _SECURE = "zoe-app", "__Host-zoe-app"
+COOKIES = (_PLAIN, _SECURE)
+
+
+def ticket_for(store: Store, who: Principal, execution_id: ExecutionId, number: int) -> str:
+    """A ticket to a proxied port; whatever ends the session or token that asked for it ends the access, too."""
+    ticket, now_s = secrets.token_urlsafe(24), time.time()
+    store.add_app_access(
+        AppAccess(
+            id=_hashed(ticket),
+            user=who.user,
+            tenant=who.tenant,
+            session_id=who.session_id or None,
+            token_id=who.token_id or None,
+            execution_id=execution_id,
+            number=number,
+            expires_at_s=now_s + TICKET_S,
+        )
+    )
+    return ticket
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    access: AppAccess
+    until_s: float
+
+
+class Accesses:
+    """Looks cookies up, and remembers them for a moment."""
+
+    def __init__(self, store: Store, lifetime_s: float) -> None:
+        self._store = store
+        self._lifetime_s = lifetime_s
+        self._remembered: dict[str, _Remembered] = {}
+
+    async def enter(self, request: Request, execution_id: ExecutionId, number: int, path: str) -> Response:
+        """Take the ticket, set the cookie, go to the application."""
+        ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), time.time()
+        lifetime_s = self._lifetime_s
+        access = await run_in_threadpool(
+            self._store.enter_app, _hashed(ticket), _hashed(secret), now_s, now_s + lifetime_s
+        )
+        if access is None or (access.execution_id, access.number) != (execution_id, number):
+            return pages.ticket_used()
+        secure = request.url.scheme == "https"
+        answer = RedirectResponse(path, 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"})
+        answer.set_cookie(
+            _SECURE if secure else _PLAIN, secret, round(lifetime_s), secure=secure, httponly=True, samesite="lax"
+        )
+        return answer
+
+    async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
+        """Whose request it is; None unless it may go to this port."""
+        secret = next((connection.cookies[name] for name in COOKIES if name in connection.cookies), None)
+        if secret is None:
+            return None
+        access = await self._known(_hashed(secret))
+        if access is None or (access.execution_id, access.number) != (execution_id, number):
+            return None
+        return access
+
+    async def _known(self, access_id: str) -> AppAccess | None:
+        now_s = time.monotonic()
+        remembered = self._remembered.get(access_id)
+        if remembered is not None and now_s < remembered.until_s:
+            return remembered.access
+        self._remembered.pop(access_id, None)
+        access = await run_in_threadpool(self._store.app_access, access_id, time.time())
+        if access is not None:
+            if len(self._remembered) >= _REMEMBERED_MAX:
+                self._remembered.clear()
+            self._remembered[access_id] = _Remembered(access, now_s + _REMEMBERED_S)
+        return access
+
+
+def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str) -> str:
+    """Where a browser goes with a ticket."""
+    return f"{scheme}://{label(execution_id, number)}.{domain}{ENTRANCE}?ticket={ticket}"
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,98 @@
+"""The first thing a request meets: names below the domain of applications lead to them, all others to the API."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import httpx
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+from websockets.exceptions import WebSocketException
+
+from zoe_api.apps import forwarding, pages, sockets
+from zoe_api.apps.access import ENTRANCE, Accesses
+from zoe_api.apps.numbers import read_label
+from zoe_api.apps.targets import Target, Targets
+from zoe_api.origins import foreign
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.messaging.client import MasterClient, MasterUnreachable
+from zoe_lib.store.base import Store, StoreUnavailable
+
+_POLICY_VIOLATION = 1008
+_TRY_AGAIN = 1013
+
+
+class AppsDoor:
+    """ASGI middleware, outermost: nothing of the API, its cookies included, is seen by what goes to an application."""
+
+    def __init__(self, app: ASGIApp, domain: str, store: Store, master: MasterClient, lifetime_s: float) -> None:
+        self._app = app
+        self._suffix = f".{domain}".lower()
+        self._accesses = Accesses(store, lifetime_s)
+        self._targets = Targets(store, master)
+        self._client: httpx.AsyncClient | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request or WebSocket."""
+        if scope["type"] == "lifespan":
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                if self._client is not None:
+                    await self._client.aclose()
+            return
+        name = (urlsplit(f"//{Headers(scope=scope).get('host', '')}").hostname or "").lower()
+        if not name.endswith(self._suffix):
+            await self._app(scope, receive, send)
+            return
+        execution_id, number = read_label(name.removesuffix(self._suffix))
+        if scope["type"] == "http":
+            answer = await self._answer(Request(scope, receive), execution_id, number)
+            await answer(scope, receive, send)
+        else:
+            await self._socket(WebSocket(scope, receive, send), execution_id, number)
+
+    async def _answer(self, request: Request, execution_id: ExecutionId, number: int) -> Response:
+        try:
+            if request.url.path == ENTRANCE:
+                target = await self._targets.of(execution_id, number)
+                path = "/" if target is None else target.path
+                return await self._accesses.enter(request, execution_id, number, path)
+            if foreign(request.headers):
+                return pages.foreign()
+            if await self._accesses.of(request, execution_id, number) is None:
+                return pages.not_entered()
+            target = await self._targets.of(execution_id, number)
+            return pages.not_running() if target is None else await self._forward(request, target, execution_id, number)
+        except (MasterUnreachable, StoreUnavailable):
+            return pages.unreachable()
+
+    async def _forward(self, request: Request, target: Target, execution_id: ExecutionId, number: int) -> Response:
+        if self._client is None:
+            self._client = forwarding.new_client()
+        try:
+            return await forwarding.forward(self._client, request, target)
+        except httpx.TransportError:
+            self._targets.forget(execution_id, number)
+            return pages.unreachable()
+
+    async def _socket(self, browser: WebSocket, execution_id: ExecutionId, number: int) -> None:
+        async def allowed() -> bool:
+            return await self._accesses.of(browser, execution_id, number) is not None
+
+        try:
+            # A browser always names the origin of a WebSocket; one without is not a browser's and has no cookie.
+            if foreign(browser.headers) or not await allowed():
+                await browser.close(_POLICY_VIOLATION)
+                return
+            target = await self._targets.of(execution_id, number)
+            if target is None:
+                await browser.close(_TRY_AGAIN)
+                return
+            await sockets.forward(browser, target, allowed)
+        except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
+            self._targets.forget(execution_id, number)
+            await browser.close(_TRY_AGAIN)

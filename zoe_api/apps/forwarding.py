@@ -1,0 +1,48 @@
+"""Requests passed on to applications, and their answers back, both as streams."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from zoe_api.apps.headers import to_application, to_browser
+from zoe_api.apps.targets import Target
+
+_CONNECT_S = 5.0
+_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+
+
+def new_client() -> httpx.AsyncClient:
+    """For all applications. Answers may take for ever; a connection may not."""
+    return httpx.AsyncClient(
+        timeout=httpx.Timeout(None, connect=_CONNECT_S),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+async def forward(client: httpx.AsyncClient, request: Request, target: Target) -> Response:
+    """The application's answer; httpx.TransportError when there is none."""
+    headers = to_application(request.headers.items(), target, request.url.scheme)
+    path = request.scope["raw_path"].decode("latin-1")
+    query = request.scope["query_string"].decode("latin-1")
+    url = f"http://{target.authority}{path}{'?' + query if query else ''}"
+    body = None if request.method in _WITHOUT_BODY else _body(request)
+    upstream = client.build_request(request.method, url, headers=[*headers], content=body)
+    if "accept-encoding" not in request.headers:
+        upstream.headers["accept-encoding"] = "identity"
+    answer = await client.send(upstream, stream=True)
+    response = StreamingResponse(answer.aiter_raw(), answer.status_code, background=BackgroundTask(answer.aclose))
+    passed = to_browser(answer.headers.multi_items(), target)
+    response.raw_headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in passed]
+    return response
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    async for piece in request.stream():
+        yield piece

@@ -1,0 +1,49 @@
+"""What a browser is told where an application should be and is not."""
+
+from __future__ import annotations
+
+from html import escape
+
+from starlette.responses import HTMLResponse, Response
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<h1>{title}</h1><p>{text}</p></html>
+"""
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def told(status: int, title: str, text: str) -> Response:
+    """A page without scripts, styles or links."""
+    return HTMLResponse(_PAGE.format(title=escape(title), text=escape(text)), status, _HEADERS)
+
+
+def not_entered() -> Response:
+    """Nobody is known by a cookie."""
+    return told(401, "Not signed in here", "Open this application from Zoe, or with: zoe open ID")
+
+
+def ticket_used() -> Response:
+    """The ticket is unknown, used or over."""
+    return told(
+        401, "This way in was used before", "It works once and for a minute. Open the application from Zoe again."
+    )
+
+
+def foreign() -> Response:
+    """A page of another origin asked."""
+    return told(403, "Refused", "Pages of other origins may not use this application.")
+
+
+def not_running() -> Response:
+    """The service does not live now."""
+    return told(404, "It is not running", "The application has ended, or is not up yet.")
+
+
+def unreachable() -> Response:
+    """It lives, and does not answer."""
+    return told(502, "It does not answer", "The application runs, but its port does not answer now. Try again soon.")

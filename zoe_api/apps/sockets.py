@@ -1,0 +1,81 @@
+"""WebSockets passed on to applications, message by message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from zoe_api.apps.headers import to_application
+from zoe_api.apps.targets import Target
+
+_OPEN_S = 10.0
+# A socket lives for hours; whoever signed out meanwhile loses it within this time.
+_CHECK_S = 15.0
+GONE = 1001
+REFUSED = 1008
+_RESERVED_CODES = (1005, 1006, 1015)  # never sent in a closing frame
+
+
+async def forward(browser: WebSocket, target: Target, allowed: Callable[[], Awaitable[bool]]) -> None:
+    """Until one of both ends it; OSError or WebSocketException when the application does not take it."""
+    path = browser.scope["raw_path"].decode("latin-1")
+    query = browser.scope["query_string"].decode("latin-1")
+    headers = [
+        (name, value)
+        for name, value in to_application(browser.headers.items(), target, browser.url.scheme)
+        if name != "Host"  # the URL says it
+    ]
+    async with connect(
+        f"ws://{target.authority}{path}{'?' + query if query else ''}",
+        additional_headers=headers,
+        subprotocols=browser.scope["subprotocols"] or None,
+        user_agent_header=None,
+        max_size=None,
+        compression=None,
+        proxy=None,
+        open_timeout=_OPEN_S,
+        ping_interval=None,
+    ) as application:
+        await browser.accept(application.subprotocol)
+        ways = (_up(browser, application), _down(browser, application), _watch(allowed))
+        tasks = [asyncio.create_task(way) for way in ways]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await _close(browser, application, REFUSED if tasks[2].done() and not tasks[2].cancelled() else None)
+
+
+async def _up(browser: WebSocket, application: ClientConnection) -> None:
+    with suppress(WebSocketDisconnect, ConnectionClosed):
+        while True:
+            message = await browser.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            await application.send(message["bytes"] if text is None else text)
+
+
+async def _down(browser: WebSocket, application: ClientConnection) -> None:
+    with suppress(WebSocketDisconnect, ConnectionClosed, RuntimeError):
+        async for message in application:
+            await (browser.send_text(message) if isinstance(message, str) else browser.send_bytes(message))
+
+
+async def _watch(allowed: Callable[[], Awaitable[bool]]) -> None:
+    while await allowed():
+        await asyncio.sleep(_CHECK_S)
+
+
+async def _close(browser: WebSocket, application: ClientConnection, code: int | None) -> None:
+    if browser.application_state is WebSocketState.CONNECTED and browser.client_state is WebSocketState.CONNECTED:
+        said = code or application.close_code or GONE
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await browser.close(GONE if said in _RESERVED_CODES else said, application.close_reason or "")
