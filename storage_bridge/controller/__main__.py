@@ -21,6 +21,7 @@ from storage_bridge.controller.settings import ControllerSettings
 from storage_bridge.controller.sweeper import ViewSweeper
 from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
 from storage_bridge.model import BandwidthSlo, View
+from zoe_lib.store.sql.database import with_driver
 
 
 def main() -> int:
@@ -34,7 +35,7 @@ def main() -> int:
     except (ValidationError, OSError, ValueError) as error:
         print(f"zoe-storage: {error}", file=sys.stderr)
         return 2
-    engine = sa.create_engine(settings.database_url.get_secret_value(), pool_pre_ping=True)
+    engine = sa.create_engine(with_driver(settings.database_url.get_secret_value()), pool_pre_ping=True)
     ledger = Ledger(engine)
     regulation = Regulation(
         ledger,

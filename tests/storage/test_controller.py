@@ -44,8 +44,9 @@ def whole(postgres_url: str) -> Iterator[Whole]:
         sites.append(ControllerSite(apart, TOKEN, account))
         return sites[0].line
 
+    plain = postgres_url.replace("postgresql+psycopg2:", "postgresql:")  # as the documentation names it
     with object_store(nodes=1, replicas=1, proxy_workers=2, controller=line) as store:
-        with sites[0].serve(store, ADMIN, postgres_url, BandwidthSlo(CAPACITY, CAPACITY)) as url:
+        with sites[0].serve(store, ADMIN, plain, BandwidthSlo(CAPACITY, CAPACITY)) as url:
             controller = connect(ControllerSettings(url, TOKEN, "zoe", timeout_s=30))
             assert isinstance(controller, OwnController)
             yield Whole(store, url, controller)
