@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from storage_bridge.model import BandwidthSlo
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.jars import readable_jars
+from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.stack import Stack
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.api_tokens import FIRST_TENANT
+from zoe_lib.store.migrate import upgrade
 
 SERVICE = "zoe"
 """The service's name in URIs: `swift2d://container.zoe/prefix`."""
@@ -30,7 +32,7 @@ class Site:
 
 @contextmanager
 def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
-    """Store, PostgreSQL, master, API and storage controller, in this order; `rates` is what can be promised."""
+    """Store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised."""
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -48,5 +50,8 @@ def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
             "storage_jars": readable_jars(home),
             "storage_interval_s": 1.0,
         }
-        with Stack(home, settings=settings) as stack, controller.serve(store, admin, stack.database_url, rates):
+        # The controller first: a master that does not find it lets applications read plainly.
+        database_url = EmbeddedPostgres(home).start()
+        upgrade(database_url)
+        with controller.serve(store, admin, database_url, rates), Stack(home, settings=settings) as stack:
             yield Site(stack, store, user)
