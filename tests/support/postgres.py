@@ -13,9 +13,11 @@ from pathlib import Path
 
 import psutil
 import psycopg2
+import psycopg2.errors
 import pytest
 from sqlalchemy import make_url
 
+from tests.support.waiting import until
 from zoe_embedded import EmbeddedPostgres, Home
 from zoe_embedded.binaries import find_wheel
 from zoe_lib.store import migrate
@@ -57,7 +59,15 @@ class PostgresServer:
         return self.url(name)
 
     def drop_database(self, url: str) -> None:
-        self._execute(f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
+        """Also under whoever is connected; the server's own vacuum, which we may not end, is soon done."""
+        until(lambda: self._dropped(make_url(url).database))
+
+    def _dropped(self, name: str | None) -> bool:
+        try:
+            self._execute(f"DROP DATABASE {name} WITH (FORCE)")
+        except psycopg2.errors.InsufficientPrivilege:
+            return False
+        return True
 
     def _execute(self, statement: str) -> None:
         with closing(connect(self.embedded.url)) as connection, connection.cursor() as cursor:
