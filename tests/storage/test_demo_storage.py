@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from tests.demo.test_demo import ROOT, home
+from tests.support.long import of_storage
 from tests.support.needs import need_program
 
 __all__ = ["home"]
@@ -31,6 +32,7 @@ def run_demo(home: Path, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@of_storage
 def test_the_demo_reads_less_by_pushdown_and_leaves_nothing_running(home: Path) -> None:
     need_program("memcached")
     done = run_demo(home)

@@ -21,6 +21,7 @@ from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.faulty_controller import FaultyController, faulty_controller
 from tests.support.installation import Installation, free_port
+from tests.support.long import of_storage
 from tests.support.object_store import logged_in
 from tests.support.people import make_token
 from tests.support.waiting import until
@@ -126,6 +127,7 @@ def check_start(installation: Installation, execution_id: str) -> None:
     assert f"{execution_id}-1-meters" in found["views"]
 
 
+@of_storage
 @pytest.mark.usefixtures("readings")
 def test_killed_between_any_two_steps_it_leaves_nothing_and_starts_nothing_without_its_guarantee(
     installation: Installation, client: Client, whole: Whole
@@ -149,6 +151,7 @@ def kill_and_check(installation: Installation, client: Client, whole: Whole, ste
     assert installation.stop(fresh) == 0
 
 
+@of_storage
 @pytest.mark.usefixtures("readings")
 def test_what_a_master_leaves_that_does_not_come_back_goes_with_the_lease(
     installation: Installation, client: Client, whole: Whole
@@ -171,7 +174,9 @@ def test_what_a_master_leaves_that_does_not_come_back_goes_with_the_lease(
 
 
 @pytest.mark.usefixtures("readings")
-@pytest.mark.parametrize("fault", ["down", "slow", "forgetful", "garbage"])
+@pytest.mark.parametrize(
+    "fault", ["down", *(pytest.param(fault, marks=of_storage) for fault in ("slow", "forgetful", "garbage"))]
+)
 def test_whatever_the_controller_does_the_stance_is_kept_and_no_tick_waits_for_it(
     installation: Installation, client: Client, whole: Whole, line: FaultyController, fault: str
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.storage.test_views import WANTED, meters
 from tests.support.access_log import bytes_out
+from tests.support.long import of_storage
 from tests.support.object_store import Person, definition
 from tests.support.spark import spark_cluster, spark_driver
 from zoe_embedded.runtime import Runtime
@@ -73,6 +74,7 @@ def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
     assert os.environ.get("HADOOP_CONF_DIR") is None
 
 
+@of_storage
 def test_an_executor_killed_in_mid_write_and_speculation_leave_every_row_once(
     swift: ObjectStore, ann: Person, spark: Runtime, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import docker
 import pytest
 
+from tests.support.long import LONG
 from tests.support.swarm_backend import SwarmHarness
 from zoe_embedded.home import Account
 from zoe_lib.descriptions import parse
@@ -27,8 +28,6 @@ from zoe_master.backends.swarm import labels
 from zoe_master.master import Master
 
 DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"
-LONG = os.environ.get("ZOE_TEST_LONG") == "1"
-"""Whether the long forms run: more rows, more workers, more harm."""
 needs_time = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-swarm`")
 TENANT = "lab"
 OWNER = Account("lab", 5001, 5001)

@@ -1,0 +1,10 @@
+"""Tests that take minutes: they run in `make test-storage` and its like, and are named skips in `make test`."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+LONG = os.environ.get("ZOE_TEST_LONG") == "1"
+of_storage = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-storage`")
