@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.postgres import PostgresServer
 from zoe_lib.api_tokens import TokenText
+from zoe_lib.domain.roles import Scope
 from zoe_lib.store.migrate import up_to_date
 from zoe_lib.store.postgres import PostgresStore
 
@@ -41,7 +42,7 @@ def setup(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def administers(url: str, text: TokenText) -> bool:
     with closing(PostgresStore(url)) as store:
         found = store.principal(text.id, time.time())
-    return found is not None and found[0].admin and found[1] == text.hashed
+    return found is not None and Scope.ADMIN in found[0].scopes and found[1] == text.hashed
 
 
 def test_it_makes_tables_and_one_token(url: str) -> None:
