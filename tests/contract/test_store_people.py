@@ -13,7 +13,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound, QuotaExceeded, Store, StoreUnavailable
-from zoe_lib.store.people import AuditEntry, Membership, Principal, Session, Tenant, Token, User
+from zoe_lib.store.people import AppAccess, AuditEntry, Membership, Principal, Session, Tenant, Token, User
 
 OpenStore = Callable[[], Store]
 TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
@@ -160,6 +160,28 @@ def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: Ope
 
 
 # -- signing in, and the audit log -------------------------------------------------------------------------------------
+def test_a_ticket_enters_once_and_its_access_ends_with_its_session(open_store: OpenStore) -> None:
+    store = open_store()
+    store.ensure_member("ada", "red", "user")
+    store.add_session(SESSION)
+    ticket = AppAccess("ticket", "ada", "red", "s1", None, "e1", 2, 5.0)
+    store.add_app_access(ticket)
+    with pytest.raises(NotFound):
+        store.add_app_access(replace(ticket, id="other", session_id="unknown"))
+    assert store.app_access("ticket", 0.0) is None
+    assert store.enter_app("ticket", "late", 5.0, 9.0) is None
+    entered = replace(ticket, id="access", entered=True, expires_at_s=9.0)
+    assert open_store().enter_app("ticket", "access", 4.9, 9.0) == entered
+    assert store.enter_app("ticket", "again", 4.9, 9.0) is None
+    assert open_store().app_access("access", 8.9) == entered
+    assert store.app_access("access", 9.0) is None
+    store.ensure_member("ada", "red", "viewer")
+    assert store.app_access("access", 0.0) is None
+    store.ensure_member("ada", "red", "user")
+    store.end_session("s1")
+    assert store.app_access("access", 0.0) is None
+
+
 def test_failures_are_counted_by_key_and_time(any_store: Store) -> None:
     for key, at_s in (("a", 1.0), ("a", 2.0), ("b", 2.0), ("c", 2.0)):
         any_store.add_failure(key, at_s)

@@ -124,11 +124,8 @@ def write_within_quota(connection: Connection, submission: Submission) -> None:
     lock = select(tenants.c.executions_max).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
     executions_max = connection.execute(lock).scalar_one_or_none()
     if executions_max is not None and not _known(connection, submission):
-        theirs = (executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))
-        if (
-            connection.execute(select(func.count()).select_from(executions).where(*theirs)).scalar_one()
-            >= executions_max
-        ):
+        active = select(func.count()).where(executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))
+        if connection.execute(active).scalar_one() >= executions_max:
             raise QuotaExceeded(wanted.tenant, executions_max)
     write(connection, [submission], counted=True)
 
