@@ -38,7 +38,7 @@ class StorageController(Protocol):
         ...
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
-        """Put a tenant's SLO in force."""
+        """Put a tenant's SLO in force; StorageRefusedError, with a sentence for users."""
         ...
 
     def clear_slo(self, tenant: str) -> None:
@@ -61,12 +61,12 @@ class StorageController(Protocol):
         """Remove a view; nothing when there is none."""
         ...
 
-    def achieved(self) -> Mapping[str, Achieved]:
-        """What each tenant got lately."""
+    def achieved(self) -> Mapping[str, Achieved] | None:
+        """What each tenant got lately; None where the controller does not tell."""
         ...
 
-    def missed(self) -> Mapping[str, Missed]:
-        """By how much SLOs of active tenants cannot be met; only those that are missed."""
+    def missed(self) -> Mapping[str, Missed] | None:
+        """By how much SLOs of active tenants cannot be met, only those that are missed; None where it does not tell."""
         ...
 
     def resting(self) -> bool:

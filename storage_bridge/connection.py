@@ -1,11 +1,13 @@
-"""A storage controller that need not be there when Zoe begins: it is spoken to, and told apart, at the first call."""
+"""Which storage controller is there is found out by asking; it need not be there when Zoe begins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from storage_bridge.base import StorageController
-from storage_bridge.crystal import ControllerSettings, Line, connect
+from storage_bridge.crystal import CrystalController
+from storage_bridge.dialects import Appendix, Later
+from storage_bridge.line import ControllerSettings, Line
 from storage_bridge.model import (
     Achieved,
     BandwidthDemand,
@@ -16,10 +18,20 @@ from storage_bridge.model import (
     View,
     ViewSample,
 )
+from storage_bridge.own import OwnController
+
+
+def connect(settings: ControllerSettings, line: Line | None = None) -> CrystalController | OwnController:
+    """Speak to whatever controller is there, by what it answers. StorageUnavailableError."""
+    line = line or Line(settings)
+    if line.ask("GET", "/v1/capacity", absent=False) is not False:
+        return OwnController(line, settings)
+    later = line.ask("GET", "/policies/slos", absent=False) is not False
+    return CrystalController(line, settings, (Later if later else Appendix)(line, settings.owner))
 
 
 class LazyController:
-    """Every call raises StorageUnavailableError until the controller has answered once."""
+    """Whatever is found there at the first call; until it has answered once, all raise StorageUnavailableError."""
 
     def __init__(self, settings: ControllerSettings) -> None:
         self._settings = settings
@@ -62,12 +74,12 @@ class LazyController:
         """Remove a view."""
         self._reached().drop_view(view_id)
 
-    def achieved(self) -> Mapping[str, Achieved]:
-        """What each tenant got lately."""
+    def achieved(self) -> Mapping[str, Achieved] | None:
+        """What each tenant got lately, where it is told."""
         return self._reached().achieved()
 
-    def missed(self) -> Mapping[str, Missed]:
-        """By how much SLOs cannot be met."""
+    def missed(self) -> Mapping[str, Missed] | None:
+        """By how much SLOs cannot be met, where it is told."""
         return self._reached().missed()
 
     def resting(self) -> bool:

@@ -51,6 +51,8 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> Feasibility:
     return Feasibility(True)
 
 
+SENTENCE_LENGTH_MAX = 300
+"""Characters of what a controller says to users."""
 VIEW_PREFIX = "zoe-view-"
 """Of the names of view containers."""
 VIEW_DIRECTORY = "data"
@@ -87,8 +89,8 @@ class View:
 class ViewSample:
     """What reading a part of a view's source took, plainly and through the view.
 
-    delivered_bytes: what came of the view, packed; selected_bytes: unpacked. rate_bytes_per_s: what the store can
-    move in all, None when it is not told. columns: those of the view, in order.
+    delivered_bytes: what came of the view, packed; selected_bytes: unpacked. rate_bytes_per_s: what its
+    tenant would get to read beside who reads now, None when it is not told. columns: those of the view, in order.
     """
 
     source_bytes: int
@@ -128,3 +130,20 @@ class Missed:
 
 class StorageUnavailableError(Exception):
     """The controller cannot be reached or makes no sense; nothing is known of what it did."""
+
+
+class StorageRefusedError(StorageUnavailableError):
+    """The controller understood and does not do it; asking again would not change that.
+
+    `sentence` is what it says of that, for users: on one line, of at most SENTENCE_LENGTH_MAX printable characters.
+    """
+
+    def __init__(self, story: str, sentence: str = "") -> None:
+        super().__init__(story)
+        self.sentence = _readable(sentence) or _readable(story)
+
+
+def _readable(text: str) -> str:
+    """What a foreign text says, without anything that a terminal would obey or that turns or breaks lines."""
+    printable = "".join(c if c.isprintable() else " " for c in text[: 4 * SENTENCE_LENGTH_MAX])
+    return " ".join(printable.split())[:SENTENCE_LENGTH_MAX]

@@ -43,14 +43,22 @@ class SimulatedController:
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
         self.down = False
 
+    @property
+    def moved(self) -> int:
+        """Bytes per second that it can move in all, also told while it is down."""
+        return min(self._capacity.proxy, sum(self._capacity.nodes.values()))
+
+    @property
+    def in_force(self) -> Mapping[str, BandwidthSlo]:
+        """The SLOs in force, also told while it is down."""
+        return self._slos
+
     def capacity(self) -> StorageCapacity:
         """What proxies and disks can move, whichever is less; every direction alone could have all of it."""
         self._answer()
-        moved = min(self._capacity.proxy, sum(self._capacity.nodes.values()))
-        slos = self._slos.values()
-        return StorageCapacity(
-            moved, moved, sum(s.read_bytes_per_s or 0 for s in slos), sum(s.write_bytes_per_s or 0 for s in slos)
-        )
+        read = sum(slo.read_bytes_per_s or 0 for slo in self._slos.values())
+        write = sum(slo.write_bytes_per_s or 0 for slo in self._slos.values())
+        return StorageCapacity(self.moved, self.moved, read, write)
 
     def feasible(self, demand: BandwidthDemand) -> Feasibility:
         """Whether the sum of all promises stays within the capacity."""

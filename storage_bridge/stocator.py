@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 
 _SPARK = "spark.hadoop."
 _SWIFT = "fs.swift2d"
+_CLOUD = "org.apache.spark.internal.io.cloud"
 # A filtered read answers only when the first rows are found; Stocator's own 5 s were measured to be too short.
 _SOCKET_TIMEOUT_MS = 300_000
 _RETRIES = 5
@@ -68,7 +69,10 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
 
 
 def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
-    """The same for Hadoop's S3A, with a committer that renames nothing."""
+    """The same for Hadoop's S3A, with a committer that renames nothing; `jars` have spark-hadoop-cloud among them.
+
+    Without that jar's protocol Spark asks the magic committer and writes past it: parts are seen that nobody committed.
+    """
     found = {
         "spark.driver.extraClassPath": ":".join(jars),
         "spark.executor.extraClassPath": ":".join(jars),
@@ -77,6 +81,9 @@ def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
         f"{_SPARK}hadoop.tmp.dir": _SCRATCH,
         f"{_SPARK}fs.s3a.committer.name": "magic",
         f"{_SPARK}fs.s3a.committer.magic.enabled": "true",
+        f"{_SPARK}mapreduce.outputcommitter.factory.scheme.s3a": "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory",
+        "spark.sql.sources.commitProtocolClass": f"{_CLOUD}.PathOutputCommitProtocol",
+        "spark.sql.parquet.output.committer.class": f"{_CLOUD}.BindingParquetOutputCommitter",
     }
     return dict(sorted(found.items()))
 

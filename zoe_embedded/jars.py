@@ -29,8 +29,12 @@ S3A = {
     "com/amazonaws/aws-java-sdk-bundle/1.12.262/aws-java-sdk-bundle-1.12.262.jar": (
         "873fe7cf495126619997bec21c44de5d992544aea7e632fdc77adb1a0915bae5"
     ),
+    # Nobody published it for 3.5.9; its commit protocol is the same.
+    "org/apache/spark/spark-hadoop-cloud_2.12/3.5.8/spark-hadoop-cloud_2.12-3.5.8.jar": (
+        "9c9be6d3e185c2c9f53e66f8781f0fa32944882ced2c5c08945a78eb2f989ced"
+    ),
 }
-"""The same for Hadoop's S3A of Spark's Hadoop; 280 MB."""
+"""The same for Hadoop's S3A of Spark's Hadoop, and for Spark's way to its committers; 280 MB."""
 
 
 class JarError(Exception):

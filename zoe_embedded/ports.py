@@ -1,17 +1,40 @@
-"""Ports that nobody listens on."""
+"""Ports of loopback that are ours until who is to listen on them does."""
 
 from __future__ import annotations
 
 import socket
+from types import TracebackType
+from typing import Self
 
 
-def free_ports(count: int) -> list[int]:
-    """On loopback; held open together, so that no two are the same."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
+class HeldPorts:
+    """Chosen by the kernel, and held against everybody who does not know them, until `close`.
+
+    They are bound and nobody listens. On Linux a server may listen on such a port, with SO_REUSEADDR on both sides as
+    servers set it, while the kernel gives it neither to other programs that ask for any port nor to connections. Ports
+    that were only found free are lost now and then, between finding and use.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._sockets = [socket.socket() for _ in range(count)]
+        try:
+            for one in self._sockets:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(("127.0.0.1", 0))
+        except BaseException:
+            self.close()
+            raise
+        self.numbers: list[int] = [one.getsockname()[1] for one in self._sockets]
+
+    def close(self) -> None:
+        """Hold them no more; who listens goes on."""
+        for one in self._sockets:
             one.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

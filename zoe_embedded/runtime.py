@@ -21,6 +21,7 @@ from zoe_embedded.home import Home
 
 CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
+_PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "jupyter-spark" / "page_config.json"
 _SPARK = "pyspark"
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 
@@ -57,12 +58,15 @@ def ensure_notebook(home: Home) -> Runtime:
     runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
     directory = home.runtime / "spark"
     stamp = directory / _NOTEBOOK_STAMP
-    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
+    wanted = hashlib.sha256(lock.read_bytes() + _PAGE_CONFIG.read_bytes()).hexdigest()
     if not stamp.exists() or stamp.read_text() != wanted:
         _say("runtime: JupyterLab beside Spark")
         uv = Path(sys.executable).with_name("uv")
         target = ("--python", directory / "bin" / "python", "--link-mode", "copy")
         _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
+        pages = directory / "etc" / "jupyter" / "labconfig"
+        pages.mkdir(parents=True, exist_ok=True)
+        shutil.copy(_PAGE_CONFIG, pages)
         make_readable(directory)
         stamp.write_text(wanted)
     return replace(runtime, notebook=True)

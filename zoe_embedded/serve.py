@@ -14,6 +14,7 @@ from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.runtime import CLONE, RuntimeBuildError
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import PREFERRED_PORT, Stack, StackError
+from zoe_lib.api_tokens import FIRST_USER
 
 _LOOK_INTERVAL_S = 0.5
 # What ends more often than this has a cause that a new start does not mend.
@@ -57,8 +58,9 @@ def _tell(console: Console, stack: Stack) -> None:
             f"[yellow]Port {PREFERRED_PORT} is taken by another program, so the URL has another one.[/yellow]"
         )
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
+    console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")
     console.print(f"Data: {stack.home.path}")
-    console.print("Log in, in another terminal:")
+    console.print("Or use it from another terminal:")
     console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
     console.print("  .venv/bin/zoe status")
     console.print("Ctrl-C stops everything that was started here.")

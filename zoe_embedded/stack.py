@@ -6,6 +6,7 @@ import ctypes
 import fcntl
 import hashlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ from typing import IO
 import httpx
 import tomli_w
 
+from zoe_api.passwords import hashed
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.runtime import Runtime, ensure_runtime
@@ -30,6 +32,7 @@ from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 
 PREFERRED_PORT = 5100
+_PASSWORD_BYTES = 12
 _MASTER, _API = "zoe_master.main", "zoe_api.main"
 _LOGS = {_MASTER: "master.log", _API: "api.log"}
 _READY_WITHIN_S = 60.0
@@ -60,6 +63,7 @@ class Stack:
         self.home = home.create()
         self.config_file = home.secrets / "zoe.toml"
         self.token_file = home.secrets / "admin-token"
+        self.password_file = home.secrets / "admin-password"
         self.url = ""
         self._postgres = EmbeddedPostgres(home)
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -80,6 +84,11 @@ class Stack:
     def token(self) -> str:
         """The admin's token."""
         return self.token_file.read_text().strip()
+
+    @property
+    def password(self) -> str:
+        """The admin's password, for browsers."""
+        return self.password_file.read_text().strip()
 
     @property
     def database_url(self) -> str:
@@ -134,7 +143,7 @@ class Stack:
         runtime = ensure_runtime(self.home) if self._spark else None
         database_url = self._postgres.start()
         upgrade(database_url)
-        _prepare_people(database_url, self._ensure_token())
+        _prepare_people(database_url, self._ensure_token(), self._new_password())
         ensure_keys(self.home.secrets / "keys")
         make_directory(self.workspace, 0o700, self.home.component_account)
         self._choose_port(PREFERRED_PORT, database_url, runtime)
@@ -166,6 +175,13 @@ class Stack:
         if not self.token_file.exists():
             _write_private(self.token_file, str(TokenText.new()))
         return self.token
+
+    def _new_password(self) -> str | None:
+        """A password that is to be set; None when one was made before, which the admin may have changed since."""
+        if self.password_file.exists():
+            return None
+        _write_private(self.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
+        return self.password
 
     def _config(self, database_url: str, port: int, runtime: Runtime | None) -> dict[str, object]:
         home = self.home
@@ -221,8 +237,8 @@ class Stack:
         raise StackError(f"master and API are not ready after {_READY_WITHIN_S:g} s; see {self.home.logs}")
 
 
-def _prepare_people(database_url: str, token: str) -> None:
-    """One tenant, one admin, one token that does everything and lives in a file of its owner."""
+def _prepare_people(database_url: str, token: str, password: str | None) -> None:
+    """One tenant, one admin, a token that does everything and a password, in files of their owner."""
     text = TokenText.read(token)
     if text is None:
         raise StackError("the file of the admin's token holds no token: remove it, and a new one is made")
@@ -230,6 +246,8 @@ def _prepare_people(database_url: str, token: str) -> None:
     try:
         if all(kept.id != text.id for kept in store.tokens(FIRST_USER)):
             add_admin_token(store, text, "embedded default")
+        if password is not None:
+            store.set_password(FIRST_USER, hashed(password))
     finally:
         store.close()
 

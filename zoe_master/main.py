@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from storage_bridge.connection import LazyController
-from storage_bridge.crystal import ControllerSettings
+from storage_bridge.line import ControllerSettings
 from storage_bridge.model import BandwidthSlo
 from zoe_lib.config import Settings
 from zoe_lib.domain.storage import Credential

@@ -39,7 +39,7 @@ class StorageReport:
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
     """Ask for what is achieved and missed. StorageUnavailableError."""
-    achieved, missed = controller.achieved(), controller.missed()
+    achieved, missed = controller.achieved() or {}, controller.missed() or {}
     tenants = {
         tenant: TenantBandwidth(granted.get(tenant, _NOTHING), _rates(achieved.get(tenant)), _rates(missed.get(tenant)))
         for tenant in sorted({*granted, *achieved, *missed})

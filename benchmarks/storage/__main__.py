@@ -42,6 +42,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=400, help="pairs of requests in each cell of `cost`")
     parser.add_argument("--runs", type=int, default=5, help="pairs of runs in each cell of `pushdown`")
     parser.add_argument("--megabytes", type=int, default=200, help="what `pushdown` reads")
+    parser.add_argument("--more-megabytes", type=int, default=800, help="what one cell of it reads besides; 0: nothing")
+    parser.add_argument("--object-workers", type=int, default=2, help="processes of each object server of `pushdown`")
     parser.add_argument("--caps", type=float, nargs="*", default=[0, 100, 20, 5], help="MB/s of `pushdown`; 0: none")
     return parser.parse_args()
 

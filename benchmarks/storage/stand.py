@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.support import temporary_home
-from storage_bridge.crystal import ControllerSettings, OwnController, connect
+from storage_bridge.connection import connect
+from storage_bridge.line import ControllerSettings
 from storage_bridge.model import BandwidthSlo
+from storage_bridge.own import OwnController
 from tests.support.object_store import Person, logged_in
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -69,7 +71,8 @@ def stand(**changes: Any) -> Iterator[Stand]:
         upgrade(url)
         apart = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="zoe-bench-")))
         apart.chmod(0o711)
-        site = ControllerSite(apart, "bench-token", Home.find(CLONE).server_account)
+        account = Home.find(CLONE).server_account
+        site = undo.enter_context(closing(ControllerSite(apart, "bench-token", account)))
         store = undo.enter_context(bare_store(controller=site.line, **changes))
         people = {t: undo.enter_context(logged_in(store, f"{t}:{t}")) for t in TENANTS}
         yield Stand(store, site, url, people)

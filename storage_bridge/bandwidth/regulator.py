@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, ClaimKey, Traffic, assign
+from storage_bridge.bandwidth.assignment import Capacity, Claim, ClaimKey, Traffic, assign
 
 # A tenant that uses less than this share of its limit is held back by something else.
 _USES_ITS_LIMIT = 0.9
@@ -40,9 +40,9 @@ class Settings:
     Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits,
     and then they fall to the shares of the SLOs within `decay_s`.
 
-    Who used less than it might counts as able to use as much as in the best of the last `memory_epochs`, so that one
-    bad second costs nobody its SLO. Who moves nothing reserves nothing at once, but keeps its limit for `linger_s`:
-    writers that all wait for the disks come back as they went.
+    Who used less than it might counts as able to use as much as in the best of the last `memory_epochs` in which it
+    moved something, so that one bad second costs nobody its SLO. Who moves nothing reserves nothing at once, but keeps
+    its limit for `linger_s`: writers that all wait for the disks come back as they went.
     """
 
     floor: int = 64 * 1024
@@ -50,7 +50,7 @@ class Settings:
     resend_epochs: int = 30
     hold_s: float = 5.0
     decay_s: float = 30.0
-    memory_epochs: int = 5
+    memory_epochs: int = 20
     linger_s: float = 10.0
 
 
@@ -74,12 +74,27 @@ class Regulator:
         self._demands: dict[ClaimKey, deque[int | None]] = {}
         self._active_s: dict[tuple[ClaimKey, str], float] = {}
         self._epoch = 0
+        self._shared: tuple[Sequence[Claim], Capacity] = ((), Capacity(0, {}))
         self.missed: Mapping[ClaimKey, int] = {}
+        self.newcomers: dict[str, int] = {}
+        self.standing: Mapping[tuple[ClaimKey, str], int] = {}
 
     @property
     def limits(self) -> Mapping[tuple[ClaimKey, str], int]:
-        """Bytes per second in force, by claim and node."""
+        """Bytes per second in force, by claim and node. What is not named here may what `standing` says.
+
+        Who is in neither is new: through each node it may what `newcomers` says, until the next epoch knows of it.
+        """
         return self._limits
+
+    def attainable(self, key: ClaimKey, slo: int | None) -> int | None:
+        """Bytes per second that it would get beside other tenants as of now, if it wanted all that it may have.
+
+        Its limit may be lower, since that follows what it uses. None while no node reports.
+        """
+        claims, capacity = self._shared
+        wanting = Claim(key[0], frozenset(capacity.nodes), slo, None, key[1])
+        return sum(self._beside(claims, capacity, wanting).values()) if capacity.nodes else None
 
     def epoch(self, now_s: float, reports: Iterable[Report], slos: Mapping[ClaimKey, int]) -> News:
         """Take in what was measured and what is promised; the limits to be sent now."""
@@ -89,26 +104,53 @@ class Regulator:
         self._held |= {slot: limit for slot, limit in self._limits.items() if slot[1] in self._fresh - fresh}
         self._held = {slot: limit for slot, limit in self._held.items() if slot[1] not in fresh}
         stale = self._faded(now_s, slos)
-        assignment = self._assign(fresh, stale, slos)
+        capacity, claims = self._capacity(fresh, stale), self._claims(fresh, slos)
+        self._shared = claims, capacity
+        assignment = assign(claims, capacity, self._settings.floor)
         self.missed = assignment.missed
         rates = {(k, node): rate for k, by_node in assignment.rates.items() for node, rate in by_node.items()}
         self._limits = stale | self._lingering(now_s, rates, fresh) | rates
+        self.newcomers |= self._newcomers(claims, capacity)
+        self.standing = self._standing(rates, fresh, slos)
         again = fresh - self._fresh
         self._fresh = fresh
         return self._news(again)
 
-    def _assign(self, fresh: frozenset[str], stale: Limits, slos: Mapping[ClaimKey, int]) -> Assignment:
-        """Among the nodes that report, with what the others hold taken off the proxies."""
+    def _capacity(self, fresh: frozenset[str], stale: Limits) -> Capacity:
+        """Of the nodes that report, with what the others hold taken off the proxies."""
         through = sum(limit for (key, _), limit in stale.items() if key[1] is not Traffic.REPLICATION)
         nodes = {name: room for name, room in self.capacity.nodes.items() if name in fresh}
-        capacity = Capacity(max(self.capacity.proxy - through, 0), nodes)
+        return Capacity(max(self.capacity.proxy - through, 0), nodes)
+
+    def _claims(self, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Sequence[Claim]:
+        """Of who moves something through the nodes that report."""
         measured: dict[ClaimKey, list[Transfers]] = {}
-        for name in sorted(nodes):
+        for name in sorted(fresh & self.capacity.nodes.keys()):
             for one in self._reports[name].transfers:
                 measured.setdefault((one.tenant, one.traffic), []).append(replace(one, node=name))
-        self._demands = {key: lately for key, lately in self._demands.items() if key in measured}
-        claims = [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
-        return assign(claims, capacity, self._settings.floor)
+        known = measured.keys() | {key for key, _ in self._active_s}
+        self._demands = {key: lately for key, lately in self._demands.items() if key in known}
+        return [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
+
+    def _newcomers(self, claims: Sequence[Claim], capacity: Capacity) -> Mapping[str, int]:
+        """What one more tenant would get of each node, if it came now without an SLO."""
+        if not capacity.nodes:
+            return {}
+        return self._beside(claims, capacity, Claim("", frozenset(capacity.nodes)))
+
+    def _beside(self, claims: Sequence[Claim], capacity: Capacity, wanting: Claim) -> Mapping[str, int]:
+        """What this claim would get of each node beside other tenants."""
+        others = [claim for claim in claims if claim.tenant != wanting.tenant]
+        return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
+
+    def _standing(self, rates: Limits, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Limits:
+        """For who is promised something and moves nothing now, wherever it begins: its SLO and a newcomer's part."""
+        return {
+            (key, node): max(self._limits.get((key, node), 0), min(slo + part, self.capacity.nodes[node]))
+            for key, slo in slos.items()
+            for node, part in self.newcomers.items()
+            if node in fresh and (key, node) not in rates
+        }
 
     def _lingering(self, now_s: float, rates: Limits, fresh: frozenset[str]) -> Limits:
         """Limits of who moved something a moment ago on nodes that report."""

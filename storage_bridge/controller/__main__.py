@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import sqlalchemy as sa
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import Settings
-from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
 from storage_bridge.controller.ledger import Ledger
@@ -20,7 +21,7 @@ from storage_bridge.controller.regulation import Endpoints, Regulation
 from storage_bridge.controller.settings import ControllerSettings
 from storage_bridge.controller.sweeper import ViewSweeper
 from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
-from storage_bridge.model import BandwidthSlo, View
+from storage_bridge.model import BandwidthSlo, View, ViewSample
 from zoe_lib.store.sql.database import with_driver
 
 
@@ -46,12 +47,12 @@ def main() -> int:
     )
     capacity = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
     works = Works(
-        capacity,
+        Promisable(capacity, views.has_account) if views else Promisable(capacity),
         regulation.achieved,
         regulation.missed,
         views.make if views else _no_views,
         views.remove if views else lambda _: None,
-        (lambda view: views.sample(view, settings.read_bytes_per_s)) if views else _no_views,
+        _sampling(views, regulation, settings.read_bytes_per_s) if views else _no_views,
     )
     sweeper = ViewSweeper(ledger, works.remove_view)
     regulation.begin()
@@ -72,6 +73,16 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
         raise ValueError("swift_auth_url needs swift_key_file, too")
     key = settings.swift_key_file.read_text().strip()
     return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _sampling(views: SwiftViews, regulation: Regulation, most: int) -> Callable[[View], ViewSample]:
+    """Told with it: what the view's tenant would get now, which is never more than the store can move."""
+
+    def sample(view: View) -> ViewSample:
+        readable = regulation.readable(view.tenant)
+        return views.sample(view, most if readable is None else min(readable, most))
+
+    return sample
 
 
 def _no_views(view: View) -> NoReturn:

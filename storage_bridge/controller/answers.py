@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -24,14 +26,23 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
         self.sentence = sentence
 
 
-def check_possible(capacity: BandwidthSlo, slo: BandwidthSlo) -> None:
-    """Refused with 409 for what the store could not give even if it gave it to nobody else."""
-    for direction, wanted, most in (
-        ("read", slo.read_bytes_per_s, capacity.read_bytes_per_s),
-        ("write", slo.write_bytes_per_s, capacity.write_bytes_per_s),
-    ):
-        if wanted is not None and most is not None and wanted > most:
-            raise Refused(409, f"{wanted} bytes/s to {direction} are more than the {most} that the store can move")
+@dataclass(frozen=True, slots=True)
+class Promisable:
+    """What may be promised at most, and to whom: tenants of whom the store does not say that there are none."""
+
+    capacity: BandwidthSlo
+    has_account: Callable[[str], bool] = lambda _: True
+
+    def check(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Refused: 409 for what the store could not give even if it gave it to nobody else, 404 for nobody."""
+        for direction, wanted, most in (
+            ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),
+            ("write", slo.write_bytes_per_s, self.capacity.write_bytes_per_s),
+        ):
+            if wanted is not None and most is not None and wanted > most:
+                raise Refused(409, f"{wanted} bytes/s to {direction} are more than the {most} that the store can move")
+        if not self.has_account(tenant):
+            raise Refused(404, f"unknown tenant: the store has no account of {tenant}")
 
 
 def answer_errors(app: FastAPI) -> None:

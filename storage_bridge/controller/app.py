@@ -24,9 +24,9 @@ def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
     app = FastAPI(title="Zoe's storage controller", version="1", docs_url=None, redoc_url=None)
     answer_errors(app)
     for routes in (
-        appendix_routes(ledger, works.capacity),
-        policy_routes(ledger, works.capacity),
-        later_routes(ledger, works.capacity),
+        appendix_routes(ledger, works.promisable),
+        policy_routes(ledger, works.promisable),
+        later_routes(ledger, works.promisable),
         filter_routes(ledger),
         project_routes(ledger),
         extension_routes(ledger, works),

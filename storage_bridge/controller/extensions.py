@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from storage_bridge.controller.answers import Refused, check_possible
+from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
 from storage_bridge.model import Achieved, BandwidthSlo, Missed, StorageCapacity, View, ViewSample, feasibility
 
@@ -49,14 +49,14 @@ class Works:
 
     def __init__(
         self,
-        capacity: BandwidthSlo,
+        promisable: Promisable,
         achieved: Callable[[], Mapping[str, Achieved]],
         missed: Callable[[], Mapping[str, Missed]],
         make_view: Callable[[View], None],
         remove_view: Callable[[View], None],
         sample_view: Callable[[View], ViewSample],
     ) -> None:
-        self.capacity = capacity
+        self.promisable = promisable
         self.achieved = achieved
         self.missed = missed
         self.make_view = make_view
@@ -72,8 +72,8 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     def capacity() -> dict[str, int]:
         promised = ledger.by_tenant().values()
         return {
-            "read_bytes_per_s": works.capacity.read_bytes_per_s or 0,
-            "write_bytes_per_s": works.capacity.write_bytes_per_s or 0,
+            "read_bytes_per_s": works.promisable.capacity.read_bytes_per_s or 0,
+            "write_bytes_per_s": works.promisable.capacity.write_bytes_per_s or 0,
             "promised_read_bytes_per_s": sum(slo.read_bytes_per_s or 0 for slo in promised),
             "promised_write_bytes_per_s": sum(slo.write_bytes_per_s or 0 for slo in promised),
         }
@@ -96,7 +96,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.put("/owners/{owner}/slos/{tenant}", status_code=201)
     def set_slo(owner: Name, tenant: Name, promise: Promise) -> Promise:
-        check_possible(works.capacity, BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s))
+        works.promisable.check(tenant, BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s))
         ledger.renew(owner, promise.lease_s)
         rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
         ledger.set_slo(tenant, owner, rates, owner)

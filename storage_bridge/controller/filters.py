@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage_bridge.controller.answers import Refused, check_possible
+from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.dsl import BANDWIDTH, Action, Rule, RuleError, bandwidth_of, parse_rules
 from storage_bridge.controller.ledger import READ, WRITE, Ledger, rule_policy
 from storage_bridge.model import BandwidthSlo
@@ -95,12 +95,12 @@ def filter_routes(ledger: Ledger) -> APIRouter:
     return routes
 
 
-def policy_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
+def policy_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
     """`/registry/static_policy` and `/policies/static`: text, one rule a line, all of them or none."""
     routes = APIRouter()
     for path in ("/registry/static_policy", "/policies/static"):
         routes.get(path)(_listed(ledger))
-        routes.post(path, status_code=201)(_added(ledger, capacity))
+        routes.post(path, status_code=201)(_added(ledger, promisable))
         routes.delete(f"{path}/{{target:path}}:{{policy_id}}", status_code=204)(_dropped(ledger))
     return routes
 
@@ -168,7 +168,7 @@ def _listed(ledger: Ledger) -> Any:
     return listed
 
 
-def _added(ledger: Ledger, capacity: BandwidthSlo) -> Any:
+def _added(ledger: Ledger, promisable: Promisable) -> Any:
     async def added(request: Request, response: Response) -> list[str]:
         body = await request.body()
         if len(body) > TEXT_BYTES_MAX:
@@ -180,8 +180,9 @@ def _added(ledger: Ledger, capacity: BandwidthSlo) -> Any:
         if not rules:
             raise Refused(400, "there is no rule")
         promised = [_promised(rule) for rule in rules]
-        for rate in promised:
-            check_possible(capacity, BandwidthSlo(rate, rate))
+        for rule, rate in zip(rules, promised, strict=True):
+            if rate is not None:
+                promisable.check(rule.name, BandwidthSlo(rate, rate))
         rows: list[dict[str, Any]] = [
             {"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules
         ]

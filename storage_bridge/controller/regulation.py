@@ -1,4 +1,4 @@
-"""The loop that shares bandwidth: what proxies report comes in over ZeroMQ, limits go out, once a second.
+"""The loop that shares bandwidth: what proxies report comes in over ZeroMQ, limits go out, four times a second.
 
 Each proxy is a node of the algorithm. A report counts only when it is newer than the last one of that proxy, by the
 epoch in which the proxy began and its number.
@@ -17,12 +17,13 @@ from typing import Any
 import zmq
 
 from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
-from storage_bridge.bandwidth.regulator import Regulator, Report, Settings, Transfers
+from storage_bridge.bandwidth.meter import Meter, Moved
+from storage_bridge.bandwidth.regulator import Regulator, Report, Settings
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.model import Achieved, Missed
 
 _log = logging.getLogger(__name__)
-EPOCH_S = 1.0
+EPOCH_S = 0.25
 _DIRECTIONS = {"get": Traffic.READ, "put": Traffic.WRITE}
 _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
@@ -49,6 +50,7 @@ class Regulation:
         self._prefix = account_prefix
         self._slos: Mapping[ClaimKey, int] = {}
         self._seen: dict[str, tuple[int, int]] = {}
+        self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, Report] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -83,6 +85,11 @@ class Regulation:
             rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
         return {t: Achieved(r.get(Traffic.READ, 0.0), r.get(Traffic.WRITE, 0.0)) for t, r in found.items()}
 
+    def readable(self, tenant: str) -> int | None:
+        """Bytes per second that a tenant would get now if it read as fast as it may; None while no proxy reports."""
+        key = tenant, Traffic.READ
+        return self._regulator.attainable(key, self._slos.get(key))
+
     def missed(self) -> Mapping[str, Missed]:
         """By how much SLOs of tenants that move something could not be met in the last epoch."""
         found: dict[str, dict[Traffic, int]] = {}
@@ -115,20 +122,22 @@ class Regulation:
         try:
             told: dict[str, Any] = json.loads(message)
             proxy, order, seconds = str(told["proxy"]), (int(told["epoch"]), int(told["seq"])), float(told["seconds"])
-            if proxy not in self._regulator.capacity.nodes:
+            if proxy not in self._meters:
                 raise ValueError(f"there is no proxy {proxy}")
             if order <= self._seen.get(proxy, (0, 0)):
                 return None
-            transfers = tuple(
-                Transfers(self._tenant(account), proxy, moved / seconds, _DIRECTIONS[direction])
+            if not seconds > 0:
+                raise ValueError(f"moved within {seconds} s")
+            amounts = {
+                (self._tenant(account), _DIRECTIONS[direction]): int(moved)
                 for account, directions in told["accounts"].items()
                 for direction, moved in directions.items()
-            )
-        except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError) as error:
+            }
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             _log.error("a report that makes no sense: %s", error)
             return None
         self._seen[proxy] = order
-        report = Report(proxy, time.monotonic(), transfers)
+        report = self._meters[proxy].add(Moved(seconds, amounts), time.monotonic())
         with self._lock:
             self._reports[proxy] = report
         return report
@@ -149,12 +158,14 @@ class Regulation:
 
     def _push(self) -> None:
         """Always everything: a proxy that was away needs no history."""
-        proxies: dict[str, dict[str, dict[str, int]]] = {}
-        for ((tenant, traffic), proxy), rate in self._regulator.limits.items():
+        its = self._regulator
+        others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in its.newcomers.items()}
+        proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}
+        for ((tenant, traffic), proxy), rate in {**its.limits, **its.standing}.items():
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
         self._number += 1
-        self._limits.send_json({"epoch": self._epoch, "seq": self._number, "proxies": proxies})
+        self._limits.send_json({"epoch": self._epoch, "seq": self._number, "proxies": proxies, "others": others})
 
     def _tenant(self, account: str) -> str:
         return account.removeprefix(self._prefix)

@@ -27,7 +27,7 @@ Open = Callable[[str, dict[str, str]], httpx.Response]
 """GET of a path below the tenant's account, with headers; the body is still to be read."""
 
 
-def sample(view: View, get: Open, rate_bytes_per_s: int) -> ViewSample:
+def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
     """What the middle of the source takes. Refused, with the store's own words, when either cannot be read."""
     container, _, prefix = view.source.partition("://")[2].partition("/")
     container = container.partition(".")[0]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from storage_bridge.controller.answers import Refused, check_possible
+from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
 from storage_bridge.model import BandwidthSlo
 
@@ -47,7 +47,7 @@ class SloValue(BaseModel):
     value: MegabytesPerS
 
 
-def appendix_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
+def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
     """`/bw/slas` of 2016."""
     routes = APIRouter(prefix="/bw")
 
@@ -71,7 +71,7 @@ def appendix_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
 
     @routes.post("/slas", status_code=201)
     def create(sla: Sla) -> Sla:
-        check_possible(capacity, BandwidthSlo(sla.bandwidth * MB, sla.bandwidth * MB))
+        promisable.check(sla.project_id, BandwidthSlo(sla.bandwidth * MB, sla.bandwidth * MB))
         ledger.set_slo(sla.project_id, sla.policy_id, dict.fromkeys((READ, WRITE), sla.bandwidth * MB))
         return sla
 
@@ -86,7 +86,7 @@ def appendix_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
 
     @routes.put("/sla/{project}:{policy}", status_code=201)
     def put(project: Name, policy: Name, value: SlaValue) -> dict[str, Any]:
-        check_possible(capacity, BandwidthSlo(value.bandwidth * MB, value.bandwidth * MB))
+        promisable.check(project, BandwidthSlo(value.bandwidth * MB, value.bandwidth * MB))
         ledger.set_slo(project, policy, dict.fromkeys((READ, WRITE), value.bandwidth * MB))
         return {"project_id": project, "policy_id": policy, "bandwidth": value.bandwidth}
 
@@ -98,7 +98,7 @@ def appendix_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
     return routes
 
 
-def later_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
+def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
     """`/policies/slos` of 2017 and on."""
     routes = APIRouter(prefix="/policies")
 
@@ -118,8 +118,9 @@ def later_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
     def create(slo: Slo) -> Slo:
         if slo.dsl_filter != "bandwidth":
             raise Refused(400, f"there are SLOs for bandwidth, not for {slo.dsl_filter}")
-        check_possible(capacity, _one_way(slo.slo_name, slo.value))
-        ledger.set_one(*_project_and_policy(slo.target), _named(slo.slo_name), slo.value * MB)
+        project, policy = _project_and_policy(slo.target)
+        promisable.check(project, _one_way(slo.slo_name, slo.value))
+        ledger.set_one(project, policy, _named(slo.slo_name), slo.value * MB)
         return slo
 
     @routes.get("/slo/bandwidth/{slo_name}/{target}")
@@ -131,8 +132,9 @@ def later_routes(ledger: Ledger, capacity: BandwidthSlo) -> APIRouter:
 
     @routes.put("/slo/bandwidth/{slo_name}/{target}", status_code=201)
     def put(slo_name: str, target: str, value: SloValue) -> dict[str, Any]:
-        check_possible(capacity, _one_way(slo_name, value.value))
-        ledger.set_one(*_project_and_policy(target), _named(slo_name), value.value * MB)
+        project, policy = _project_and_policy(target)
+        promisable.check(project, _one_way(slo_name, value.value))
+        ledger.set_one(project, policy, _named(slo_name), value.value * MB)
         return {"dsl_filter": "bandwidth", "slo_name": slo_name, "target": target, "value": value.value}
 
     @routes.delete("/slo/bandwidth/{slo_name}/{target}", status_code=204)

@@ -13,8 +13,10 @@ from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.sampling import sample
 from storage_bridge.model import View, ViewSample
 
-_UNAUTHORIZED, _NOT_FOUND = 401, 404
+_UNAUTHORIZED, _NOT_FOUND, _GONE = 401, 404, 410
 _TIMEOUT_S = 30.0
+# Who sets an SLO waits for it.
+_LOOK_TIMEOUT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,18 @@ class SwiftViews:
         self._token = ""
         self._root = ""
 
+    def has_account(self, tenant: str) -> bool:
+        """False where Swift says that there is none, or no more; True also while it does not answer.
+
+        Swift that makes accounts when they are first written to (`account_autocreate`) says so of deleted ones only.
+        """
+        try:
+            answer = self._ask("HEAD", tenant, "", {}, _LOOK_TIMEOUT_S)
+        except Refused:
+            return True
+        answer.close()
+        return answer.status_code not in (_NOT_FOUND, _GONE)
+
     def make(self, view: View) -> None:
         """Refused: with Swift's own words when the source or the wish makes no sense, 503 when Swift is away."""
         container, _, prefix = view.source.partition("://")[2].partition("/")
@@ -58,7 +72,7 @@ class SwiftViews:
         if not answer.is_success and answer.status_code != _NOT_FOUND:
             raise Refused(503, f"Swift answers {answer.status_code} to the removal of a view")
 
-    def sample(self, view: View, rate_bytes_per_s: int) -> ViewSample:
+    def sample(self, view: View, rate_bytes_per_s: int | None) -> ViewSample:
         """What a part of its source takes to read, plainly and through the view. Refused."""
         return sample(view, lambda path, headers: self._ask("GET", view.tenant, path, headers), rate_bytes_per_s)
 
@@ -72,14 +86,16 @@ class SwiftViews:
             answer.close()
         return answer
 
-    def _ask(self, method: str, tenant: str, path: str, headers: dict[str, str]) -> httpx.Response:
+    def _ask(
+        self, method: str, tenant: str, path: str, headers: dict[str, str], timeout_s: float = _TIMEOUT_S
+    ) -> httpx.Response:
         """An answer whose body is still to be read; `path` is below the tenant's account."""
         account = quote(self._admin.account_prefix + tenant, safe="")
         try:
             for fresh in (False, True):
                 token, root = self._login(fresh)
                 asked = {**headers, "X-Auth-Token": token}
-                request = self._http.build_request(method, f"{root}/{account}/{path}", headers=asked)
+                request = self._http.build_request(method, f"{root}/{account}/{path}", headers=asked, timeout=timeout_s)
                 answer = self._http.send(request, stream=True)
                 if answer.status_code != _UNAUTHORIZED or fresh:
                     break

@@ -1,7 +1,7 @@
 """A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
 
     [pipeline:main]
-    pipeline = ... proxy-logging zoe_bandwidth cache ... <authentication> ... proxy-server
+    pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
     [filter:zoe_bandwidth]
     paste.filter_factory = storage_bridge.swift.bandwidth:filter_factory
     rates_file = /run/swift/zoe-rates
@@ -10,6 +10,9 @@
     usage_to = tcp://controller:5562
     key_file = /etc/swift/zoe.key
 
+It stands behind authentication, where also requests by S3's protocol have the account in their path, and before all
+that asks for more in the name of a request: each byte to or from a client is counted once.
+
 The storage controller pushes limits and is told each second what was moved, so no request waits for a network call.
 `key_file` has three lines, in Z85: the controller's public key, this proxy's public key and its secret one.
 """
@@ -17,6 +20,7 @@ The storage controller pushes limits and is told each second what was moved, so 
 from __future__ import annotations
 
 import random
+import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -33,6 +37,8 @@ StartResponse = Callable[..., Any]
 
 PIECE_BYTES = 64 * 1024
 _LOOK_S = 0.25  # how soon who waits by an old rate notices a new one
+# What the kernel may take of a body before it is counted; it would take megabytes of each, and then nothing for long.
+_AHEAD_BYTES = 256 * 1024
 _ACCOUNT_PATH_PARTS = 3
 _VERSIONS = ("v1", "v1.0")
 _PIECES_A_TURN = (1, 2, 3)
@@ -44,6 +50,7 @@ class Bandwidth:
     def __init__(self, app: Any, conf: dict[str, str]) -> None:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-bandwidth")
+        self._misplaced = False
         self._table = RateTable(Path(conf["rates_file"]), float(conf.get("burst_s", "0.5")))
         if config_true_value(conf.get("connected", "limits_from" in conf)):
             agent = LimitsAgent(self._table, conf, self._logger)
@@ -53,11 +60,11 @@ class Bandwidth:
         """Pace what is read and written in the name of an account."""
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
-            passed: Iterable[bytes] = self._app(env, start_response)
-            return passed
+            return self._unpaced(env, start_response)
         account = parts[2]
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
-            env["wsgi.input"] = PacedInput(env["wsgi.input"], lambda *piece: self._wait(account, "put", *piece))
+            stream, server_input = env["wsgi.input"], env.get("eventlet.input")
+            env["wsgi.input"] = PacedInput(stream, server_input, lambda *piece: self._wait(account, "put", *piece))
         statuses: list[str] = []
 
         def started(status: str, *more: Any) -> Any:
@@ -65,6 +72,14 @@ class Bandwidth:
             return start_response(status, *more)
 
         return self._paced(self._app(env, started), account, statuses)
+
+    def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """A request that names no account, such as for a health check."""
+        passed: Iterable[bytes] = self._app(env, start_response)
+        if not self._misplaced and "s3api.backend_path" in env:
+            self._misplaced = True
+            self._logger.error("requests by S3 are not held: zoe_bandwidth must stand behind s3api and authentication")
+        return passed
 
     def _paced(self, body: Iterable[bytes], account: str, statuses: list[str]) -> Iterator[bytes]:
         """Only what was granted counts: names that somebody made up get no place in the table."""
@@ -80,27 +95,30 @@ class Bandwidth:
         finally:
             close_if_possible(body)
 
-    def _wait(self, account: str, direction: Direction, length: int, its_turn: bool = True) -> None:
-        """Count a piece and wait for its time; one that is not to wait is counted only, and the next waits for both."""
+    def _wait(self, account: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
+        """Count a piece and wait for its time; one that is not to wait is counted only, and the next waits for both.
+
+        Whether the account is held at all.
+        """
         turn = self._table.turn(account, direction, length, time.monotonic())
-        if not its_turn or turn.wait_s <= 0:
-            return
-        until_s = time.monotonic() + turn.wait_s
-        while (left_s := until_s - time.monotonic()) > 0:
+        held, left_s = turn.rate > 0, turn.wait_s
+        while its_turn and left_s > 0:
             sleep(min(left_s, _LOOK_S))
-            if self._table.version(account, direction) != turn.version:
-                return
+            left_s = self._table.left_s(account, direction, turn.place, time.monotonic())
+        return held
 
 
 class PacedInput:
     """A request's body, read no faster than its account may write.
 
     Each waits before every first, second or third piece, by lot: bodies of one account that advanced in step would end
-    at once, and then all of them would wait for the disks.
+    at once, and then all of them would wait for the disks. Of a body that is held the kernel takes little ahead: what
+    its sender has got rid of is what was counted, within a few pieces.
     """
 
-    def __init__(self, stream: Any, wait: Callable[[int, bool], None]) -> None:
+    def __init__(self, stream: Any, server_input: Any, wait: Callable[[int, bool], bool]) -> None:
         self._stream = stream
+        self._server_input = server_input  # the server's own, which knows the connection
         self._wait = wait
         self._every = random.choice(_PIECES_A_TURN)
         self._pieces = 0
@@ -124,7 +142,10 @@ class PacedInput:
     def _waited(self, data: bytes) -> bytes:
         for start in range(0, len(data), PIECE_BYTES):
             self._pieces += 1
-            self._wait(min(PIECE_BYTES, len(data) - start), self._pieces % self._every == 0)
+            held = self._wait(min(PIECE_BYTES, len(data) - start), self._pieces % self._every == 0)
+            if held and self._server_input is not None:
+                self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
+                self._server_input = None
         return data
 
 

@@ -1,52 +1,23 @@
-"""Many CSV lines at once with numpy: where fields lie, which rows are wanted, and the wanted columns of those.
+"""Many CSV lines at once with numpy: which rows are wanted, and the wanted columns of those.
 
-Lines with quotes, a zero byte or another number of fields than there are columns are left to `csv_line`.
+Lines that are not regular (see `csv_layout`) are left to `csv_line`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storage_bridge.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
-from storage_bridge.swift.csv_line import holds, number_of, raw_fields, text_of
+from storage_bridge.swift.csv_layout import Lines, laid_out
+from storage_bridge.swift.csv_line import holds, raw_fields, text_of
+from storage_bridge.swift.csv_numbers import numbers_of
+from storage_bridge.swift.csv_quotes import Bytes, Mask, Positions
 from storage_bridge.swift.selection import Selection
+from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
 
-Positions = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
-
-_NEWLINE, _RETURN, _ZERO = 10, 13, 0
-_OF_NUMBERS = np.zeros(256, dtype=bool)
-_OF_NUMBERS[list(b"0123456789+-.eE")] = True
-# Longer fields are no numbers that a column of numbers holds; they are looked at one by one.
-_NUMBER_BYTES_MAX = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Where lines lie in `data`: [starts, ends) without line ends; `commas`, for regular lines, all delimiters."""
-
-    data: bytes
-    buffer: Bytes
-    starts: Positions
-    ends: Positions
-    commas: NDArray[np.int64]
-
-    def field(self, column: int) -> tuple[Positions, Positions]:
-        """First byte and end of this column's field in each line."""
-        first = self.starts if column == 0 else self.commas[:, column - 1] + 1
-        last = self.ends if column == self.commas.shape[1] else self.commas[:, column]
-        return first, last
-
-    def only(self, rows: Mask) -> Lines:
-        """Some of them."""
-        if rows.all():
-            return self
-        return Lines(self.data, self.buffer, self.starts[rows], self.ends[rows], self.commas[rows])
+_NEWLINE = 10
 
 
 class Selector:
@@ -60,6 +31,7 @@ class Selector:
         self._looked_at = sorted(selection.names.index(name) for name in _columns(self._predicate))
         self._literal = _rare_literal(self._predicate, selection)
         self._whole = self._wanted == tuple(range(len(selection.names)))
+        self._asked = max((*self._looked_at, *(() if self._whole else self._wanted)), default=-1) + 1
 
     def select(self, data: bytes) -> bytes:
         """The wanted part of these lines, each with a line feed at its end. MalformedRecordError."""
@@ -67,27 +39,12 @@ class Selector:
             data = lines_with(data, self._literal)
         if not data:
             return b""
-        buffer = np.frombuffer(data, dtype=np.uint8)
-        starts, ends = _lines(buffer)
-        regular, commas = self._regular(buffer, starts, ends)
-        lines = Lines(data, buffer, starts[regular], ends[regular], commas)
+        lines, irregular = laid_out(data, len(self._names), self._csv, self._asked)
         kept = lines.only(self._rows(lines)) if self._predicate is not None else lines
-        if regular.all():
+        if not irregular:
             return self._project(kept)
-        others = {int(starts[i]): self._by_hand(data[starts[i] : ends[i]]) for i in np.flatnonzero(~regular)}
+        others = {start: self._by_hand(data[start:end]) for start, end in irregular}
         return self._in_order(kept, {start: text for start, text in others.items() if text is not None})
-
-    def _regular(self, buffer: Bytes, starts: Positions, ends: Positions) -> tuple[Mask, NDArray[np.int64]]:
-        """Which lines have one plain field for each column, and where their delimiters are."""
-        between = len(self._names) - 1
-        commas = np.flatnonzero(buffer == ord(self._csv.delimiter))
-        first = np.searchsorted(commas, starts)
-        regular = np.searchsorted(commas, ends) - first == between
-        for special in (ord(self._csv.quote), _ZERO):
-            found = np.flatnonzero(buffer == special)
-            if len(found):
-                regular[np.searchsorted(ends, found)] = False
-        return regular, commas[first[regular][:, None] + np.arange(between)]
 
     def _rows(self, lines: Lines) -> Mask:
         assert self._predicate is not None
@@ -116,16 +73,17 @@ class Selector:
                 return true, np.logical_or.reduce([unknown for _, unknown in parts]) & ~true
 
     def _compare(self, test: Comparison, lines: Lines) -> tuple[Mask, Mask]:
-        first, last = lines.field(self._names.index(test.column))
+        column = self._names.index(test.column)
+        first, last = lines.value(column)
         if isinstance(test.literal, str):
             literal = test.literal.encode()
-            unknown = first == last
+            unknown = np.equal(*lines.field(column))  # one of quotes alone is an empty text, which is known
             if test.operator in ("=", "!="):
-                same = _equal(lines.buffer, first, last, literal)
+                same = _equal(lines.values, first, last, literal)
                 return (same if test.operator == "=" else ~same) & ~unknown, unknown
-            order = _text_order(lines.buffer, first, last, literal)
+            order = _text_order(lines.values, first, last, literal)
         else:
-            numbers = _numbers(lines, first, last)
+            numbers = numbers_of(lines.values, first, last)
             unknown = np.isnan(numbers)
             order = np.sign(np.where(unknown, 0.0, numbers) - test.literal).astype(np.int8)
             # Two infinities have no difference, yet are equal.
@@ -151,8 +109,6 @@ class Selector:
         return b"".join(found[start] for start in sorted(found))
 
     def _by_hand(self, line: bytes) -> bytes | None:
-        if not line:
-            return None
         fields = raw_fields(line, self._csv)
         fields += [b""] * (len(self._names) - len(fields))
         if self._predicate is not None:
@@ -208,16 +164,6 @@ def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | 
     return max(texts, key=len, default=None)
 
 
-def _lines(buffer: Bytes) -> tuple[Positions, Positions]:
-    """Starts and ends of lines that are not empty, without line feed and carriage return."""
-    feeds = np.flatnonzero(buffer == _NEWLINE)
-    ends = feeds if len(feeds) and feeds[-1] == len(buffer) - 1 else np.append(feeds, len(buffer))
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    ends = ends - ((ends > starts) & (buffer[np.maximum(ends - 1, 0)] == _RETURN))
-    there = ends > starts
-    return starts[there], ends[there]
-
-
 def _equal(buffer: Bytes, first: Positions, last: Positions, literal: bytes) -> Mask:
     rows = np.flatnonzero(last - first == len(literal))
     for offset, byte in enumerate(literal):
@@ -245,34 +191,6 @@ def _text_order(buffer: Bytes, first: Positions, last: Positions, literal: bytes
             return order
     order[rows[last[rows] - first[rows] > len(literal)]] = 1
     return order
-
-
-def _numbers(lines: Lines, first: Positions, last: Positions) -> NDArray[np.float64]:
-    """Fields as numbers; not a number where they are none."""
-    lengths = last - first
-    numbers = np.full(len(first), np.nan)
-    rows = np.flatnonzero((lengths > 0) & (lengths <= _NUMBER_BYTES_MAX))
-    for row in np.flatnonzero(lengths > _NUMBER_BYTES_MAX):
-        numbers[row] = _number(lines.data[first[row] : last[row]])
-    if not len(rows):
-        return numbers
-    width = int(lengths[rows].max())
-    offsets = np.arange(width)
-    inside = offsets < lengths[rows][:, None]
-    places = np.minimum(first[rows][:, None] + offsets, len(lines.buffer) - 1)
-    matrix = np.where(inside, lines.buffer[places], np.uint8(0))
-    clean = (_OF_NUMBERS[matrix] | ~inside).all(axis=1)
-    rows, matrix = rows[clean], np.ascontiguousarray(matrix[clean])
-    try:
-        numbers[rows] = matrix.view(f"S{width}").ravel().astype(np.float64)
-    except ValueError:  # something like 1-2 or e5 is among them
-        numbers[rows] = [_number(lines.data[first[row] : last[row]]) for row in rows]
-    return numbers
-
-
-def _number(text: bytes) -> float:
-    number = number_of(text)
-    return np.nan if number is None else number
 
 
 def _joined(buffer: Bytes, fields: list[tuple[Positions, Positions]], delimiter: bytes) -> bytes:

@@ -1,12 +1,12 @@
-"""One CSV line by hand: exact for quoted and ragged lines; the vectorised path leaves those to it."""
+"""One CSV line by hand: exact for any line; the vectorised path leaves to it what it does not know."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from storage_bridge.predicate import And, Comparison, IsNull, Not, Or, Predicate
 from storage_bridge.swift.selection import CsvFormat
+from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -18,7 +18,8 @@ class MalformedRecordError(ValueError):
 @lru_cache(maxsize=64)
 def _quoted_field(csv: CsvFormat) -> re.Pattern[bytes]:
     quote, escape = re.escape(csv.quote), re.escape(csv.escape)
-    return re.compile(f"{quote}(?:[^{quote}{escape}]|{quote}{quote}|{escape}.)*{quote}".encode(), re.DOTALL)
+    escaped = f"{quote}{quote}" if csv.escape == csv.quote else f"{quote}{quote}|{escape}."
+    return re.compile(f"{quote}(?:[^{quote}{escape}]|{escaped})*{quote}".encode(), re.DOTALL)
 
 
 def raw_fields(line: bytes, csv: CsvFormat) -> list[bytes]:

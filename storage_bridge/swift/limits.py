@@ -1,7 +1,7 @@
-"""The proxy's line to the storage controller: limits come in, what was moved goes out, once a second for all workers.
+"""The proxy's line to the storage controller: limits come in, what was moved goes out, for all workers.
 
-Both are JSON over ZeroMQ with CURVE. Limits are always complete, for all proxies by their names: what a message does
-not name is not limited.
+Both are JSON over ZeroMQ with CURVE. Limits are always complete, for proxies by their names: an account without one may
+what `others` may, and whatever it can where that is not told. A proxy that is not named keeps what it has.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from eventlet.green import zmq
 
 from storage_bridge.swift.rate_table import DIRECTIONS, Direction, RateTable
 
-REPORT_INTERVAL_S = 1.0
+REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
-_QUEUE_MAX = 10  # seconds of reports that are kept while the controller is away
+_QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
 
 
@@ -81,27 +81,30 @@ class LimitsAgent:
         seen = (int(told["epoch"]), int(told["seq"]))
         if seen <= self._seen:
             return
-        rates: dict[tuple[str, Direction], float] = {}
-        for account, limits in told["proxies"].get(self._name, {}).items():
-            for direction in DIRECTIONS:
-                rate = limits.get(direction)
-                if rate is None:
-                    continue
-                if not float(rate) > 0:
-                    raise ValueError(f"{account} may {direction} {rate}")
-                rates[str(account), direction] = float(rate)
-        self._table.set_rates(rates, time.monotonic())
+        if self._name not in told["proxies"]:
+            return
+        rates = {
+            (str(account), direction): rate
+            for account, limits in told["proxies"][self._name].items()
+            for direction, rate in _rates(limits, account).items()
+        }
+        others = _rates(told.get("others", {}).get(self._name, {}), "others")
+        self._table.set_rates(rates, time.monotonic(), others)
         self._seen = seen
 
     def _report(self, usage: Any) -> None:
-        before, at_s, number = self._table.totals(), time.monotonic(), 0
+        """Who waits for its turn is told of, too, with what it moved or zero: it has not ended, and could use more."""
+        at_s, number = time.monotonic(), 0
+        before = self._table.uses(at_s)
         while True:
             sleep(REPORT_INTERVAL_S)
-            now, now_s = self._table.totals(), time.monotonic()
-            number += 1
+            number, now_s = number + 1, time.monotonic()
+            now = self._table.uses(now_s)
             accounts: dict[str, dict[str, int]] = {}
-            for (account, direction), total in now.items():
-                if moved := total - before.get((account, direction), 0):
+            for (account, direction), use in now.items():
+                known = before.get((account, direction))
+                moved = use.total - (known.total if known else 0)
+                if moved or use.waits:
                     accounts.setdefault(account, {})[direction] = moved
             told = {"proxy": self._name, "epoch": self._epoch, "seq": number, "seconds": now_s - at_s}
             try:
@@ -109,3 +112,11 @@ class LimitsAgent:
             except zmq.Again:
                 self._logger.warning("the storage controller does not take reports")
             before, at_s = now, now_s
+
+
+def _rates(limits: Mapping[str, Any], whose: str) -> dict[Direction, float]:
+    """Bytes per second of those directions that are limited. ValueError for none or less."""
+    found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
+    if not all(rate > 0 for rate in found.values()):
+        raise ValueError(f"{whose} may {found}")
+    return found

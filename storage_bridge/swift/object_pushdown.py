@@ -63,11 +63,11 @@ class ObjectPushdown:
         except SelectionError as error:
             return HTTPBadRequest(body=str(error))
         plain = self._read(env, first_byte(selection))
-        if plain.status_int not in (200, 206):
-            return plain
-        if not _is_plain(plain):
+        if not _is_plain(plain):  # also where the range is behind the end: a fragment is shorter than its object
             close_if_possible(plain.app_iter)
             return Request(env).get_response(self._app)
+        if plain.status_int not in (200, 206):
+            return plain
         blocks = cooperative(selected(plain.app_iter, selection))
         try:
             first = next(blocks, b"")

@@ -2,6 +2,8 @@
 
 The pace is the generic cell rate algorithm (ITU-T I.371) in seconds: each account has a time until which its bytes are
 spoken for; a piece waits until then and moves it on by its length over the rate. Who was idle may be ahead by a burst.
+What was spoken for stays so by its bytes when the rate changes, and so does who waits: each piece knows how many bytes
+of its account were counted before it, and its turn comes when those have had theirs, at whatever rates.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ Direction = Literal["get", "put"]
 DIRECTIONS: tuple[Direction, Direction] = ("get", "put")
 
 _SLOTS = 2048
-_SLOT = struct.Struct("<16s d d Q Q 80s")  # key, rate, spoken for until, bytes, version of the rate, account
+_SLOT = struct.Struct("<16s d d Q 80s")  # key, rate, spoken for until, bytes, account
+_OTHERS = struct.Struct("<d d")  # in slot 0: the rates of accounts that no limit names, as in DIRECTIONS
 _KEY_BYTES = 16
 _NAME_BYTES = 80
 _FREE = b"\0" * _KEY_BYTES
@@ -33,10 +36,19 @@ class TableFullError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How long a piece has to wait, in seconds, and the version of the rate by which that was found."""
+    """How long a piece has to wait as of now, in seconds, by which rate, and the bytes that were counted before it."""
 
     wait_s: float
-    version: int
+    rate: float
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Bytes that were counted since the table was made, and whether some of them wait for their turn."""
+
+    total: int
+    waits: bool
 
 
 class RateTable:
@@ -60,44 +72,54 @@ class RateTable:
         """Count a piece of this length and give it its time. `now_s` is the monotonic clock, one for all processes."""
         slot = self._slot_of(account, direction)
         with self._locked(slot):
-            key, rate, until_s, total, version, name = self._read(slot)
-            wait_s = 0.0
+            key, rate, until_s, total, name = self._read(slot)
+            until_s = max(until_s, now_s - self._burst_s) if rate > 0 else now_s
+            wait_s = max(until_s - now_s, 0.0)
             if rate > 0:
-                until_s = max(until_s, now_s - self._burst_s)
-                wait_s = max(until_s - now_s, 0.0)
                 until_s += length / rate
-            self._write(slot, key, rate, until_s, total + length, version, name)
-        return Turn(wait_s, version)
+            self._write(slot, key, rate, until_s, total + length, name)
+        return Turn(wait_s, rate, total)
 
-    def version(self, account: str, direction: Direction) -> int:
-        """Changes whenever the rate does: who waits by an older one need wait no longer."""
+    def left_s(self, account: str, direction: Direction, place: int, now_s: float) -> float:
+        """How long the piece with that place has still to wait, by the rate that there is now; 0 or less: no more."""
         slot = self._slot_of(account, direction)
-        version: int = self._read(slot)[4]
-        return version
+        with self._locked(slot):
+            _, rate, until_s, total, _ = self._read(slot)
+        return until_s - now_s - (total - place) / rate if rate > 0 else 0.0
 
-    def set_rates(self, rates: Mapping[tuple[str, Direction], float], now_s: float) -> None:
-        """Make these the only limits."""
+    def set_rates(
+        self,
+        rates: Mapping[tuple[str, Direction], float],
+        now_s: float,
+        others: Mapping[Direction, float] | None = None,
+    ) -> None:
+        """Make these the only limits; `others`: what everybody else may, also who has never come yet."""
+        rest = [(others or {}).get(direction, 0.0) for direction in DIRECTIONS]
+        with self._locked(0):
+            _OTHERS.pack_into(self._memory, 0, *rest)
         for place, rate in rates.items():
             self._set(self._slot_of(*place), rate, now_s)
         limited = {self._slot_of(*place) for place in rates}
-        for slot, _ in self._used():
-            if slot not in limited:
-                self._set(slot, 0.0, now_s)
-
-    def totals(self) -> Mapping[tuple[str, Direction], int]:
-        """Bytes that each account has moved since the table was made."""
-        found: dict[tuple[str, Direction], int] = {}
         for slot, name in self._used():
-            direction, _, account = name.partition(" ")
-            found[account, "get" if direction == "get" else "put"] = self._read(slot)[3]
+            if slot not in limited:
+                self._set(slot, rest[DIRECTIONS.index(_direction(name))], now_s)
+
+    def uses(self, now_s: float) -> Mapping[tuple[str, Direction], Use]:
+        """Of each account that ever moved something."""
+        found: dict[tuple[str, Direction], Use] = {}
+        for slot, name in self._used():
+            _, rate, until_s, total, _ = self._read(slot)
+            found[name.partition(" ")[2], _direction(name)] = Use(total, rate > 0 and until_s > now_s)
         return found
 
     def _set(self, slot: int, rate: float, now_s: float) -> None:
         with self._locked(slot):
-            key, old, until_s, total, version, name = self._read(slot)
+            key, old, until_s, total, name = self._read(slot)
             if rate != old:
-                # What was spoken for by the old rate does not bind the new one.
-                self._write(slot, key, rate, min(until_s, now_s), total, version + 1, name)
+                ahead_s = until_s - now_s
+                if ahead_s > 0:
+                    ahead_s = ahead_s * old / rate if rate > 0 else 0.0
+                self._write(slot, key, rate, now_s + ahead_s, total, name)
 
     def _slot_of(self, account: str, direction: Direction) -> int:
         known = self._slots.get((account, direction))
@@ -117,7 +139,8 @@ class RateTable:
                 if found == key:
                     return slot
                 if found == _FREE:
-                    self._write(slot, key, 0.0, 0.0, 0, 0, name[:_NAME_BYTES])
+                    rate = _OTHERS.unpack_from(self._memory)[DIRECTIONS.index(_direction(name.decode()))]
+                    self._write(slot, key, rate, 0.0, 0, name[:_NAME_BYTES])
                     return slot
         raise TableFullError(f"more than {_SLOTS - 1} accounts and directions")
 
@@ -125,10 +148,10 @@ class RateTable:
         for slot in range(1, _SLOTS):
             fields = self._read(slot)
             if fields[0] != _FREE:
-                yield slot, fields[5].rstrip(b"\0").decode(errors="replace")
+                yield slot, fields[4].rstrip(b"\0").decode(errors="replace")
 
-    def _read(self, slot: int) -> tuple[bytes, float, float, int, int, bytes]:
-        fields: tuple[bytes, float, float, int, int, bytes] = _SLOT.unpack_from(self._memory, slot * _SLOT.size)
+    def _read(self, slot: int) -> tuple[bytes, float, float, int, bytes]:
+        fields: tuple[bytes, float, float, int, bytes] = _SLOT.unpack_from(self._memory, slot * _SLOT.size)
         return fields
 
     def _write(self, slot: int, *fields: object) -> None:
@@ -142,3 +165,8 @@ class RateTable:
             yield
         finally:
             fcntl.lockf(self._file, fcntl.LOCK_UN, length, slot * _SLOT.size)
+
+
+def _direction(name: str) -> Direction:
+    """Of a slot's name, which begins with it."""
+    return "get" if name.startswith("get ") else "put"

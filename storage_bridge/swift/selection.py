@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 
-from storage_bridge.predicate import Predicate, PredicateError, columns, parse
+from zoe_lib.predicate import Predicate, PredicateError, columns, parse
 
 COLUMNS_MAX = 4096
 HEADER_BYTES_MAX = 128 * 1024
@@ -19,7 +19,8 @@ class SelectionError(ValueError):
 class CsvFormat:
     """How records are written. Each line is one record, as Spark reads files that it may split.
 
-    A quoted field may hold delimiters and doubled quotes, and quotes after `escape`, but no line ends.
+    A quoted field may hold delimiters and doubled quotes, and quotes after `escape`, but no line ends. With the quote
+    itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180).
     """
 
     delimiter: str = ","

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from storage_bridge.model import VIEW_DIRECTORY
-from storage_bridge.swift.delivery import SUFFIX, size_claimed
+from storage_bridge.swift.delivery import MEDIA_TYPE, SUFFIX, size_claimed
 from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError
 
 DIRECTORY = f"{VIEW_DIRECTORY}/"
@@ -56,10 +56,9 @@ class ViewDefinition:
         """For a header: ASCII, one line."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
-    def selection(self, part: Part, size: int) -> Selection:
-        """What is asked of the source's object of this size."""
-        end = None if part.end >= size else part.end
-        return Selection(self.names, self.columns, self.where, part.start, end, self.csv)
+    def selection(self, part: Part) -> Selection:
+        """What is asked of the source's object."""
+        return Selection(self.names, self.columns, self.where, part.start, part.end, self.csv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,14 @@ class Part:
     def size_claimed(self) -> int:
         """For listings: not below what is delivered."""
         return size_claimed(self.start, self.end)
+
+    def headers(self, source: Mapping[str, str]) -> dict[str, str]:
+        """Those of its answer, by the headers of its object's."""
+        return {
+            "Content-Type": MEDIA_TYPE,
+            "Etag": f"{self.etag}-{self.start}",
+            "Last-Modified": source.get("Last-Modified", ""),
+        }
 
     def is_of(self, etag: str) -> bool:
         """Whether an object with this etag is the one that was listed."""

@@ -1,7 +1,7 @@
 """A filter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
 
     [pipeline:main]
-    pipeline = ... <authentication> zoe_views slo dlo ... proxy-server
+    pipeline = ... s3api <authentication> zoe_bandwidth zoe_views slo dlo ... proxy-server
     [filter:zoe_views]
     paste.filter_factory = storage_bridge.swift.views:filter_factory
 
@@ -53,10 +53,13 @@ from storage_bridge.swift.view_listing import LIMIT, page
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
+_BY_S3 = "S3"
+# What s3api makes 500 or another story of; of these it passes on what we say only with 400.
+_UNKNOWN_TO_S3 = (HTTPMethodNotAllowed().status_int, HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 
 
-class SourceError(Exception):
-    """The source did not give what was asked; carries the answer for the reader."""
+class Refusal(Exception):  # noqa: N818 - it is an answer
+    """What was asked cannot be given; carries the answer for the reader."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -80,12 +83,14 @@ class Views:
         name = parts[4] if len(parts) > _OBJECT_PATH_PARTS else ""
         try:
             answer = self._answer(request, parts[2], name, definition_sent)
-        except SourceError as error:
+        except Refusal as error:
             answer = error.response
         except (SelectionError, MalformedRecordError) as error:
             answer = HTTPUnprocessableEntity(body=f"{error}\n", request=request)
         if answer is None:
             return self._pass(env, start_response)
+        if env.get("swift.source") == _BY_S3 and answer.status_int in _UNKNOWN_TO_S3:
+            answer = HTTPBadRequest(body=answer.body, request=request)
         answered: Iterable[bytes] = answer(env, start_response)
         return answered
 
@@ -101,8 +106,10 @@ class Views:
         kept = info.get("sysmeta", {}).get(VIEW_SYSMETA_NAME)
         if not kept:
             return None
+        if request.method == "DELETE" and not name:
+            return None
         if request.method not in ("GET", "HEAD"):
-            return None if request.method == "DELETE" and not name else HTTPMethodNotAllowed(request=request)
+            raise Refusal(HTTPMethodNotAllowed(body="a view can only be read\n", request=request))
         request.acl = info.get("read_acl")
         if (authorize := request.environ.get("swift.authorize")) and (refusal := authorize(request)):
             return refusal
@@ -130,7 +137,7 @@ class _Source:
         self._definition = definition
 
     def complete(self) -> ViewDefinition:
-        """The definition with the names of columns, checked. SelectionError, MalformedRecordError, SourceError."""
+        """The definition with the names of columns, checked. SelectionError, MalformedRecordError, Refusal."""
         parts = shown(self._objects(), self._definition)
         first = next(parts, None)
         for _ in parts:
@@ -166,19 +173,16 @@ class _Source:
     def deliver(self, part: Part) -> Response:
         """The selected records of a part; 409 when its object has changed since it was listed."""
         path = self._object_path(part.name)
-        head = self._ask("HEAD", path)
-        if not part.is_of(head.headers.get("Etag", "")):
-            return HTTPConflict(body="the object has changed since it was listed\n", request=self._request)
-        headers = {
-            "Content-Type": MEDIA_TYPE,
-            "Etag": f"{part.etag}-{part.start}",
-            "Last-Modified": head.headers.get("Last-Modified", ""),
-        }
         if self._request.method == "HEAD":
-            return Response(headers={**headers, "Content-Length": str(part.size_claimed)}, request=self._request)
-        selection = self._definition.selection(part, int(head.headers["Content-Length"]))
-        body, source = self._records(path, selection, head)
-        return self._ranged(closing(body, source), headers, part.size_claimed)
+            head = self._of_listed("HEAD", path, part)
+            length = {"Content-Length": str(part.size_claimed)}
+            return Response(headers={**part.headers(head.headers), **length}, request=self._request)
+        try:
+            body, answer = self._records(path, part)
+        except (Refusal, MalformedRecordError):
+            self._of_listed("HEAD", path, part)  # a change says more than what came of it
+            raise
+        return self._ranged(closing(body, answer.app_iter), part.headers(answer.headers), part.size_claimed)
 
     def _ranged(self, body: Iterator[bytes], headers: dict[str, str], claimed: int) -> Response:
         wanted = self._request.range
@@ -191,18 +195,25 @@ class _Source:
             headers = {**headers, "Content-Range": f"bytes {first}-{claimed - 1}/{claimed}"}
         return Response(status=status, app_iter=closing(part_of(body, first, length), body), headers=headers)
 
-    def _records(self, path: str, selection: Selection, head: Response) -> tuple[Iterator[bytes], Any]:
-        """By the object server where it can, else here."""
-        segmented = "X-Static-Large-Object" in head.headers or "X-Object-Manifest" in head.headers
-        if not segmented:
-            answer = self._ask("GET", path, {SELECTION: selection.to_json()})
-            if answer.headers.get(SELECTED) == "yes":
-                return iter(answer.app_iter), answer.app_iter
-            close_if_possible(answer.app_iter)
-        answer = self._ask("GET", path, {"Range": f"bytes={first_byte(selection)}-"})
+    def _records(self, path: str, part: Part) -> tuple[Iterator[bytes], Response]:
+        """By the object server where it can, else here; and the source's answer that they are of."""
+        selection = self._definition.selection(part)
+        answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json()})
+        if answer.headers.get(SELECTED) == "yes":
+            return iter(answer.app_iter), answer
+        close_if_possible(answer.app_iter)
+        answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
         blocks = cooperative(selected(answer.app_iter, selection))
         first = next(blocks, b"")
-        return packed(chain([first], blocks)), answer.app_iter
+        return packed(chain([first], blocks)), answer
+
+    def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
+        """The answer of the object that was listed; Refusal with 409 when there is another one now."""
+        answer = self._ask(method, path, headers)
+        if not part.is_of(answer.headers.get("Etag", "")):
+            close_if_possible(answer.app_iter)
+            raise Refusal(HTTPConflict(body="the object has changed since it was listed\n", request=self._request))
+        return answer
 
     def _header(self, part: Part) -> tuple[str, ...]:
         answer = self._ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
@@ -235,7 +246,7 @@ class _Source:
         if answer.status_int == HTTPUnprocessableEntity().status_int:
             text = answer.body.decode(errors="replace")  # our own words
         close_if_possible(answer.app_iter)
-        raise SourceError(Response(status=answer.status_int, body=text, request=self._request))
+        raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Views]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -113,3 +114,24 @@ def test_bandwidth_is_shared_as_promised(first_seed: int) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         assert answer == assign(claims[::-1], capacity, floor), f"seed {seed}: the sequence of claims matters"
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_elastic_services_that_want_more_take_spare_only(first_seed: int) -> None:
+    """One tenant's elastic services come and can use whatever there is: nobody's promise is met less for that."""
+    for seed in range(first_seed, first_seed + PER_CASE):
+        chance = random.Random(seed)
+        claims, capacity, floor = random_case(chance)
+        active = [claim for claim in claims if claim.nodes]
+        if not active:
+            continue
+        # What its cores alone can use is more than is promised: what elastic ones add is beyond the promise.
+        grows = replace(chance.choice(active), demand=None)
+        cores = replace(grows, demand=(grows.slo or 0) + capacity.proxy // 10)
+        others = [claim for claim in claims if claim.key != grows.key]
+        without, beside = (assign([*others, one], capacity, floor) for one in (cores, grows))
+        assert beside.missed == without.missed, f"seed {seed}: a promise is missed for the sake of elastic services"
+        for claim in others:
+            owed = min(claim.slo or 0, claim.slo or 0 if claim.demand is None else claim.demand)
+            had, has = (sum(one.rates.get(claim.key, {}).values()) for one in (without, beside))
+            assert has >= min(owed, had), f"seed {seed}: {claim.key} has {has} of {owed}"

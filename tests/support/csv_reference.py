@@ -9,7 +9,8 @@ def fields_of(line: str, selection: Selection) -> list[str]:
     csv, fields, raw, quoted, at = selection.csv, [], "", False, 0
     while at < len(line):
         char, following = line[at], line[at + 1 : at + 2]
-        if quoted and ((char == csv.escape and following) or (char == csv.quote and following == csv.quote)):
+        escapes = char == csv.escape != csv.quote
+        if quoted and ((escapes and following) or (char == csv.quote and following == csv.quote)):
             raw, at = raw + char + following, at + 2
             continue
         if char == csv.quote and (quoted or raw == ""):

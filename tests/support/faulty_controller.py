@@ -12,12 +12,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 
 HANG_S = 60.0
+_DRIP_S = 0.02
 RICH = dict.fromkeys(("read_bytes_per_s", "write_bytes_per_s"), 10**12)
 POOR = dict.fromkeys(("promised_read_bytes_per_s", "promised_write_bytes_per_s"), 0)
 
 
 class FaultyController(ThreadingHTTPServer):
-    """`fault` is None, `down`, `slow`, `forgetful` (takes everything, keeps nothing) or `garbage`."""
+    """`fault` is None, `down`, `slow`, `endless` (comes byte by byte), `forgetful` (takes everything, keeps nothing) or
+    `garbage`."""
 
     daemon_threads = True
 
@@ -47,6 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "slow":
                 self.server.healed.wait(HANG_S)
                 self.close_connection = True
+            case "endless":
+                self._drip()
             case "garbage":
                 self._say(200, b'{"read_bytes_per_s": "much", "slos": [null]}')
             case "forgetful":
@@ -57,6 +61,15 @@ class _Handler(BaseHTTPRequestHandler):
                 self._say(found.status_code, found.content)
 
     do_GET = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815 - the base class wants these names
+
+    def _drip(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(10**9))
+        self.end_headers()
+        while not self.server.healed.wait(_DRIP_S):
+            self.wfile.write(b" ")
+            self.wfile.flush()
+        self.close_connection = True
 
     def _forgetful(self) -> tuple[int, bytes]:
         if self.command == "GET" and self.path == "/v1/capacity":

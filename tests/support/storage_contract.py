@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import BandwidthDemand, BandwidthSlo, View
+from storage_bridge.model import BandwidthDemand, BandwidthSlo, StorageRefusedError, View
 
 MB = 1_000_000
 
@@ -34,6 +34,16 @@ class StorageContract:
         assert dict(controller.slos()) == {"a": BandwidthSlo(None, 7 * MB), "b": BandwidthSlo(20 * MB)}
         controller.clear_slo("a")
         assert dict(controller.slos()) == {"b": BandwidthSlo(20 * MB)}
+
+    def test_an_slo_beyond_all_capacity_is_taken_or_the_one_before_stays(self, controller: StorageController) -> None:
+        before, much = BandwidthSlo(10 * MB, 5 * MB), BandwidthSlo(11 * MB, 10**6 * MB)
+        controller.set_slo("a", before)
+        refused = False
+        try:
+            controller.set_slo("a", much)
+        except StorageRefusedError:
+            refused = True
+        assert dict(controller.slos()) == {"a": before if refused else much}
 
     def test_calls_may_be_repeated(self, controller: StorageController) -> None:
         for _ in range(2):
@@ -67,6 +77,8 @@ class StorageContract:
         assert list(controller.views()) == [other]
 
     def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
-        assert "stranger" not in controller.achieved()
-        assert dict(controller.missed()) == {}
+        achieved = controller.achieved()
+        assert achieved is not None
+        assert "stranger" not in achieved
+        assert controller.missed() == {}
         assert list(controller.locality("swift2d://nothing.zoe/here")) == []

@@ -12,11 +12,11 @@ import httpx
 import sqlalchemy as sa
 import uvicorn
 
-from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
 from storage_bridge.controller.ledger import Ledger
-from storage_bridge.crystal import ControllerSettings
+from storage_bridge.line import ControllerSettings
 from storage_bridge.model import Achieved, BandwidthSlo, Missed, View, ViewSample
 from tests.support.waiting import until
 
@@ -38,6 +38,7 @@ class Served:
     made: list[View] = field(default_factory=list)
     removed: list[View] = field(default_factory=list)
     refuses: Refused | None = None
+    strangers: set[str] = field(default_factory=set)
     sampled: ViewSample = field(default_factory=lambda: SAMPLE)
 
     def make(self, view: View) -> None:
@@ -63,7 +64,7 @@ def served_controller(database_url: str) -> Iterator[Served]:
     served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine, ledger, now_s)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     works = Works(
-        capacity,
+        Promisable(capacity, lambda tenant: tenant not in served.strangers),
         lambda: served.achieved,
         lambda: served.missed,
         served.make,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +18,7 @@ _SERVER = """\
 [DEFAULT]
 bind_ip = 127.0.0.1
 bind_port = {port}
-workers = 0
+workers = {workers}
 swift_dir = {swift_dir}
 devices = {devices}
 mount_check = false
@@ -33,6 +35,14 @@ use = egg:swift#{kind}
 paste.filter_factory = storage_bridge.swift.object_pushdown:filter_factory
 """
 
+_FRAGMENTS = 3
+_ERASURE_CODED = """\
+policy_type = erasure_coding
+ec_type = liberasurecode_rs_vand
+ec_num_data_fragments = 2
+ec_num_parity_fragments = 1
+"""
+
 _PROXY = """\
 [DEFAULT]
 bind_ip = 127.0.0.1
@@ -45,7 +55,7 @@ log_name = {name}
 pipeline = {pipeline}
 [app:proxy-server]
 use = egg:swift#proxy
-account_autocreate = true
+{accounts}
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:gatekeeper]
@@ -71,6 +81,11 @@ location = {s3_region}
 use = egg:swift#slo
 [filter:dlo]
 use = egg:swift#dlo
+[filter:keymaster]
+use = egg:swift#keymaster
+encryption_root_secret = {root_secret}
+[filter:encryption]
+use = egg:swift#encryption
 [filter:zoe_views]
 paste.filter_factory = storage_bridge.swift.views:filter_factory
 [filter:zoe_bandwidth]
@@ -80,8 +95,8 @@ proxy_name = {name}
 {controller}
 """
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging {bandwidth}cache listing_formats bulk {s3}tempauth {views}"
-    "slo dlo proxy-logging proxy-server"
+    "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk {s3}tempauth {bandwidth}{views}"
+    "slo dlo {encryption}proxy-logging proxy-server"
 )
 
 
@@ -120,15 +135,24 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreConfiguration:
-    """What a store is like. `filters` False leaves our filters out, to compare with; `s3` lets it speak S3, too."""
+    """What a store is like. Workers are processes of the proxy and of each object server; 0: one that does not fork.
+
+    `filters` False leaves our filters out, to compare with; `s3` lets it speak S3, too. `encrypted`: what is on the
+    disks is, with a key made of the hash prefix. `erasure_coded`: objects are kept as two fragments of data and one of
+    parity, for which three nodes are needed. `autocreate` False: accounts are there once a reseller admin made them.
+    """
 
     users: Sequence[StoreUser]
     nodes: int = 2
     replicas: int = 2
     proxy_workers: int = 0
+    object_workers: int = 0
     filters: bool = True
     s3: bool = False
     filter_at_nodes: bool = True
+    encrypted: bool = False
+    erasure_coded: bool = False
+    autocreate: bool = True
     run_as: str | None = None
     controller: ControllerLine | None = None
 
@@ -137,7 +161,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
     """Write all files into `directory`; rings are made of `rings.json`."""
     (directory / "swift.conf").write_text(
         f"[swift-hash]\nswift_hash_path_prefix = {hash_prefix}\nswift_hash_path_suffix = zoe\n"
-        "[storage-policy:0]\nname = standard\ndefault = yes\n"
+        "[storage-policy:0]\nname = standard\ndefault = yes\n" + (_ERASURE_CODED if configuration.erasure_coded else "")
     )
     user = f"user = {configuration.run_as}" if configuration.run_as else ""
     for kind in KINDS:
@@ -147,6 +171,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
         for node, port in enumerate(ports.servers[kind], start=1):
             text = _SERVER.format(
                 port=port,
+                workers=configuration.object_workers if kind == "object" else 0,
                 swift_dir=directory,
                 devices=directory / "devices" / f"node{node}",
                 name=f"{kind}-{node}",
@@ -157,16 +182,19 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 pipeline=f"{filters}{kind}-server",
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
-    _write_proxy(directory, configuration, ports, user)
+    _write_proxy(directory, configuration, ports, user, hash_prefix)
     devices = {
         kind: [{"port": port, "device": f"d{node}"} for node, port in enumerate(ports.servers[kind], start=1)]
         for kind in KINDS
     }
-    rings = {"directory": str(directory), "replicas": configuration.replicas, "devices": devices}
+    replicas = dict.fromkeys(KINDS, configuration.replicas)
+    if configuration.erasure_coded:
+        replicas["object"] = _FRAGMENTS
+    rings = {"directory": str(directory), "replicas": replicas, "devices": devices}
     (directory / "rings.json").write_text(json.dumps(rings))
 
 
-def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str) -> None:
+def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str) -> None:
     line = configuration.controller
     users = (f"user_{u.account}_{u.name} = {' '.join((u.key, *u.groups))}" for u in configuration.users)
     text = _PROXY.format(
@@ -174,13 +202,16 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         workers=configuration.proxy_workers,
         swift_dir=directory,
         name=PROXY_NAME,
+        root_secret=base64.b64encode(hashlib.sha256(hash_prefix.encode()).digest()).decode(),
         s3_region=S3_REGION,
         pipeline=_PROXY_PIPELINE.format(
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
+            encryption="keymaster encryption " if configuration.encrypted else "",
         ),
         controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
+        accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",
         memcached=ports.memcached,
         users="\n".join(users),
         user=user,

@@ -16,22 +16,24 @@ import zmq
 
 from storage_bridge.model import BandwidthSlo
 from zoe_embedded.home import Account, write_private
-from zoe_embedded.ports import free_ports
+from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import PROXY_NAME, ControllerLine, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
 
 _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _LOOK_S = 0.1
+_STORY_CHARACTERS = 2000
 
 
 class ControllerSite:
-    """Keys, a token and ports, in a directory; made before the store, whose proxy is told of the line."""
+    """Keys, a token and ports, in a directory; made before the store, whose proxy is told of the line. Close it."""
 
     def __init__(self, directory: Path, token: str, store_account: Account | None) -> None:
         self._directory = directory
         self._server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
-        web, limits, usage = free_ports(3)
+        self._ports = HeldPorts(3)
+        web, limits, usage = self._ports.numbers
         keys = directory / "proxy.keys"
         keys.unlink(missing_ok=True)
         write_private(keys, b"\n".join((self._server[0], *proxy)).decode())
@@ -42,6 +44,10 @@ class ControllerSite:
         self.token_file = self._private("token", token)
         self.url = f"http://127.0.0.1:{web}"
         self._port = web
+
+    def close(self) -> None:
+        """Hold the ports no more."""
+        self._ports.close()
 
     @property
     def log(self) -> Path:
@@ -96,4 +102,5 @@ class ControllerSite:
                     return
             except httpx.TransportError:
                 time.sleep(_LOOK_S)
-        raise StoreError(f"the storage controller does not come up; see {self.log}")
+        story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
+        raise StoreError(f"the storage controller does not come up ({process.poll()}); {self.log}:\n{story}")

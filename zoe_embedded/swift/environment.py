@@ -10,9 +10,8 @@ from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE, make_readable, make_virtual_environment, shared_python
 
 _LOCK = CLONE / "requirements" / "swift.lock"
-_BRIDGE = CLONE / "storage_bridge"
-# What the servers need of the bridge: installed into their environment, as an operator would.
-_FILTERS = ("__init__.py", "model.py", "predicate.py", "swift")
+# What the servers need of ours: installed into their environment, as an operator would.
+_FILTERS = {"storage_bridge": ("__init__.py", "model.py", "swift"), "zoe_lib": ("__init__.py", "predicate.py")}
 
 
 def ensure_swift(home: Home) -> Path:
@@ -31,12 +30,13 @@ def ensure_swift(home: Home) -> Path:
 
 
 def _install_filters(directory: Path) -> None:
-    target = next(directory.glob("lib/python3*/site-packages")) / _BRIDGE.name
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
-    for name in _FILTERS:
-        source = _BRIDGE / name
-        if source.is_dir():
-            shutil.copytree(source, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, target / name)
+    packages = next(directory.glob("lib/python3*/site-packages"))
+    for package, names in _FILTERS.items():
+        shutil.rmtree(packages / package, ignore_errors=True)
+        (packages / package).mkdir()
+        for name in names:
+            source, target = CLONE / package / name, packages / package / name
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)

@@ -19,7 +19,7 @@ def build(plan: Path) -> None:
     """Write `<kind>.ring.gz` for every kind of server."""
     wanted = json.loads(plan.read_text())
     for kind, devices in wanted["devices"].items():
-        builder = RingBuilder(_PART_POWER, wanted["replicas"], 1)
+        builder = RingBuilder(_PART_POWER, wanted["replicas"][kind], 1)
         for number, device in enumerate(devices):
             place = {"region": 1, "zone": number + 1, "ip": "127.0.0.1", "weight": 100}
             builder.add_dev({"id": number, "port": device["port"], "device": device["device"], **place})

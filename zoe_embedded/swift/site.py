@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from storage_bridge.model import BandwidthSlo
@@ -37,12 +37,15 @@ def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
     account = home.server_account
     directory = home.path / "storage"
     make_directory(directory, 0o711 if home.by_root else 0o700)
-    controller = ControllerSite(directory, home.secret("storage-controller-token"), account)
     admin = StoreUser("controller", "controller", home.secret("swift-controller"), (".admin", ".reseller_admin"))
     user = StoreUser(FIRST_TENANT, FIRST_TENANT, home.secret("swift-default"))
     run_as = account.name if account is not None else None
-    configuration = StoreConfiguration([admin, user], nodes=1, replicas=1, run_as=run_as, controller=controller.line)
-    with ObjectStore(home, directory / "swift", configuration) as store:
+    with ExitStack() as undo:
+        token = home.secret("storage-controller-token")
+        controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
+        line = controller.line
+        configuration = StoreConfiguration([admin, user], nodes=1, replicas=1, run_as=run_as, controller=line)
+        store = undo.enter_context(ObjectStore(home, directory / "swift", configuration))
         settings = {
             "storage_url": controller.url,
             "storage_token_file": str(controller.token_file),
@@ -53,5 +56,5 @@ def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
         # The controller first: a master that does not find it lets applications read plainly.
         database_url = EmbeddedPostgres(home).start()
         upgrade(database_url)
-        with controller.serve(store, admin, database_url, rates), Stack(home, settings=settings) as stack:
-            yield Site(stack, store, user)
+        undo.enter_context(controller.serve(store, admin, database_url, rates))
+        yield Site(undo.enter_context(Stack(home, settings=settings)), store, user)

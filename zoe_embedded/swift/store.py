@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from zoe_embedded.home import Home, make_directory
-from zoe_embedded.ports import free_ports
+from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import KINDS, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
 
@@ -41,6 +41,7 @@ class ObjectStore:
         self.configuration = configuration
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._ports: Ports | None = None
+        self._held: HeldPorts | None = None
 
     @property
     def auth_url(self) -> str:
@@ -99,6 +100,9 @@ class ObjectStore:
                 process.kill()
                 process.wait()
         self._processes.clear()
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def restart(self, name: str) -> None:
         """Begin a server again that ended or was killed."""
@@ -118,23 +122,21 @@ class ObjectStore:
         nodes = range(1, self.configuration.nodes + 1)
         for node in nodes:
             (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
-        free = free_ports(2 + len(KINDS) * self.configuration.nodes)
-        servers = {kind: [free.pop() for _ in nodes] for kind in KINDS}
-        self._ports = Ports(free.pop(), free.pop(), servers)
+        self._held = HeldPorts(2 + len(KINDS) * self.configuration.nodes)
+        numbers = iter(self._held.numbers)
+        servers = {kind: [next(numbers) for _ in nodes] for kind in KINDS}
+        self._ports = Ports(next(numbers), next(numbers), servers)
         write(self.directory, self.configuration, self._ports, self._home.secret("swift-hash-prefix"))
         if account is not None:
             for path in [self.directory, *self.directory.glob("*.*"), *self.directory.glob("devices/**/")]:
                 os.chown(path, account.uid, account.gid)
-        builder = [str(environment / "bin" / "python"), str(Path(__file__).with_name("rings.py"))]
-        source = Path(builder[1]).read_text()
-        subprocess.run(
-            [builder[0], "-c", source, str(self.directory / "rings.json")], check=True, user=self._uid, group=self._gid
-        )
+        build = [*_script(environment, "rings.py"), str(self.directory / "rings.json")]
+        subprocess.run(build, check=True, user=self._uid, group=self._gid)
 
     def _begin(self, environment: Path, name: str, kind: str) -> None:
         program = environment / "bin" / f"swift-{kind}-server"
-        python = environment / "bin" / "python"
-        self._spawn(name, [str(python), str(program), str(self.directory / f"{name}.conf"), "-v"])
+        launch = _script(environment, "launch.py")
+        self._spawn(name, [*launch, str(program), str(self.directory / f"{name}.conf"), "-v"])
 
     def _spawn(self, name: str, command: list[str]) -> None:
         with (self.directory / f"{name}.log").open("ab") as log:
@@ -163,6 +165,11 @@ class ObjectStore:
                     f"{', '.join(checks)} does not answer:\n{self.log_of(next(iter(checks)))[-_STORY_BYTES:]}"
                 )
             time.sleep(_RETRY_S if checks else 0)
+
+
+def _script(environment: Path, name: str) -> list[str]:
+    """One of ours, by Swift's interpreter; as text, since the servers' account may not read our files."""
+    return [str(environment / "bin" / "python"), "-c", Path(__file__).with_name(name).read_text()]
 
 
 def _answers(port: int, proxy: bool) -> bool:

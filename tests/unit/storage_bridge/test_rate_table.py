@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage_bridge.swift.rate_table import RateTable, TableFullError
+from storage_bridge.swift.rate_table import RateTable, TableFullError, Turn, Use
 
 RATE = 1000.0
 NOW = 100.0
@@ -21,7 +21,7 @@ def table(tmp_path: Path) -> RateTable:
 def test_without_a_limit_nobody_waits_and_bytes_are_counted(table: RateTable) -> None:
     assert table.turn("acme", "get", 10**9, NOW).wait_s == 0
     assert table.turn("acme", "get", 10**9, NOW).wait_s == 0
-    assert table.totals() == {("acme", "get"): 2 * 10**9}
+    assert table.uses(NOW) == {("acme", "get"): Use(2 * 10**9, waits=False)}
 
 
 def test_pieces_follow_each_other_at_the_rate_after_a_burst(table: RateTable) -> None:
@@ -39,16 +39,52 @@ def test_accounts_and_directions_do_not_share(table: RateTable) -> None:
     assert table.turn("beta", "get", 10_000, NOW).wait_s == 0
 
 
-def test_another_rate_counts_at_once_and_frees_who_waits(table: RateTable) -> None:
+def test_another_rate_counts_at_once_and_what_was_spoken_for_stays_so(table: RateTable) -> None:
     table.set_rates({("acme", "get"): 1.0}, NOW)
     turns = [table.turn("acme", "get", 1000, NOW) for _ in range(2)]
-    assert turns[1].wait_s > 900
-    assert table.version("acme", "get") == turns[1].version
+    assert turns[1] == Turn(pytest.approx(999.5), 1.0, 1000)
     table.set_rates({("acme", "get"): RATE}, NOW)
-    assert table.version("acme", "get") > turns[1].version
-    assert table.turn("acme", "get", 1, NOW).wait_s == 0
+    assert table.left_s("acme", "get", turns[1].place, NOW + 0.5) == pytest.approx(0.4995)
+    assert table.turn("acme", "get", 1, NOW).wait_s == pytest.approx(1.9995)
     table.set_rates({}, NOW)
+    assert table.left_s("acme", "get", turns[1].place, NOW + 0.5) == 0
     assert [table.turn("acme", "get", 10**6, NOW).wait_s for _ in range(2)] == [0, 0]
+
+
+def test_who_waits_when_the_rate_falls_waits_by_the_new_one_and_in_the_same_order(table: RateTable) -> None:
+    """Also whose time would have come before it looks again: else those behind would wait for bytes that have moved."""
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    turns = [table.turn("acme", "get", 100, NOW) for _ in range(8)]
+    assert [turn.wait_s for turn in turns[-3:]] == pytest.approx([0, 0.1, 0.2])
+    table.set_rates({("acme", "get"): 10.0}, NOW)
+    left = [table.left_s("acme", "get", turn.place, NOW + 0.25) for turn in turns[-2:]]
+    assert left == pytest.approx([9.75, 19.75])
+    assert table.turn("acme", "get", 100, NOW + 0.25).wait_s == pytest.approx(29.75)
+
+
+def test_who_waits_is_told_until_its_last_turn(table: RateTable) -> None:
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    table.turn("acme", "get", 500, NOW)
+    assert table.uses(NOW) == {("acme", "get"): Use(500, waits=False)}
+    table.turn("acme", "get", 500, NOW)
+    assert table.uses(NOW + 0.4) == {("acme", "get"): Use(1000, waits=True)}
+    assert table.uses(NOW + 0.5) == {("acme", "get"): Use(1000, waits=False)}
+
+
+def test_who_was_not_held_has_no_burst_saved_when_it_is(table: RateTable) -> None:
+    table.turn("acme", "get", 10**6, NOW)
+    table.set_rates({("acme", "get"): RATE}, NOW)
+    assert [table.turn("acme", "get", 500, NOW).wait_s for _ in range(2)] == pytest.approx([0, 0.5])
+
+
+def test_whom_no_limit_names_may_what_others_may_from_the_first_byte_on(table: RateTable) -> None:
+    table.turn("known", "get", 1, NOW)
+    table.set_rates({("acme", "get"): RATE}, NOW, {"get": RATE / 2, "put": RATE / 4})
+    for account, direction, rate in (("known", "get", RATE / 2), ("new", "get", RATE / 2), ("new", "put", RATE / 4)):
+        assert table.turn(account, direction, 1, NOW).rate == rate
+    assert [table.turn("newer", "get", 250, NOW).wait_s for _ in range(3)] == pytest.approx([0, 0, 0.5])
+    table.set_rates({}, NOW)
+    assert table.turn("newest", "get", 10**9, NOW).rate == 0
 
 
 def _take(path: Path, pieces: int) -> None:
@@ -68,7 +104,7 @@ def test_processes_share_one_pace(tmp_path: Path) -> None:
     for worker in workers:
         worker.join(60)
         assert worker.exitcode == 0
-    assert table.totals() == {("acme", "get"): 20_000}
+    assert table.uses(NOW) == {("acme", "get"): Use(20_000, waits=True)}
     # 20,000 bytes were given their time, in whichever process; allowed were two bursts of half a second.
     assert table.turn("acme", "get", 10, NOW).wait_s == pytest.approx(19.5, abs=0.51)
 

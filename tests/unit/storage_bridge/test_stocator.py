@@ -48,6 +48,11 @@ def test_properties_for_s3a() -> None:
         "spark.hadoop.fs.s3a.endpoint": "http://s3:9000",
         "spark.hadoop.fs.s3a.path.style.access": "true",
         "spark.hadoop.hadoop.tmp.dir": "${env.TMPDIR:-/tmp}",
+        "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": (
+            "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory"
+        ),
+        "spark.sql.parquet.output.committer.class": "org.apache.spark.internal.io.cloud.BindingParquetOutputCommitter",
+        "spark.sql.sources.commitProtocolClass": "org.apache.spark.internal.io.cloud.PathOutputCommitProtocol",
     }
 
 

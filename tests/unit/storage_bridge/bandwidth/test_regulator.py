@@ -93,3 +93,38 @@ def test_what_is_promised_beyond_the_capacity_is_told() -> None:
     one = regulator(n=100)
     one.epoch(0, [report("n", 0, x=None)], {X: 130})
     assert one.missed == {X: 30}
+
+
+def test_who_comes_back_soon_is_remembered_by_what_it_could_use() -> None:
+    one = Regulator(Capacity(1000, {"n": 1000}), Settings(floor=0, linger_s=10))
+    one.epoch(0, [report("n", 0, x=None, y=None)], {})
+    one.epoch(1, [report("n", 1, x=500.0, y=500.0)], {})
+    one.epoch(2, [report("n", 2, y=500.0)], {})
+    one.epoch(3, [report("n", 3, x=50.0, y=900.0)], {})  # it began just before this report
+    assert one.limits == {(X, "n"): 500, (Y, "n"): 500}
+
+
+def test_a_limit_waits_for_whoever_is_promised_something_and_for_newcomers() -> None:
+    one = regulator(n=1000)
+    one.epoch(0, [report("n", 0)], {X: 600})
+    assert (one.newcomers, one.standing) == ({"n": 1000}, {(X, "n"): 1000})
+    one.epoch(1, [report("n", 1, y=None)], {X: 300})
+    assert (one.newcomers, one.standing) == ({"n": 500}, {(X, "n"): 800})
+    one.epoch(2, [report("n", 2, x=None, y=500.0)], {X: 300})
+    assert (one.newcomers, one.standing) == ({"n": 233}, {})
+    one.epoch(20, [], {X: 300})
+    assert one.standing == {}  # the node is silent: what it holds fades
+    assert one.newcomers == {"n": 233}
+
+
+def test_what_a_tenant_would_get_follows_its_promise_and_who_is_there_and_not_what_it_uses_now() -> None:
+    one = regulator(n=1000)
+    assert one.attainable(X, None) is None
+    one.epoch(0, [report("n", 0)], {})
+    assert one.attainable(X, None) == 1000
+    one.epoch(1, [report("n", 1, x=None, y=None)], {})
+    one.epoch(2, [report("n", 2, x=10.0, y=500.0)], {})
+    assert one.limits[X, "n"] < 100
+    assert one.attainable(X, None) == 500
+    assert one.attainable(X, 800) == 900
+    assert one.attainable(("new", Traffic.READ), 200) > one.attainable(("new", Traffic.READ), None) > 400  # type: ignore[operator]

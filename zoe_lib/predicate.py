@@ -1,4 +1,4 @@
-"""The `where` of a pushdown: parsed once, carried as JSON, evaluated by the store. Standard library only.
+"""The `where` of a pushdown: descriptions are checked with it, and Swift's filters evaluate it. Standard library only.
 
     where      = and-list { "or" and-list }          and-list = term { "and" term }
     term       = "not" term | "(" where ")" | test

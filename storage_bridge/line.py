@@ -1,0 +1,119 @@
+"""The way to a storage controller over HTTP: calls that answer in time and make sense, or fail in one way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import httpx
+
+from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
+
+_NOT_FOUND = 404
+_ANSWER_BYTES_MAX = 64 * 2**20
+_NEVER = object()
+Clock = Callable[[], float]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSettings:
+    """Where the controller is and how it is spoken to.
+
+    owner: marks what is ours. capacity: what a controller can promise that cannot tell. After `failures_max` failures
+    in a row nothing is asked for `rest_s` seconds, so that one that is away costs no time-outs.
+    """
+
+    url: str
+    token: str
+    owner: str
+    capacity: BandwidthSlo = field(default_factory=BandwidthSlo)
+    timeout_s: float = 2.0
+    attempts: int = 2
+    lease_s: float = 120.0
+    failures_max: int = 3
+    rest_s: float = 5.0
+
+
+class Line:
+    """Calls that answer in time or raise StorageUnavailableError; all calls are idempotent, so they may be repeated."""
+
+    def __init__(self, settings: ControllerSettings, clock: Clock = time.monotonic) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._failures = 0
+        self._rests_until_s = 0.0
+        headers = {"X-Auth-Token": settings.token, "User-Agent": "zoe"}
+        # Looks are seconds apart: a connection that is kept would mostly be found dead.
+        fresh = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(base_url=settings.url, headers=headers, timeout=settings.timeout_s, limits=fresh)
+
+    @property
+    def resting(self) -> bool:
+        """Whether nothing is asked for a while, since too much failed."""
+        return self._clock() < self._rests_until_s
+
+    def ask(self, method: str, path: str, json: object = None, absent: object = _NEVER) -> Any:
+        """The answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
+        if self.resting:
+            raise StorageUnavailableError("the storage controller did not answer lately and is left alone for a while")
+        story = ""
+        for _ in range(self._settings.attempts):
+            try:
+                answer = self._whole(method, path, json)
+            except httpx.HTTPError as error:
+                story = f"{method} {path}: {error or type(error).__name__}"
+                continue
+            if answer.status_code == _NOT_FOUND and absent is not _NEVER:
+                self._failures = 0
+                return absent
+            if answer.is_success:
+                self._failures = 0
+                return self._read(answer)
+            story = f"{method} {path} answers {answer.status_code}: {answer.text[:200]}"
+            if answer.is_client_error:
+                self._failures = 0
+                raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}")
+        self._failures += 1
+        if self._failures >= self._settings.failures_max:
+            self._rests_until_s = self._clock() + self._settings.rest_s
+        raise StorageUnavailableError(story)
+
+    def _whole(self, method: str, path: str, json: object) -> httpx.Response:
+        """The answer with all of its body. The client's own time-out begins anew with each byte that comes."""
+        ends_s = time.monotonic() + self._settings.timeout_s
+        with self._http.stream(method, path, json=json) as answer:
+            body = bytearray()
+            for chunk in answer.iter_bytes():
+                body += chunk
+                if time.monotonic() > ends_s or len(body) > _ANSWER_BYTES_MAX:
+                    raise httpx.ReadTimeout("the answer does not come to an end")
+            return httpx.Response(answer.status_code, content=bytes(body), request=answer.request)
+
+    def _read(self, answer: httpx.Response) -> Any:
+        if not answer.content:
+            return None
+        try:
+            return answer.json()
+        except ValueError:
+            raise StorageUnavailableError(f"{answer.url} answers no JSON") from None
+
+
+def _said(answer: httpx.Response) -> str:
+    """What a refusal says: its `error`, as our own controller writes it, a bare string, or whatever is there."""
+    try:
+        told = answer.json()
+    except ValueError:
+        return answer.text
+    said = told.get("error") if isinstance(told, dict) else told
+    return said if isinstance(said, str) else answer.text
+
+
+def understood(look: Callable[[], T]) -> T:
+    """What was told, made ours; StorageUnavailableError when it makes no sense."""
+    try:
+        return look()
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise StorageUnavailableError(f"the storage controller's answer makes no sense: {error}") from None

@@ -1,0 +1,103 @@
+"""Our own controller, by its extensions under `/v1/`. All that is ours there holds by a lease that each look renews."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
+
+from storage_bridge.dialects import places
+from storage_bridge.line import ControllerSettings, Line, understood
+from storage_bridge.model import (
+    Achieved,
+    BandwidthDemand,
+    BandwidthSlo,
+    Feasibility,
+    Missed,
+    StorageCapacity,
+    View,
+    ViewSample,
+)
+
+
+class OwnController:
+    """Our own controller, by its extensions: exact rates, leases, views."""
+
+    def __init__(self, line: Line, settings: ControllerSettings) -> None:
+        self._line = line
+        self._lease = {"lease_s": settings.lease_s}
+        self._mine = f"/v1/owners/{quote(settings.owner, safe='')}"
+
+    def capacity(self) -> StorageCapacity:
+        """What it can move and has promised."""
+        return understood(lambda: StorageCapacity(**self._line.ask("GET", "/v1/capacity")))
+
+    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+        """Whether it would fit."""
+        return understood(lambda: Feasibility(**self._line.ask("POST", "/v1/feasible", asdict(demand.slo))))
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """Ours; looking renews the lease of all that is ours."""
+        self._line.ask("PUT", f"{self._mine}/lease", self._lease)
+        told = self._line.ask("GET", f"{self._mine}/slos")
+        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in told.items()})
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put a tenant's SLO in force."""
+        self._line.ask("PUT", f"{self._mine}/slos/{quote(tenant, safe='')}", asdict(slo) | self._lease)
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove a tenant's SLO."""
+        self._line.ask("DELETE", f"{self._mine}/slos/{quote(tenant, safe='')}")
+
+    def views(self) -> Sequence[View]:
+        """Ours."""
+        told = self._line.ask("GET", f"{self._mine}/views")
+        return understood(lambda: [View(**{**row, "columns": tuple(row["columns"])}) for row in told])
+
+    def create_view(self, view: View) -> None:
+        """Make a view."""
+        wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
+        self._line.ask("PUT", f"{self._mine}/views/{quote(view.id, safe='')}", wanted | self._lease)
+
+    def sample(self, view_id: str) -> ViewSample:
+        """What a part of a view's source takes to read, as the controller measures it now."""
+        told = self._line.ask("POST", f"{self._mine}/views/{quote(view_id, safe='')}/sample")
+        return understood(lambda: _sample(told))
+
+    def drop_view(self, view_id: str) -> None:
+        """Remove a view."""
+        self._line.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
+
+    def achieved(self) -> Mapping[str, Achieved]:
+        """What each tenant got lately."""
+        told = self._line.ask("GET", "/v1/achieved")
+        return understood(lambda: {tenant: Achieved(**rates) for tenant, rates in told.items()})
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs cannot be met."""
+        told = self._line.ask("GET", "/v1/missed")
+        return understood(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
+
+    def resting(self) -> bool:
+        """Whether it is left alone for a while."""
+        return self._line.resting
+
+    def locality(self, uri: str) -> Sequence[str]:
+        """The nodes that Swift names for an object; none when it cannot say."""
+        return places(self._line, uri)
+
+
+def _sample(told: Mapping[str, Any]) -> ViewSample:
+    rate = told["rate_bytes_per_s"]
+    return ViewSample(
+        source_bytes=int(told["source_bytes"]),
+        sampled_bytes=int(told["sampled_bytes"]),
+        delivered_bytes=int(told["delivered_bytes"]),
+        selected_bytes=int(told["selected_bytes"]),
+        plain_s=float(told["plain_s"]),
+        view_s=float(told["view_s"]),
+        rate_bytes_per_s=None if rate is None else int(rate),
+        columns=tuple(str(name) for name in told["columns"]),
+    )

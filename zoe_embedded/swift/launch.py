@@ -1,0 +1,24 @@
+"""Runs a server of Swift, by the interpreter of its environment: `<program> <configuration> ...`.
+
+Swift reads storage policies when it is imported, of /etc/swift; those of another directory have to be read again.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+from swift.common import storage_policy, utils
+
+
+def launch(program: str, configuration: str) -> None:
+    """As the program itself, with the policies beside its configuration."""
+    utils.set_swift_dir(str(Path(configuration).parent))
+    storage_policy.reload_storage_policies()
+    runpy.run_path(program, run_name="__main__")
+
+
+if __name__ == "__main__":
+    sys.argv = sys.argv[1:]
+    launch(sys.argv[0], sys.argv[1])
