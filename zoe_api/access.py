@@ -20,6 +20,12 @@ from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+# Sent by POST for the size of what is asked; they change nothing, so that the audit log has no use for them.
+_QUESTIONS = frozenset(
+    {"validate_description", "plan_application", "convert_description", "fill_form", "try_policy", "replay_journal"}
+)
+# These put the entry into the transaction of the change itself; it is written alone when there is none.
+_AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution"})
 
 
 def principal(
@@ -27,12 +33,17 @@ def principal(
 ) -> Principal:
     """Who is asking, by token or by the cookie of a session; 401 for everybody else.
 
-    Whoever asks for a change is written down before anything is done, and what came of it afterwards.
+    Whoever asks for a change is written down before anything is done or with it, and what came of it afterwards.
     """
     store: Store = request.app.state.services.store
     who = _by_token(store, credentials.credentials) if credentials else _by_session(store, request)
-    if request.method not in _SAFE_METHODS:
-        request.state.audit_id = store.add_audit(_entry(who, request))
+    action = request.scope["route"].name
+    if request.method not in _SAFE_METHODS and action not in _QUESTIONS:
+        asked = entry(who, request, action)
+        if action in _AUDITED_WITH_THE_CHANGE:
+            request.state.audit = asked
+        else:
+            request.state.audit_id = store.add_audit(asked)
     return who
 
 
@@ -86,12 +97,13 @@ def _by_session(store: Store, request: Request) -> Principal:
     return who
 
 
-def _entry(who: Principal, request: Request) -> AuditEntry:
+def entry(who: Principal, request: Request, action: str) -> AuditEntry:
+    """What is written down of a change before it is made."""
     return AuditEntry(
         at_s=time.time(),
         user=who.user,
         tenant=who.tenant,
-        action=request.scope["route"].name,
+        action=action,
         target=request.url.path,
         request_id=request.state.request_id,
         by=who.token_id or "session",

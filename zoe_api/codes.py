@@ -22,6 +22,9 @@ class Code(StrEnum):
     BAD_SIGN_IN = "bad_sign_in"
     TOO_MANY_SIGN_INS = "too_many_sign_ins"
     NO_MEMBERSHIP = "no_membership"
+    SIGN_IN_FAILED = "sign_in_failed"
+    SIGN_IN_REFUSED = "sign_in_refused"
+    PROVIDER_UNAVAILABLE = "provider_unavailable"
     OWN_ACCOUNT = "own_account"
     ONE_TENANT = "one_tenant"
     QUOTA_EXCEEDED = "quota_exceeded"
@@ -66,6 +69,9 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.BAD_SIGN_IN: (401, "The user or the password is wrong"),
     Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from there"),
     Code.NO_MEMBERSHIP: (403, "You are no member of that tenant"),
+    Code.SIGN_IN_FAILED: (401, "The sign-in did not come to an end: begin again"),
+    Code.SIGN_IN_REFUSED: (403, "You are known there, and may not sign in here"),
+    Code.PROVIDER_UNAVAILABLE: (502, "Who should say who you are cannot be asked now"),
     Code.OWN_ACCOUNT: (409, "You cannot do that to yourself"),
     Code.ONE_TENANT: (409, "The local back-end is for one tenant"),
     Code.QUOTA_EXCEEDED: (429, "Your tenant's quota of executions is used up"),

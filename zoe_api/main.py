@@ -14,7 +14,7 @@ from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from zoe_api import openapi, problems
+from zoe_api import lite, openapi, problems
 from zoe_api.apps.door import AppsDoor
 from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
@@ -28,16 +28,20 @@ from zoe_api.routers import (
     events,
     executions,
     logs,
+    oidc,
     people,
     ports,
     session,
     storage,
+    use,
 )
 from zoe_api.stream import JournalNews
+from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
 
@@ -52,9 +56,11 @@ ROUTERS = tuple(
         descriptions,
         people,
         session,
+        oidc,
         administration,
         credentials,
         storage,
+        use,
     )
 )
 """All that is under the prefix of the API."""
@@ -75,7 +81,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         version=version("zoe-analytics"),
         description="Analytics as a service: a scheduler that knows storage.",
         lifespan=lifespan,
-        docs_url="/api/docs",
+        docs_url=None,  # that page and its files are of the web UI; the framework's come from a CDN
         redoc_url=None,
         redirect_slashes=False,
         openapi_url=f"{PREFIX}/openapi.json",
@@ -85,10 +91,12 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
+    app.mount("/lite", lite.application(app.state.services))
     _add_health(app)
+    app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
-    app.add_middleware(OriginDoor, prefix=PREFIX)
-    app.add_middleware(RequestContext, end_audit=lambda entry, status: _end_audit(store, entry, status))
+    app.add_middleware(OriginDoor, prefixes=(PREFIX, "/lite"))
+    app.add_middleware(RequestContext, audit=_Audit(store))
     openapi.install(app)
     lifetime_s = settings.session_lifetime_s
     app.add_middleware(AppsDoor, domain=settings.apps_domain, store=store, master=master, lifetime_s=lifetime_s)
@@ -114,10 +122,19 @@ def _add_health(app: FastAPI) -> None:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
-def _end_audit(store: Store, entry_id: int, status: int) -> None:
-    """An entry whose end cannot be written is left open, as after a crash; what was answered stands."""
-    with suppress(StoreUnavailable):
-        store.end_audit(entry_id, status)
+class _Audit:
+    """What cannot be written is left open, as after a crash; what was answered stands."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def end(self, entry_id: int, status: int) -> None:
+        with suppress(StoreUnavailable):
+            self._store.end_audit(entry_id, status)
+
+    def add(self, entry: AuditEntry) -> None:
+        with suppress(StoreUnavailable):
+            self._store.add_audit(entry)
 
 
 def _works(check: Callable[[], object]) -> str:

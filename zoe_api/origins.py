@@ -16,13 +16,13 @@ _LONE = ("cross-site", "same-site")
 class OriginDoor:
     """ASGI middleware: whoever names an origin must name this one. Programs name none and pass."""
 
-    def __init__(self, app: ASGIApp, prefix: str) -> None:
+    def __init__(self, app: ASGIApp, prefixes: tuple[str, ...]) -> None:
         self._app = app
-        self._prefix = prefix
+        self._prefixes = prefixes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] == "http" and scope["path"].startswith(self._prefix) and foreign(Headers(scope=scope)):
+        if scope["type"] == "http" and scope["path"].startswith(self._prefixes) and foreign(Headers(scope=scope)):
             refusal = problem_response(problem(Code.FOREIGN_ORIGIN, path=scope["path"]))
             await refusal(scope, receive, send)
         else:

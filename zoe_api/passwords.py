@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -12,33 +15,46 @@ from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_lib.store.base import NotFound, Store
 
+T = TypeVar("T")
 LENGTH_MIN, LENGTH_MAX = 10, 1000
 # Per user and address ten guesses, per address a hundred in five minutes: a stranger cannot lock a user out from
 # elsewhere, and a thousand names cannot be tried from one place.
 FAILURES_WITHIN_S = 300.0
 FAILURES_OF_PAIR_MAX = 10
 FAILURES_OF_ADDRESS_MAX = 100
-_hasher = PasswordHasher()
-# Verified when there is no such user, so that the time of an answer does not tell who exists.
-_NOBODYS = _hasher.hash("nobody's password")
+hasher = PasswordHasher()
+"""With the library's parameters, which follow RFC 9106."""
 
 
 def hashed(password: str) -> str:
     """What is kept of a password."""
-    return _hasher.hash(password)
+    return hasher.hash(password)
+
+
+@cache
+def _nobodys(_of: PasswordHasher) -> str:
+    """Verified when there is no such user, so that the time of an answer does not tell who exists."""
+    return hasher.hash("nobody's password")
 
 
 def verify(store: Store, user: str, password: str, address: str) -> None:
     """Return when that is the user's password; 401 when it is not, 429 after too many failures."""
+    guess(store, user, address, lambda: _right(store, user, password) or None)
+
+
+def guess(store: Store, user: str, address: str, check: Callable[[], T | None]) -> T:
+    """What a check of a password tells; None is a wrong one: 401, and 429 after too many of them."""
     pair, place = _key(f"{address} {user}"), _key(address)
     now_s = time.time()
     failures = store.failures([pair, place], now_s - FAILURES_WITHIN_S)
     if failures.get(pair, 0) >= FAILURES_OF_PAIR_MAX or failures.get(place, 0) >= FAILURES_OF_ADDRESS_MAX:
         raise ApiProblem(Code.TOO_MANY_SIGN_INS, f"try again in {FAILURES_WITHIN_S / 60:.0f} minutes")
-    if not _right(store, user, password):
+    told = check()
+    if told is None:
         for key in (pair, place):
             store.add_failure(key, now_s)
         raise ApiProblem(Code.BAD_SIGN_IN)
+    return told
 
 
 def _right(store: Store, user: str, password: str) -> bool:
@@ -48,7 +64,7 @@ def _right(store: Store, user: str, password: str) -> bool:
         found = None
     known = found is not None and found.password_hash is not None and not found.disabled
     try:
-        _hasher.verify((found.password_hash if found else None) or _NOBODYS, password)
+        hasher.verify((found.password_hash if found else None) or _nobodys(hasher), password)
     except (VerificationError, InvalidHashError):
         return False
     return known

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
 from uuid import uuid4
 
 import structlog
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from zoe_api import metrics
 from zoe_api.codes import Code
 from zoe_api.problems import problem, problem_response
+from zoe_lib.store.people import AuditEntry
 
 log = structlog.get_logger(__name__)
 
@@ -21,12 +23,24 @@ PREFIX = "/api/v1"
 _REQUEST_ID_MAX = 64
 
 
+class Audit(Protocol):
+    """Where what came of a change is written down."""
+
+    def end(self, entry_id: int, status: int) -> None:
+        """An entry that was written before the change."""
+        ...
+
+    def add(self, entry: AuditEntry) -> None:
+        """One of a change that was not made."""
+        ...
+
+
 class RequestContext:
     """ASGI middleware. It passes streams through as they come, which middlewares made of functions do not."""
 
-    def __init__(self, app: ASGIApp, end_audit: Callable[[int, int], None]) -> None:
+    def __init__(self, app: ASGIApp, audit: Audit) -> None:
         self._app = app
-        self._end_audit = end_audit
+        self._audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -35,7 +49,7 @@ class RequestContext:
             return
         request_id = _request_id(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
-        head = _Head(scope, request_id, send, self._end_audit)
+        head = _Head(scope, request_id, send, self._audit)
         with structlog.contextvars.bound_contextvars(request=request_id):
             try:
                 await self._app(scope, receive, head.send)
@@ -49,8 +63,8 @@ class RequestContext:
 class _Head:
     """Sees the head of the answer pass."""
 
-    def __init__(self, scope: Scope, request_id: str, send: Send, end_audit: Callable[[int, int], None]) -> None:
-        self._end_audit = end_audit
+    def __init__(self, scope: Scope, request_id: str, send: Send, audit: Audit) -> None:
+        self._audit = audit
         self._scope = scope
         self._request_id = request_id
         self._send = send
@@ -63,9 +77,11 @@ class _Head:
             self.sent = True
             MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
             self._count(message["status"])
-            entry_id = self._scope["state"].get("audit_id")
-            if entry_id is not None:
-                await run_in_threadpool(self._end_audit, entry_id, message["status"])
+            state = self._scope["state"]
+            if state.get("audit_id") is not None:
+                await run_in_threadpool(self._audit.end, state["audit_id"], message["status"])
+            elif state.get("audit") is not None:
+                await run_in_threadpool(self._audit.add, replace(state["audit"], status=message["status"]))
         await self._send(message)
 
     def _count(self, status: int) -> None:
@@ -84,8 +100,11 @@ def _request_id(given: str) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """The template of the path: its values would make a series each."""
+    """The template of the path: its values would make a series each. Others than the API's say what they are."""
+    if "route" in scope["state"]:
+        return str(scope["state"]["route"])
     template = getattr(scope.get("route"), "path", None)
     if template is None:
         return "unknown"
-    return f"{PREFIX}{template}" if scope["path"].startswith(f"{PREFIX}/") else template
+    mounted_at = scope.get("root_path", "").removeprefix(scope.get("app_root_path", ""))
+    return f"{PREFIX if scope['path'].startswith(f'{PREFIX}/') else mounted_at}{template}"

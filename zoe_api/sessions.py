@@ -10,9 +10,10 @@ import time
 from fastapi import Request, Response
 
 from zoe_api.codes import Code
+from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_lib.store.base import Store
-from zoe_lib.store.people import Session
+from zoe_lib.store.people import Principal, Session
 
 CSRF_HEADER = "X-CSRF-Token"
 _PLAIN, _SECURE = "zoe-session", "__Host-zoe-session"
@@ -27,6 +28,16 @@ def begin(store: Store, request: Request, response: Response, user: str, tenant:
         _cookie(request), secret, max_age=round(lifetime_s), secure=_secure(request), httponly=True, samesite="lax"
     )
     return secret
+
+
+def enter(its: Services, request: Request, response: Response, user: str, tenant: str | None) -> tuple[str, Principal]:
+    """Sign a user in to that tenant, or to the first of the own ones, instead of who was; 403 without membership."""
+    chosen = next((one for one in its.store.memberships(user=user) if tenant in (None, one.tenant)), None)
+    if chosen is None:
+        raise ApiProblem(Code.NO_MEMBERSHIP)
+    end(its.store, request, response)
+    secret = begin(its.store, request, response, chosen.user, chosen.tenant, its.settings.session_lifetime_s)
+    return secret, Principal.of(chosen.user, chosen.tenant, chosen.role)
 
 
 def end(store: Store, request: Request, response: Response) -> None:
@@ -52,10 +63,14 @@ def csrf_token(secret: str) -> str:
     return hmac.new(secret.encode("utf-8", "replace"), b"csrf", hashlib.sha256).hexdigest()
 
 
+def csrf_right(given: str, secret: str) -> bool:
+    """Whether that is the token of the session."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), csrf_token(secret).encode())
+
+
 def check_csrf(request: Request, secret: str) -> None:
     """403 unless the request says the token."""
-    given = request.headers.get(CSRF_HEADER, "").encode("latin-1", "replace")
-    if not hmac.compare_digest(given, csrf_token(secret).encode()):
+    if not csrf_right(request.headers.get(CSRF_HEADER, ""), secret):
         raise ApiProblem(Code.CSRF_TOKEN_MISSING, hint=f"GET /api/v1/session tells it; send it as {CSRF_HEADER}")
 
 

@@ -7,10 +7,11 @@ import tomllib
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from zoe_lib.file_settings import FileSettings
+from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 Ulimit = Literal["core", "data", "fsize", "memlock", "nofile", "nproc", "stack"]
 
@@ -69,6 +70,15 @@ class Settings(FileSettings):
     )
     session_lifetime_s: float = Field(default=12 * 3600.0, gt=0, description="How long a browser stays signed in.")
 
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^/]+$",
+        description="How browsers reach the API, for OpenID Connect; none: as each of them asked.",
+    )
+    oidc: dict[str, OidcSettings] = Field(default={}, description="OpenID Connect providers by name.")
+    ldap: dict[str, LdapSettings] = Field(default={}, description="LDAP directories by name.")
+    sign_in_roles: list[RoleRule] = Field(default=[], description="What users of those may do here.")
+
     master_endpoint: str = Field(
         default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."
     )
@@ -85,8 +95,10 @@ class Settings(FileSettings):
         default_factory=lambda: f"{os.uname().nodename}:{os.getpid()}",
         description="How this master calls itself in `zoe status`; default: host and process id.",
     )
-    usage_interval_s: float = Field(default=5.0, gt=0, description="Pause between samples of usage.")
-    retention_s: float = Field(default=90 * 86400.0, gt=0, description="How long ended executions are kept.")
+    usage_interval_s: float = Field(default=5.0, gt=0, description="Pause between samples of usage and bandwidth.")
+    retention_s: float = Field(
+        default=90 * 86400.0, gt=0, description="How long ended executions are kept, and samples of bandwidth."
+    )
 
     replay_s_max: float = Field(default=300.0, gt=0, description="How long `zoe replay` may take.")
     replay_cpu_s_max: int = Field(default=240, gt=0, description="Most CPU time of a replay, in seconds.")
@@ -194,6 +206,16 @@ class Settings(FileSettings):
     crash_signal: Literal["SIGKILL", "SIGSTOP"] = Field(
         default="SIGKILL", description="For tests: what it does to itself at that step; SIGSTOP is a pause."
     )
+
+    @model_validator(mode="after")
+    def _check_providers(self) -> Settings:
+        names = [*self.oidc, *self.ldap]
+        if "local" in names or len(set(names)) != len(names):
+            raise ValueError("providers need names of their own, other than `local`")
+        unknown = {rule.provider for rule in self.sign_in_roles} - set(names)
+        if unknown:
+            raise ValueError(f"sign_in_roles names providers that are not there: {', '.join(sorted(unknown))}")
+        return self
 
     @classmethod
     def from_file(cls, path: Path) -> Settings:

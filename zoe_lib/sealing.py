@@ -11,7 +11,9 @@ import os
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_FILE = "credentials.key"
 _KEY_BITS = 256
@@ -31,10 +33,7 @@ class Seal:
     @classmethod
     def of(cls, keys_dir: Path) -> Seal:
         """With the key of an installation, made where there is none; API and master share the directory."""
-        path = keys_dir / KEY_FILE
-        if not path.exists():
-            _make(path)
-        return cls(bytes.fromhex(path.read_text()))
+        return cls(_key(keys_dir))
 
     def sealed(self, secret: str, *belongs_to: str) -> bytes:
         """The secret, readable only by the key, and only for the same thing."""
@@ -47,6 +46,18 @@ class Seal:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(belongs_to)).decode()
         except (InvalidTag, ValueError):
             raise CannotOpen(f"what is kept for {' '.join(belongs_to)} cannot be opened by this key") from None
+
+
+def derived_key(keys_dir: Path, purpose: str) -> bytes:
+    """Another key of 32 bytes, made of the installation's for one purpose (HKDF with SHA-256, RFC 5869)."""
+    return HKDF(hashes.SHA256(), _KEY_BITS // 8, None, purpose.encode()).derive(_key(keys_dir))
+
+
+def _key(keys_dir: Path) -> bytes:
+    path = keys_dir / KEY_FILE
+    if not path.exists():
+        _make(path)
+    return bytes.fromhex(path.read_text())
 
 
 def _bound(belongs_to: tuple[str, ...]) -> bytes:

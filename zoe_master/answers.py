@@ -207,8 +207,8 @@ class Answers:
             {
                 "tenant": name,
                 "granted": _rates(one.granted),
-                "achieved": _rates(one.achieved),
-                "missed": _rates(one.missed),
+                "achieved": _rates(one.achieved) if one.achieved is not None else None,
+                "missed": _rates(one.missed) if one.missed is not None else None,
             }
             for name, one in told.tenants.items()
         ]
@@ -229,7 +229,9 @@ class Answers:
             address = self._backend.address(question.service_id, question.port)
         except BackendError as error:
             raise Refusal("no_address", str(error)) from None
-        return {"host": address.host, "port": address.port, "headers": dict(address.headers)}
+        execution = self._master.picture.get(question.service_id.partition(".")[0])
+        sign_in = self._master.sign_ins.headers(execution, question.service_id, question.port)
+        return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
 
 
 def _rates(rates: Rates) -> dict[str, int]:

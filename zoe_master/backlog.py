@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
@@ -11,6 +12,8 @@ from zoe_lib.domain.reasons import Reason
 from zoe_master.scheduler.estimate import RunKey, run_key
 from zoe_master.scheduler.ranking import Ranked, Ranking, ranked_by
 
+# So many that wait no longer are remembered at least before they are forgotten together.
+_GONE_MAX = 1000
 _Some = dict[ExecutionId, Execution]
 
 
@@ -25,6 +28,7 @@ class Backlog:
         self._by_kind: dict[RunKey, _Some] = defaultdict(dict)
         self._by_image: dict[str, _Some] = defaultdict(dict)
         self._common: Reason | None = None
+        self._by_age: list[tuple[float, ExecutionId]] = []  # a heap; those that are gone are taken off when seen
         self._others: _Some = {}  # those that were not told the common reason
         for execution in executions:
             self._index(execution)
@@ -65,6 +69,13 @@ class Backlog:
         return iter(self._all.values())
 
     @property
+    def oldest_at_s(self) -> float | None:
+        """When the one that waits longest was submitted; None when nobody waits."""
+        while self._by_age and self._by_age[0][1] not in self._all:
+            heappop(self._by_age)
+        return self._by_age[0][0] if self._by_age else None
+
+    @property
     def submitted(self) -> Sequence[Execution]:
         """Those that the master has not taken into the queue yet."""
         return tuple(self._submitted.values())
@@ -91,7 +102,11 @@ class Backlog:
         return tuple(self._others.values())
 
     def _index(self, execution: Execution) -> None:
+        if execution.id not in self._all:
+            heappush(self._by_age, (execution.submitted_at_s, execution.id))
         self._all[execution.id] = execution
+        if len(self._by_age) > 2 * len(self._all) + _GONE_MAX:
+            self._by_age = sorted((e.submitted_at_s, e.id) for e in self._all.values())
         self._by_kind[run_key(execution)][execution.id] = execution
         if execution.state is ExecutionState.QUEUED:
             self._submitted.pop(execution.id, None)

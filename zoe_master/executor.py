@@ -15,31 +15,33 @@ from zoe_master.backends.base import Backend, BackendError, Observation, Observe
 from zoe_master.connectors import Connectors
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
+from zoe_master.sign_ins import SignIns
 from zoe_master.steps import Reach, Step
 
 log = structlog.get_logger(__name__)
 
-_TO_BE_STARTED = (ServiceState.CREATED, ServiceState.STARTING)
 _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 
 
 class Executor:
     """Turns decisions into events and hands work to the back-end."""
 
-    def __init__(self, picture: Picture, backend: Backend, connectors: Connectors, reach: Reach) -> None:
+    def __init__(
+        self, picture: Picture, backend: Backend, connectors: Connectors, sign_ins: SignIns, reach: Reach
+    ) -> None:
         self._picture = picture
         self._backend = backend
         self._connectors = connectors
+        self._sign_ins = sign_ins
         self._reach = reach
 
     def carry_out(self, plan: Plan, now_s: float, plan_id: str) -> None:
         """Journal the plan: starts, elastic placements, services taken back, and reasons that changed."""
         self._reach(Step.PLANNED)
         for execution_id, placements in plan.starts.items():
-            self._append(execution_id, ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements))
-            self._reach(Step.START_PLANNED)
+            self._place(execution_id, ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements))
         for execution_id, placements in plan.elastic.items():
-            self._append(execution_id, ev.ElasticPlaced(at_s=now_s, cause_id=plan_id, placements=placements))
+            self._place(execution_id, ev.ElasticPlaced(at_s=now_s, cause_id=plan_id, placements=placements))
         for execution_id, services in plan.preempt.items():
             for service_id in services:
                 self._preempt(execution_id, service_id, now_s, plan_id)
@@ -47,13 +49,26 @@ class Executor:
 
     def drive(self, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str) -> None:
         """Start what has its turn, finish starts that were left half done, stop what must go."""
-        for execution in self._picture.active():
-            if execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING):
-                if any(s.state in _TO_BE_STARTED for s in execution.services):
-                    self._start_services(execution, observations, now_s, cause_id)
-            elif execution.state is ExecutionState.STOPPING:
+        for execution in self._picture.moving():
+            if execution.state is ExecutionState.STOPPING:
                 self._stop_services(execution, now_s, cause_id)
+            else:
+                self._start_services(execution, observations, now_s, cause_id)
         self._repeat_stops(observations)
+
+    def _place(self, execution_id: str, planned: ev.StartPlanned | ev.ElasticPlaced) -> None:
+        """Journal it in one with the services whose turn has come by it; they are handed over when all is journaled."""
+        execution = self._picture.get(execution_id)
+        placed = self._picture.foresee(execution, [planned]) if execution is not None else None
+        if execution is None or placed is None:
+            return
+        starting = _starting(placed, planned.at_s, planned.cause_id)
+        after = self._picture.foresee(placed, starting)
+        if self._picture.append(execution, [planned, *starting], after) is None:
+            return
+        self._reach(Step.START_PLANNED)
+        if starting:
+            self._reach(Step.SERVICE_STARTING)
 
     def _append(self, execution_id: str, event: ev.Event) -> Execution | None:
         execution = self._picture.get(execution_id)
@@ -90,19 +105,22 @@ class Executor:
     def _start_services(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
     ) -> None:
-        due = list(may_start(execution, now_s))
-        half_done = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
+        due = _starting(execution, now_s, cause_id)
         if due:
-            events = [ev.ServiceStarting(at_s=now_s, cause_id=cause_id, service_id=s.id) for s in due]
-            kept = self._picture.append(execution, events)
+            kept = self._picture.append(execution, due)
             if kept is None:
                 return
             execution = kept
             self._reach(Step.SERVICE_STARTING)
-        if half_done or due:
-            access = self._connectors.access(execution)
-            for service in [*half_done, *due]:
-                self._hand_over(start_of(execution, service, cause_id, access))
+        to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
+        if to_start:
+            access, told = (
+                self._connectors.access(execution),
+                any(c.has_secret for c in execution.application.components),
+            )
+            secret = self._sign_ins.secret(execution) if told else ""
+            for service in to_start:
+                self._hand_over(start_of(execution, service, cause_id, access, secret))
             self._reach(Step.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: Start) -> None:
@@ -123,7 +141,7 @@ class Executor:
         """Ask for every stop until the back-end reports it: a crash between journal and call leaves nothing running."""
         wanted = [
             s.id
-            for e in self._picture.active()
+            for e in self._picture.moving()
             for s in e.services
             if s.state is ServiceState.STOPPING
             and (s.id not in observations or observations[s.id].state not in _ENDING)
@@ -133,16 +151,20 @@ class Executor:
             self._reach(Step.STOP_HANDED_OVER)
 
 
-def start_of(execution: Execution, service: Service, cause_id: str, storage: StorageAccess) -> Start:
+def _starting(execution: Execution, now_s: float, cause_id: str) -> list[ev.Event]:
+    return [ev.ServiceStarting(at_s=now_s, cause_id=cause_id, service_id=s.id) for s in may_start(execution, now_s)]
+
+
+def start_of(execution: Execution, service: Service, cause_id: str, storage: StorageAccess, secret: str = "") -> Start:
     """Everything the back-end needs for one service."""
     assert service.node is not None
-    bearing = bearer(execution)
+    bearing, component = bearer(execution), execution.component_of(service)
     return Start(
         service_id=service.id,
         execution_id=execution.id,
         tenant=execution.tenant,
         user=execution.user,
-        component=execution.component_of(service),
+        component=component,
         index=service.index,
         node=service.node,
         peers=tuple(
@@ -152,4 +174,5 @@ def start_of(execution: Execution, service: Service, cause_id: str, storage: Sto
         attempt=execution.attempt,
         bears_gateway=bearing is not None and bearing.id == service.id,
         storage=storage,
+        secret=secret if component.has_secret else "",
     )

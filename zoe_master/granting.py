@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from zoe_lib.domain.events import Event, InputsDecided, StorageDeclined, StorageGranted
+from zoe_lib.domain.events import Event, InputsDecided, StorageDeclined, StorageGranted, StorageRefused
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.promises import (
-    Rates,
-    Supply,
-    awaits_grant,
-    awaits_inputs,
-    by_tenant,
-    preferred,
-    promises,
-)
+from zoe_lib.domain.promises import Rates, Supply, awaits_grant, awaits_inputs, preferred, promises
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
+from zoe_master.slos import Seen, Wanted
 from zoe_master.steps import Reach, Step
-from zoe_master.storage import Keeper, Seen, Wanted
+from zoe_master.storage import Keeper
 from zoe_master.views import reads, views_of
+
+_PROMISED_TO_OTHERS = "so much is not free of what the store can promise"
 
 
 class Granting:
@@ -30,7 +25,7 @@ class Granting:
         self._keeper = keeper
         self._reach = reach
         # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
-        self._supply = Supply()
+        self._supply: Rates | None = None
 
     def supply(self) -> Supply | None:
         """What can be promised; None when there is no controller."""
@@ -44,7 +39,8 @@ class Granting:
         """Want what active executions are promised and read, and journal whose promise is in force and which views are.
 
         One that requires its bandwidth starts nothing before that; one that prefers it is told when it starts without.
-        Nothing starts before it is decided how its inputs are read.
+        Both are told, once in each try, what the controller says when it refuses. Nothing starts before it is decided
+        how its inputs are read.
         """
         active = self._picture.active()
         if self._keeper is None:
@@ -53,24 +49,40 @@ class Granting:
             return
         supply = self._keeper.seen().supply
         if not supply.problem:
-            self._supply = supply
-        promised = promises(active, self._supply)
-        wanted = by_tenant(active, promised)
+            self._supply = supply.rates
+        wanted = promises(active, self._supply)
+        promised = {promise.execution_id: promise.rates for promise in wanted}
         views = {view.id: view for execution in active for view in views_of(execution).values()}
         undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in views_of(e).values())
         self._keeper.want(Wanted(wanted, self._inputs_of_queue(), views, undecided))
         self._reach(Step.STORAGE_SYNCED)
         seen = self._keeper.seen()
-        in_force = seen.slos
-        held = {tenant for tenant, rates in wanted.items() if rates.fits_in(in_force.get(tenant, Rates()))}
-        for execution in active:
-            if execution.state is not ExecutionState.STARTING or Mark.STORAGE_GRANTED in execution.marks:
-                continue
-            if execution.id in promised and execution.tenant in held:
-                self._picture.append(execution, [_granted(promised[execution.id], now_s, plan_id)])
-            elif execution.id in plan.starts and (supply.problem or execution.id not in promised):
-                self._decline(execution, now_s, plan_id)
+        for execution in filter(_to_be_told, active):
+            if execution.id in seen.held:
+                self._grant(execution, promised[execution.id], now_s, plan_id)
+            elif execution.id in seen.refused:
+                self._say_no(execution, seen.refused[execution.id], now_s, plan_id)
+            elif execution.id in plan.starts and preferred(execution.application) is not None:
+                self._say_no(execution, _why_not(execution, supply, promised), now_s, plan_id)
         self._decide_inputs(active, seen, now_s, plan_id)
+
+    def _grant(self, execution: Execution, rates: Rates, now_s: float, plan_id: str) -> None:
+        read, write = rates.read or None, rates.write or None
+        granted = StorageGranted(at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write)
+        self._picture.append(execution, [granted])
+
+    def _say_no(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
+        """Once for each try; nothing without a reason."""
+        if not why or execution.storage_problem:
+            return
+        wish = preferred(execution.application)
+        told: Event = StorageRefused(at_s=now_s, cause_id=plan_id, why=why)
+        if wish is not None:
+            read, write = wish.read or None, wish.write or None
+            told = StorageDeclined(
+                at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write, why=why
+            )
+        self._picture.append(execution, [told])
 
     def _decide_inputs(self, active: Sequence[Execution], seen: Seen, now_s: float, plan_id: str) -> None:
         """Once for each try: as soon as all is known, and plainly when the controller is away or takes too long."""
@@ -99,22 +111,16 @@ class Granting:
         waiting = (execution.application.storage for execution in self._picture.backlog)
         return frozenset(one.uri for storage in waiting if storage is not None for one in storage.inputs)
 
-    def _decline(self, execution: Execution, now_s: float, plan_id: str) -> None:
-        wish = preferred(execution.application)
-        if wish is not None:
-            declined = StorageDeclined(
-                at_s=now_s,
-                cause_id=plan_id,
-                read_bytes_per_s=wish.read or None,
-                write_bytes_per_s=wish.write or None,
-            )
-            self._picture.append(execution, [declined])
+
+def _why_not(execution: Execution, supply: Supply, promised: Mapping[str, Rates]) -> str:
+    """Why one that starts has not what it prefers; nothing while an answer is to come."""
+    return supply.problem or ("" if execution.id in promised else _PROMISED_TO_OTHERS)
 
 
-def _granted(rates: Rates, now_s: float, plan_id: str) -> Event:
-    return StorageGranted(
-        at_s=now_s, cause_id=plan_id, read_bytes_per_s=rates.read or None, write_bytes_per_s=rates.write or None
-    )
+def _to_be_told(execution: Execution) -> bool:
+    """Whether it may want bandwidth, and does not know that it has it."""
+    started = execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING)
+    return started and execution.application.storage is not None and Mark.STORAGE_GRANTED not in execution.marks
 
 
 def _to_be_decided(execution: Execution) -> bool:

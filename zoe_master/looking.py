@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import structlog
 
@@ -14,9 +14,28 @@ from zoe_master.waker import Waker
 log = structlog.get_logger(__name__)
 W = TypeVar("W")
 T = TypeVar("T")
+V_contra = TypeVar("V_contra", contravariant=True)
+T_co = TypeVar("T_co", covariant=True)
 
 # Ticks are a few seconds apart; longer than the longest of them.
 _FRESH_S = 60.0
+
+
+class Looks(Protocol[V_contra, T_co]):
+    """Makes something what is wanted, and tells how it is, without holding up whoever asks."""
+
+    def want(self, wanted: V_contra) -> int:
+        """Leave word; the number of the order, a higher one for each that differs from the one before."""
+        ...
+
+    @property
+    def seen(self) -> tuple[int, T_co]:
+        """What the last look found, with the number of the order that it was begun with."""
+        ...
+
+    def close(self) -> None:
+        """Look no more."""
+        ...
 
 
 class Looking(Generic[W, T]):

@@ -16,9 +16,10 @@ from storage_bridge.connection import LazyController
 from storage_bridge.line import ControllerSettings
 from storage_bridge.model import BandwidthSlo
 from zoe_lib.config import Settings
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Credential
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.sealing import CannotOpen, Seal
+from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
@@ -30,12 +31,15 @@ from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.connectors import Connectors, Place
 from zoe_master.foretelling import Foretelling
 from zoe_master.master import Master
+from zoe_master.sign_ins import PURPOSE, SignIns
 from zoe_master.steps import Reach, Step, pass_by
 from zoe_master.storage import KeeperThread
 from zoe_master.storage_metrics import observe_storage
+from zoe_master.storage_report import keep
 from zoe_master.tick_log import TickLog
 from zoe_master.upkeep import Upkeep
 from zoe_master.waker import Waker
+from zoe_master.work import Work
 
 log = structlog.get_logger(__name__)
 
@@ -93,6 +97,7 @@ class Process:
                 storage=storage,
                 tick_log=tick_log,
                 connectors=connectors_of(self._settings, self._store),
+                sign_ins=SignIns(derived_key(self._settings.keys_dir, PURPOSE)),
             )
             report = storage.report if storage is not None else None
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch, report)
@@ -110,6 +115,7 @@ class Process:
             backend.close()
 
     def _loop(self, master: Master, backend: Backend, answering: Answering, storage: KeeperThread | None) -> None:
+        work = Work()
         while not self._stopping:
             answering.ensure()
             began_s = time.perf_counter()
@@ -122,7 +128,7 @@ class Process:
                 continue
             metrics.observe_tick(tick, time.perf_counter() - began_s)
             observe_storage(storage.report() if storage is not None else None)
-            self._upkeep(backend, time.time())
+            self._sample(backend, storage, work, master.policy, time.time())
             if not tick.raced:
                 self._waker.wait(self._pause_s(master, time.time()))
 
@@ -133,7 +139,7 @@ class Process:
             pause_s = min(pause_s, due_s - now_s)
         return max(pause_s, _SHORTEST_WAIT_S)
 
-    def _upkeep(self, backend: Backend, now_s: float) -> None:
+    def _sample(self, backend: Backend, storage: KeeperThread | None, work: Work, policy: Policy, now_s: float) -> None:
         if now_s >= self._usage_at_s + self._settings.usage_interval_s:
             self._usage_at_s = now_s
             usage = backend.usage()
@@ -141,6 +147,10 @@ class Process:
             self._store.add_usage(
                 [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in usage]
             )
+            for execution_id, at_s in work.seen(usage, policy).items():
+                self._store.add_use_of(execution_id, at_s)
+            if storage is not None:
+                keep(storage.report(), self._store)
 
 
 def reach_of(settings: Settings) -> Reach:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import SimpleQueue
-from uuid import uuid4
+from secrets import token_hex
 
 import structlog
 
@@ -14,16 +14,18 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
 from zoe_lib.domain.events import Forecasted, Queued, Submitted
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.connectors import Connectors
 from zoe_master.executor import Executor
 from zoe_master.forecaster import forecast
 from zoe_master.granting import Granting
+from zoe_master.idling import Idling, LastUses
 from zoe_master.images import Images
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
@@ -32,6 +34,7 @@ from zoe_master.scheduler.dry_run import DryRun, dry_run
 from zoe_master.scheduler.estimate import Estimates, RunTime
 from zoe_master.scheduler.proposal import Proposal, propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.sign_ins import SignIns
 from zoe_master.steps import Reach, pass_by
 from zoe_master.storage import Keeper
 from zoe_master.tick_log import Inputs, Seen, TickLog, without_own
@@ -41,11 +44,12 @@ log = structlog.get_logger(__name__)
 Clock = Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Tick:
     """What a tick saw and decided, and how long the plan took.
 
-    `raced` says that users changed executions meanwhile: another tick is due at once.
+    `waited_s`: how long each that started now was queued. `oldest_wait_s`: since the submission of the one that waits
+    longest. `raced` says that users changed executions meanwhile: another tick is due at once.
     """
 
     snapshot: Snapshot
@@ -53,6 +57,8 @@ class Tick:
     plan_id: str
     plan_s: float
     raced: bool
+    waited_s: tuple[float, ...] = ()
+    oldest_wait_s: float = 0.0
 
 
 class Master:
@@ -68,6 +74,8 @@ class Master:
         storage: Keeper | None = None,
         tick_log: TickLog | None = None,
         connectors: Connectors | None = None,
+        sign_ins: SignIns | None = None,
+        last_uses: LastUses | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
@@ -76,7 +84,9 @@ class Master:
         self._picture = Picture(store, leader_epoch)
         self._observer = Observer(self._picture, backend, reach)
         self._images = Images(self._picture, backend)
-        self._executor = Executor(self._picture, backend, connectors or Connectors(), reach)
+        self.sign_ins = sign_ins or SignIns()
+        self._executor = Executor(self._picture, backend, connectors or Connectors(), self.sign_ins, reach)
+        self._idling = Idling(self._picture, last_uses or store.last_uses)
         self._granting = Granting(self._picture, storage, reach)
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
@@ -88,10 +98,11 @@ class Master:
         if not self._store.still_leading(self._epoch):
             raise NotLeader("another master leads, or the database connection that held the lock is gone")
         now_s = self._clock()
-        plan_id = f"plan-{uuid4().hex[:12]}"
+        plan_id = f"plan-{token_hex(6)}"
         # 1. Observe: what users and other processes wrote, what the back-end reports.
         read_to = self._picture.catch_up()
         observations = self._observer.absorb(now_s, plan_id)
+        self._idling.sync(now_s, plan_id)
         # 2. Snapshot.
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
@@ -107,7 +118,11 @@ class Master:
         self._executor.drive(observations, now_s, plan_id)
         self._keep_forecasts(now_s, plan_id)
         self._log(snapshot, plan_id, read_to)
-        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced())
+        started = (self._picture.get(execution_id) for execution_id in plan.starts)
+        waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)
+        oldest_at_s = self._picture.backlog.oldest_at_s
+        oldest_s = 0.0 if oldest_at_s is None else max(now_s - oldest_at_s, 0.0)
+        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced(), waited_s, oldest_s)
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
             log.info("plan", plan=plan_id, placements=plan.placements, **counts)
@@ -126,7 +141,9 @@ class Master:
         if tick is None:
             return None
         now_s = tick.snapshot.now_s
-        fresh = Execution(f"plan-{uuid4().hex}", application.name, tenant, user, application, now_s, priority=priority)
+        fresh = Execution(
+            f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
+        )
         wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
         proposal = propose(tick.snapshot, self._picture.policy, wanted)
         if proposal.starts_now:
@@ -155,7 +172,9 @@ class Master:
         """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
         maybe = (*self._picture.active(), *self._picture.backlog.paused)
         policy = self._picture.policy
-        return min((at for e in maybe if (at := due_at_s(e, policy)) is not None), default=None)
+        times = [at for e in maybe if (at := due_at_s(e, policy)) is not None]
+        idle_s = self._idling.due_s()
+        return min([*times, idle_s] if idle_s is not None else times, default=None)
 
     @property
     def picture(self) -> Picture:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
 
-from zoe_lib.domain.execution import Mark
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import Usage
 from zoe_master.master import Tick
@@ -86,15 +85,13 @@ def stop_leading() -> None:
 
 
 def _observe_waiting(tick: Tick) -> None:
-    snapshot, plan = tick.snapshot, tick.plan
-    reasons = Counter(reason.code for reason in plan.reasons.values())
+    """Without a look at each of a long queue."""
+    reasons = tick.plan.reasons.counts()
     for code in ReasonCode:
         PENDING.labels(code.value).set(reasons.get(code, 0))
-    waiting = [e for e in snapshot.queued if e.id not in plan.starts]
-    OLDEST_PENDING.set(max((snapshot.now_s - e.submitted_at_s for e in waiting), default=0.0))
-    for execution in snapshot.queued:
-        if execution.id in plan.starts:
-            ADMISSION_WAIT.observe(max(snapshot.now_s - execution.marks.get(Mark.QUEUED, snapshot.now_s), 0.0))
+    OLDEST_PENDING.set(tick.oldest_wait_s)
+    for waited_s in tick.waited_s:
+        ADMISSION_WAIT.observe(waited_s)
 
 
 def _set_by_node(gauge: Gauge, values: Mapping[str, float]) -> None:

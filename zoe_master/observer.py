@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
-
-import structlog
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import settle
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.picture import Picture
 from zoe_master.settled import Settled
 from zoe_master.steps import Reach, Step
-
-log = structlog.get_logger(__name__)
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
@@ -48,12 +42,9 @@ class Observer:
     ) -> Execution | None:
         events: list[ev.Event] = []
         for service in execution.services:
-            for event in news(service, observations.get(service.id), now_s, cause_id, _probed(execution, service)):
-                events.append(event)
-        try:
-            changed = reduce(apply, events, execution)
-        except IllegalTransition as error:
-            log.error("illegal observation", execution=execution.id, why=str(error))
+            events += news(service, observations.get(service.id), now_s, cause_id, _probed(execution, service))
+        changed = self._picture.foresee(execution, events)
+        if changed is None:
             return None
         settled, consequences = settle(changed, now_s, self._picture.policy, cause_id)
         kept = self._picture.append(execution, [*events, *consequences], settled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from types import MappingProxyType
 
 import structlog
@@ -17,8 +18,9 @@ from zoe_lib.domain.execution import (
     ExecutionId,
     ExecutionState,
     ServiceId,
+    ServiceState,
 )
-from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
@@ -33,6 +35,7 @@ from zoe_master.scheduler.snapshot import Snapshot
 log = structlog.get_logger(__name__)
 
 _ENTRIES_PER_READ = 1000
+_UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
 _NOTHING_TOLD: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
@@ -46,6 +49,7 @@ class Picture:
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
         self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
         self._active_in_order = True
+        self._moving = {e.id: e for e in self._active.values() if _moves(e)}
         # The versions at which executions ended by this master's own writing: reading of that is no news.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
@@ -81,15 +85,14 @@ class Picture:
         """
         if not events:
             return execution
+        after = after or self.foresee(execution, events)
+        if after is None:
+            return None
         try:
             changed = self._store.append(execution.id, events, execution.version, self._epoch, after)
         except ConcurrentUpdate:
             self._raced = True
             self._reload(execution.id)
-            return None
-        except IllegalTransition as error:
-            # A defect of ours, and of this one execution: the others go on, and the log has its story.
-            log.error("illegal transition", execution=execution.id, why=str(error))
             return None
         self._wrote = True
         self._keep(changed)
@@ -98,6 +101,15 @@ class Picture:
         if changed.state is not execution.state:
             log.info("execution", execution=changed.id, state=changed.state.value, plan=events[-1].cause_id)
         return changed
+
+    def foresee(self, execution: Execution, events: Iterable[Event]) -> Execution | None:
+        """The execution after these events; None when they are illegal, and then the log tells of it."""
+        try:
+            return reduce(apply, events, execution)
+        except IllegalTransition as error:
+            # A defect of ours, and of this one execution: the others go on, and the log has its story.
+            log.error("illegal transition", execution=execution.id, why=str(error))
+            return None
 
     @property
     def record(self) -> Record:
@@ -149,9 +161,13 @@ class Picture:
     def active(self) -> tuple[Execution, ...]:
         """Those that hold reservations, oldest first."""
         if not self._active_in_order:
-            self._active = dict(sorted(self._active.items(), key=lambda item: (item[1].submitted_at_s, item[0])))
+            self._active = {e.id: e for e in sorted(self._active.values(), key=_by_age)}
             self._active_in_order = True
         return tuple(self._active.values())
+
+    def moving(self) -> list[Execution]:
+        """Those of the active of which something is to be started or stopped, or is under way, oldest first."""
+        return sorted(self._moving.values(), key=_by_age)
 
     def get(self, execution_id: ExecutionId) -> Execution | None:
         """The execution, unless it is terminal or unknown."""
@@ -194,11 +210,16 @@ class Picture:
         if execution.state in WAITING_STATES:
             self.backlog.put(execution)
             self._active.pop(execution.id, None)
+            self._moving.pop(execution.id, None)
         else:
             self.backlog.remove(execution)
             # Younger ones may have started before it.
             self._active_in_order &= execution.id in self._active
             self._active[execution.id] = execution
+            if _moves(execution):
+                self._moving[execution.id] = execution
+            else:
+                self._moving.pop(execution.id, None)
         if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
             self._history.record.started(execution)
 
@@ -209,5 +230,17 @@ class Picture:
             return False
         self.backlog.remove(known)
         self._active.pop(execution_id, None)
+        self._moving.pop(execution_id, None)
         self._kinds.leave(run_key(known))
         return True
+
+
+def _moves(execution: Execution) -> bool:
+    """Whether it stops, or any of its services has a place and does not run yet, or leaves it."""
+    if execution.state is ExecutionState.STOPPING:
+        return True
+    return any(s.state in _UNDER_WAY or (s.state is ServiceState.CREATED and s.node) for s in execution.services)
+
+
+def _by_age(execution: Execution) -> tuple[float, ExecutionId]:
+    return execution.submitted_at_s, execution.id

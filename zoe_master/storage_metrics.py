@@ -20,7 +20,7 @@ GRANTED = Gauge("zoe_storage_granted_bytes_per_second", "What executions of a te
 ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "What a tenant moved lately.", _TENANT)
 MISSED = Gauge("zoe_storage_missed_bytes_per_second", "What a tenant is granted and cannot get at present.", _TENANT)
 
-_told: set[str] = set()
+_told: dict[Gauge, set[str]] = {gauge: set() for gauge in (GRANTED, ACHIEVED, MISSED)}
 
 
 def observe_storage(report: StorageReport | None) -> None:
@@ -31,20 +31,21 @@ def observe_storage(report: StorageReport | None) -> None:
     for gauge, rates in ((CAPACITY, found.capacity), (PROMISED, found.promised)):
         _set(gauge, (), rates)
     tenants = {name: one for name, one in found.tenants.items() if one.granted != Rates()}
-    for gauge, tenant in product((GRANTED, ACHIEVED, MISSED), _told - tenants.keys()):
-        for direction in ("read", "write"):
-            gauge.remove(tenant, direction)
-    for name, one in tenants.items():
-        for gauge, rates in ((GRANTED, one.granted), (ACHIEVED, one.achieved), (MISSED, one.missed)):
-            _set(gauge, (name,), rates)
-    _remember(tenants)
+    _tell(GRANTED, {name: one.granted for name, one in tenants.items()})
+    _tell(ACHIEVED, {name: one.achieved for name, one in tenants.items()})
+    _tell(MISSED, {name: one.missed for name, one in tenants.items()})
+
+
+def _tell(gauge: Gauge, rates: Mapping[str, Rates | None]) -> None:
+    """Series of those of whom something is known, and of nobody else."""
+    known = {name: one for name, one in rates.items() if one is not None}
+    for name, direction in product(_told[gauge] - known.keys(), ("read", "write")):
+        gauge.remove(name, direction)
+    for name, one in known.items():
+        _set(gauge, (name,), one)
+    _told[gauge] = set(known)
 
 
 def _set(gauge: Gauge, labels: tuple[str, ...], rates: Rates) -> None:
     gauge.labels(*labels, "read").set(rates.read)
     gauge.labels(*labels, "write").set(rates.write)
-
-
-def _remember(tenants: Mapping[str, object]) -> None:
-    _told.clear()
-    _told.update(tenants)

@@ -6,32 +6,29 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import structlog
+
 from storage_bridge.base import StorageController
 from storage_bridge.model import Achieved, Missed, StorageCapacity
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.store.base import Store, Unstorable
 
+log = structlog.get_logger(__name__)
 _NOTHING = Rates()
-
-
-@dataclass(frozen=True, slots=True)
-class TenantBandwidth:
-    """Bytes per second: granted to its executions in all, moved lately, and of what is granted missed at present."""
-
-    granted: Rates = _NOTHING
-    achieved: Rates = _NOTHING
-    missed: Rates = _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class StorageReport:
     """As of the last look. `capacity` and `promised` are of the whole store, whoever promised; `tenants` by name.
 
-    `resting`: after several failures the controller is left alone for some seconds.
+    `resting`: after several failures the controller is left alone for some seconds. `measured`: whether it tells what
+    tenants move; else `achieved` and `missed` of all are None.
     """
 
     at_s: float = 0.0
     problem: str = ""
     resting: bool = False
+    measured: bool = True
     capacity: Rates = _NOTHING
     promised: Rates = _NOTHING
     tenants: Mapping[str, TenantBandwidth] = field(default_factory=dict)
@@ -39,17 +36,35 @@ class StorageReport:
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
     """Ask for what is achieved and missed. StorageUnavailableError."""
-    achieved, missed = controller.achieved() or {}, controller.missed() or {}
-    tenants = {
-        tenant: TenantBandwidth(granted.get(tenant, _NOTHING), _rates(achieved.get(tenant)), _rates(missed.get(tenant)))
-        for tenant in sorted({*granted, *achieved, *missed})
-    }
+    achieved, missed = controller.achieved(), controller.missed()
+    if achieved is None or missed is None:
+        measured = False
+        tenants = {tenant: TenantBandwidth(rates, None, None) for tenant, rates in sorted(granted.items())}
+    else:
+        measured = True
+        tenants = {
+            name: TenantBandwidth(granted.get(name, _NOTHING), _rates(achieved.get(name)), _rates(missed.get(name)))
+            for name in sorted({*granted, *achieved, *missed})
+        }
     return StorageReport(
         at_s=time.time(),
+        measured=measured,
         capacity=Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s),
         promised=Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s),
         tenants=tenants,
     )
+
+
+def keep(report: StorageReport, store: Store) -> None:
+    """Keep a look for charts, unless it found nothing out; tenants that have nothing of the store are left out."""
+    if report.problem:
+        return
+    nothing = {None, _NOTHING}
+    users = {name: one for name, one in report.tenants.items() if {one.granted, one.achieved, one.missed} - nothing}
+    try:
+        store.add_bandwidth(report.at_s, users, report.measured)
+    except Unstorable as error:
+        log.warning("what the storage controller tells cannot be kept", why=str(error))
 
 
 def _rates(told: Achieved | Missed | None) -> Rates:

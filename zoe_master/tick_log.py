@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.use import DAY_S
+from zoe_lib.domain.values import value
 from zoe_lib.store.base import Store, TickRecord
 from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import ImageStatus
@@ -21,7 +22,7 @@ from zoe_master.backends.base import ImageStatus
 _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Inputs:
     """What a tick sees beside the journal: nodes by name, images that are not there.
 
@@ -34,7 +35,7 @@ class Inputs:
     locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Seen:
     """One tick: its inputs, what it knew of the journal, whether it wrote events, and whether anything waits."""
 

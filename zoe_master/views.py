@@ -10,13 +10,11 @@ from storage_bridge.base import StorageController
 from storage_bridge.model import StorageUnavailableError, Verdict, View
 from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.promises import pushed_down
+from zoe_lib.domain.promises import VIEW_SCHEME, may_be_view, pushed_down
 from zoe_lib.domain.storage import InputRead, StorageObject
 from zoe_master.steps import Reach, Step
 
 log = structlog.get_logger(__name__)
-
-_SCHEME = "swift2d://"
 
 
 def views_of(execution: Execution) -> dict[str, View]:
@@ -24,7 +22,7 @@ def views_of(execution: Execution) -> dict[str, View]:
     if execution.inputs:
         used = {read.name for read in execution.inputs if read.view}
         return {one.name: _view(execution, one) for one in pushed_down(execution.application) if one.name in used}
-    return {one.name: _view(execution, one) for one in pushed_down(execution.application) if _can_be(one)}
+    return {one.name: _view(execution, one) for one in pushed_down(execution.application) if may_be_view(one)}
 
 
 def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
@@ -33,8 +31,8 @@ def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str)
 
 
 def _read(execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str) -> InputRead:
-    if not _can_be(one):
-        return InputRead(one.name, one.uri, why=f"plainly: only {_SCHEME} inputs are read through views")
+    if not may_be_view(one):
+        return InputRead(one.name, one.uri, why=f"plainly: only {VIEW_SCHEME}:// inputs are read through views")
     view = _view(execution, one)
     found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
     if not found.used:
@@ -47,10 +45,6 @@ def _view(execution: Execution, one: StorageObject) -> View:
     assert one.pushdown is not None
     view_id = f"{execution.id}-{execution.attempt}-{one.name}"
     return View(view_id, execution.tenant, one.uri, one.pushdown.columns, one.pushdown.where)
-
-
-def _can_be(one: StorageObject) -> bool:
-    return one.uri.startswith(_SCHEME)
 
 
 class ViewLooks:

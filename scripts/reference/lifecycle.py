@@ -68,6 +68,7 @@ MARKS = {
     Mark.PLACED: "every core service has a node",
     Mark.STARTED: "every core service's process runs",
     Mark.READY: "every core service is ready",
+    Mark.IDLE_WARNED: "nobody had used it for as long as the policy allows (the newest warning; a use takes it back)",
     Mark.ENDED: "nothing of it is left",
 }
 CAUSES = {
@@ -81,6 +82,7 @@ CAUSES = {
     Cause.STOPPED: "it was asked to end",
     Cause.KILLED: "it was killed from outside",
     Cause.TIME_LIMIT: "the time limit of the application was reached",
+    Cause.IDLE: "nobody used it for as long as the policy allows, nor after the warning",
     Cause.CANCELLED: "a user cancelled the execution",
     Cause.CORE_ENDED: "another core service ended first",
     Cause.PREEMPTED: "an elastic service made room for a core",

@@ -46,6 +46,12 @@ FIELDS = {
     "retry_backoff_max_s": "longest such pause",
     "storage_patience_s": "so many seconds an execution may hold its nodes while the storage controller does not put "
     "in force what it requires, or makes no view; then it is queued again, or reads the plain objects",
+    "idle_after_s": "an interactive execution that nobody used for so many seconds is warned (`idle_warned`); 0: none. "
+    "A use is a page opened, a change or a message sent through the proxy, or work (`idle_cores_milli`)",
+    "idle_warning_s": "so many seconds after the warning it ends with the cause `idle`, unless somebody uses it",
+    "idle_cores_milli": "a service that uses so many thousandths of a core, on average over a minute, is at work, and "
+    "its execution in use though nobody looks at it; 0: work is no use",
+    "idle_without_ports": "also those without a proxied port, whose use nobody sees; counted since they are ready",
     "version": "grows with each change; not to be set",
 }
 ORDERS_TEXT = """\
@@ -92,23 +98,23 @@ and services hold the least dominant share, over its weight, with its first by t
 TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resource fairness above the order"}
 BACKFILL_MEANINGS = {
     "none": "nobody passes",
-    "easy": "whoever does not delay it, by the estimates of run times, in the order of the queue",
+    "easy": "whoever does not delay it, by the estimates of run times, in the order of the queue; elastic services "
+    "give way as to any core",
     "easy-sjbf": "the same, the shortest looked at first",
     "conservative": "whoever delays nobody before it: everybody in turn keeps the earliest room by the estimates, and "
     "these reservations are made anew at each pass",
 }
 REASONS = {
     "no_resources": "the core does not fit now; the counts say how many nodes each filter refused",
-    "making_room": "elastic services of others are being stopped to make room for its core",
+    "making_room": "elastic services are being stopped to make room for its core, or within its tenant's limit",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
     "never_fits": "the core can never fit on the present nodes, even empty ones; it does not hold up others",
     "no_nodes": "no node is known: the master has not seen any yet, or all are gone",
-    "not_yet_due": "its start time has not come (not used yet)",
-    "held": "its user or an admin holds it back (not used yet)",
-    "waits_for_execution": "another execution must end first (not used yet)",
     "retry_backoff": "it failed and is tried again after a pause",
     "storage_bandwidth": "the bandwidth that it requires is not free; it holds up nobody who can start",
-    "tenant_limit": "its tenant has reached a limit of the policy; it holds up nobody",
+    "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; it is asked again",
+    "tenant_limit": "its tenant has reached a limit of the policy, and not by elastic services that would give way; "
+    "it holds up nobody",
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
 }

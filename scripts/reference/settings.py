@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from scripts.reference.tables import page, table
 from zoe_lib.config import ImageSettings, NodeSettings, Settings, StorageServiceSettings
+from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 HEAD = ("setting", "type", "default", "meaning")
 INTRODUCTION = """\
@@ -31,6 +32,9 @@ ORDINARY_TYPES: dict[object, str] = {
     NodeSettings: "node",
     ImageSettings: "image",
     StorageServiceSettings: "service",
+    OidcSettings: "provider",
+    LdapSettings: "directory",
+    RoleRule: "rule",
 }
 
 
@@ -47,6 +51,12 @@ def settings_page() -> str:
         table(HEAD, _rows(ImageSettings)),
         "## A service of `storage_services`\n",
         table(HEAD, _rows(StorageServiceSettings)),
+        "## A provider of `oidc`\n",
+        table(HEAD, _rows(OidcSettings)),
+        "## A directory of `ldap`\n",
+        table(HEAD, _rows(LdapSettings)),
+        "## A rule of `sign_in_roles`\n",
+        table(HEAD, _rows(RoleRule)),
     )
 
 

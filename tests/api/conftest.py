@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import httpx
 import pytest
 import structlog
+from argon2 import PasswordHasher
 
 from tests.support.api import Api, InProcess
 from tests.support.master import TickingMaster
 from tests.support.postgres import PostgresServer
+from zoe_api import passwords
 from zoe_lib.sdk import Client
 
 
@@ -19,6 +21,14 @@ from zoe_lib.sdk import Client
 def quiet() -> None:
     """Thousands of requests are answered here; what a process logs is tested end to end."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cheap_passwords() -> Iterator[None]:
+    """Hashes of full strength take longer than most of these tests; what the API ships with is tested by itself."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passwords, "hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield
 
 
 @pytest.fixture

@@ -79,10 +79,24 @@ def test_a_quota_refuses_and_shows_what_is_used(api: Api) -> None:
     with pytest.raises(Refused, match="quota"):
         ada.submit(job())
     (red,) = admin.tenants().tenants
-    assert (red.executions, red.executions_max) == (1, 1)
+    assert (red.executions, red.executions_max, red.executions_of_user_max) == (1, 1, None)
     assert {member.user: member.role for member in red.members} == {"ada": "user", "root": "admin"}
     ada.cancel(first.id)
     ada.submit(job())
+
+
+def test_a_quota_of_users_leaves_room_for_the_others_of_their_tenant(api: Api) -> None:
+    admin, ada, bob = api.client(api.admin).admin, api.client(), api.client(make_token(api.store, "bob", "red"))
+    admin.set_quota("red", None, 1)
+    ada.submit(job())
+    with pytest.raises(Refused, match="ada in red may have 1"):
+        ada.submit(job())
+    bob.submit(job())
+    assert [(one.used, one.limit) for one in (ada.quota().executions, ada.quota().executions_of_user)] == [
+        (2, None),
+        (1, 1),
+    ]
+    assert [(t.executions_max, t.executions_of_user_max) for t in admin.tenants().tenants] == [(None, 1)]
 
 
 def test_everybodys_tokens_are_listed_and_revoked(api: Api) -> None:
@@ -99,6 +113,7 @@ def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
     execution = ada.submit(job())
     ada.cancel(execution.id)
     ada.executions()
+    assert api.http().post("/api/v1/executions", json={"application": {}}).status_code == 422
     with pytest.raises(NotAllowed):
         ada.admin.add_user("mallory")
     admin.add_user("nina", "a very secret one")
@@ -108,6 +123,7 @@ def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
     assert seen == [
         ("ada", "submit_execution", "/api/v1/executions", 201),
         ("ada", "cancel_execution", f"/api/v1/executions/{execution.id}/cancel", 200),
+        ("ada", "submit_execution", "/api/v1/executions", 422),
         ("ada", "add_user", "/api/v1/admin/users", 403),
         ("root", "add_user", "/api/v1/admin/users", 201),
         ("ben", "add_token", "/api/v1/tokens", 201),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from tests.support.documents import document, part
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.upstream import application
 from tests.support.waiting import until
+from zoe_api.apps import activity
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.wire import ExecutionView
 from zoe_master.backends.base import Address
@@ -26,6 +27,7 @@ from zoe_master.backends.base import Address
 PORTS = [
     {"name": "web", "number": 8000, "protocol": "http", "path": "/lab?token=1", "proxied": True},
     {"name": "ui", "number": 4040, "protocol": "http", "proxied": True},
+    {"name": "signed", "number": 4041, "protocol": "http", "proxied": True, "sign_in": {"scheme": "token"}},
     {"name": "rpc", "number": 7077},
 ]
 
@@ -81,11 +83,23 @@ class Opened:
             yield made
 
 
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Served]:
+    served = Served(application)
+    yield served
+    served.close()
+
+
+@pytest.fixture(scope="module")
+def opened(shared_api: Api, upstream: Served) -> Opened:
+    """For tests that leave it running."""
+    return Opened(shared_api, upstream)
+
+
 @pytest.fixture
-def opened(api: Api) -> Iterator[Opened]:
-    upstream = Served(application)
-    yield Opened(api, upstream)
-    upstream.close()
+def alone(api: Api, upstream: Served) -> Opened:
+    """For tests that end it, or its users."""
+    return Opened(api, upstream)
 
 
 def test_one_ticket_one_way_in(opened: Opened) -> None:
@@ -124,6 +138,74 @@ def test_a_browser_cannot_say_what_only_the_proxy_may(opened: Opened) -> None:
     headers = inside.get("/", headers=forged).json()["headers"]
     said = [value for name, value in headers if name in ("x-zoe-secret", "x-forwarded-host", "forwarded")]
     assert sorted(said) == sorted(["s3cret", inside.headers["Host"]])
+
+
+def test_the_proxy_signs_in_and_no_browser_sees_or_says_how(opened: Opened) -> None:
+    inside = opened.enter("signed")
+    told = inside.get("/", headers={"Authorization": "token guess"})
+    said = [value for name, value in told.json()["headers"] if name == "authorization"]
+    secret = opened.master.master.sign_ins.secret(opened.api.store.execution(opened.execution.id))
+    assert said == [f"token {secret}"]
+    assert secret not in str(told.headers)
+    with opened.talk(inside) as made:
+        made.recv()
+        made.send("who")
+        assert made.recv() == f"token {secret}"
+    assert dict(opened.enter("ui").get("/").json()["headers"]).get("authorization") is None
+
+
+def test_the_secret_is_told_to_those_who_may_open_it(opened: Opened) -> None:
+    store, path = opened.api.store, f"{opened.path}/signed"
+    assert opened.api.http().get(path).json()["headers"]["Authorization"].startswith("token ")
+    viewer = make_token(store, "vic", "red", "viewer")
+    operator = make_token(store, "olga", "blue", "operator", ALL_SCOPES)
+    for token in (viewer, operator):
+        answer = opened.api.http(token).get(path)
+        assert (answer.status_code, answer.json()["headers"]) == (200, {})
+
+
+def test_use_is_written_down_once_a_minute(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, execution = alone.api.store, alone.execution.id
+    inside = alone.enter()
+    assert store.last_uses([execution]) == {}
+    assert inside.get("/").status_code == 200
+    first = store.last_uses([execution])
+    assert first
+    inside.get("/")
+    assert store.last_uses([execution]) == first
+
+
+def test_what_a_page_that_is_left_open_reads_and_saves_is_no_use(
+    alone: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activity, "EVERY_S", 0.0)
+    inside = alone.enter()
+
+    def used_by(work: Callable[[], object]) -> bool:
+        before = alone.api.store.last_uses([alone.execution.id])
+        work()
+        return before != alone.api.store.last_uses([alone.execution.id])
+
+    assert not used_by(lambda: inside.get("/", headers={"Sec-Fetch-Mode": "cors"}))
+    assert not used_by(lambda: inside.get("/", headers={"Sec-Fetch-Mode": "no-cors"}))
+    assert not used_by(lambda: inside.put("/", headers={"Sec-Fetch-Mode": "cors"}))
+    assert used_by(lambda: inside.get("/", headers={"Sec-Fetch-Mode": "navigate"}))
+    assert used_by(lambda: inside.get("/"))
+    assert used_by(lambda: inside.post("/", headers={"Sec-Fetch-Mode": "cors"}))
+
+
+def test_what_is_sent_over_a_socket_is_a_use_and_what_it_tells_is_none(
+    alone: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, execution = alone.api.store, alone.execution.id
+    inside = alone.enter()
+    monkeypatch.setattr(activity, "EVERY_S", 0.0)
+    with alone.talk(inside) as made:
+        made.recv()
+        assert store.last_uses([execution]) == {}
+        made.send("hello")
+        assert made.recv() == "hello"
+    assert execution in store.last_uses([execution])
 
 
 def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened) -> None:
@@ -220,34 +302,34 @@ def test_a_websocket_needs_the_cookie(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("end", ["sign out", "disable", "demote"])
-def test_the_way_in_ends_with_the_session(opened: Opened, end: str) -> None:
-    http = Browser(opened.api).use()
-    inside = opened.enter(http=http)
+def test_the_way_in_ends_with_the_session(alone: Opened, end: str) -> None:
+    http = Browser(alone.api).use()
+    inside = alone.enter(http=http)
     assert inside.get("/").status_code == 200
-    unused = opened.ticket(http)
+    unused = alone.ticket(http)
     if end == "sign out":
         http.delete("/api/v1/session")
     elif end == "disable":
-        opened.api.store.set_disabled("ben", True)
+        alone.api.store.set_disabled("ben", True)
     else:
-        opened.api.store.ensure_member("ben", "red", "viewer")
+        alone.api.store.ensure_member("ben", "red", "viewer")
     until(lambda: inside.get("/").status_code == 401)
-    late = opened.api.http(None)
-    answer = opened.visit(unused, late)
+    late = alone.api.http(None)
+    answer = alone.visit(unused, late)
     assert answer.status_code == 401 or late.get("/", headers={"Host": urlsplit(unused).netloc}).status_code == 401
 
 
-def test_what_has_ended_and_what_does_not_answer_are_told_apart(opened: Opened) -> None:
-    inside = opened.enter()
-    opened.master.backend.address = lambda *_: Address("127.0.0.1", 1)
+def test_what_has_ended_and_what_does_not_answer_are_told_apart(alone: Opened) -> None:
+    inside = alone.enter()
+    alone.master.backend.address = lambda *_: Address("127.0.0.1", 1)
     until(lambda: inside.get("/").status_code == 502)
-    opened.api.client().cancel(opened.execution.id)
-    opened.api.client().wait(opened.execution.id, 60)
+    alone.api.client().cancel(alone.execution.id)
+    alone.api.client().wait(alone.execution.id, 60)
     until(lambda: inside.get("/").status_code == 404)
 
 
-def test_without_a_master_what_was_open_a_moment_ago_goes_on(opened: Opened) -> None:
-    inside = opened.enter()
+def test_without_a_master_what_was_open_a_moment_ago_goes_on(alone: Opened) -> None:
+    inside = alone.enter()
     assert inside.get("/").status_code == 200
-    opened.api.stop_master()
+    alone.api.stop_master()
     assert inside.get("/").status_code == 200

@@ -62,15 +62,18 @@ def test_requests_are_counted_by_route_template(api: Api) -> None:
     for number in range(3):
         http.get(f"/api/v1/executions/x{number}")
     http.request("BREW", "/api/v1/executions")
-    http.get("/never/heard/of")
+    for path in ("/api/never/heard/of", "/", "/executions/x1", "/api/docs"):
+        http.get(path)
+    http.post("/lite/executions/x1/cancel")
     after = values(told(api), "zoe_api_requests_total")
     assert after[key] - before.get(key, 0) == 3
     assert {method for method, _, _ in after} <= {"GET", "POST", "PATCH", "PUT", "DELETE", "other"}
     assert ("GET", "unknown", "404") in after
-    assert all(
-        route == "unknown" or route.startswith(("/api/v1/", "/healthz", "/readyz", "/metrics", "/teapot"))
-        for _, route, _ in after
-    )
+    assert ("POST", "/lite/executions/{execution_id}/cancel", "200") in after
+    assert after[("GET", "web", "200")] - before.get(("GET", "web", "200"), 0) == 3
+    templates = {route for _, route, _ in after} - {"unknown", "web"}
+    known = ("/api/v1/", "/lite/", "/healthz", "/readyz", "/metrics", "/teapot")
+    assert [route for route in templates if not route.startswith(known)] == []
 
 
 def test_streams_are_counted(api: Api) -> None:

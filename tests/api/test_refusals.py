@@ -21,10 +21,14 @@ from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
 from zoe_api import passwords, replays
 from zoe_api.codes import PROBLEMS, Code
+from zoe_api.sign_in.identity import Identity
+from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.sign_in_settings import LdapSettings
 from zoe_lib.store.base import ConcurrentUpdate, StoreUnavailable, Unstorable
+from zoe_lib.store.people import Quota
 
 Raise = Callable[[str, Exception], None]
 BODY = {"application": job()}
@@ -106,6 +110,25 @@ def no_membership(api: Api, _: Raise) -> httpx.Response:
     return Browser(api).try_to_sign_in(tenant="blue")
 
 
+def sign_in_failed(api: Api, _: Raise) -> httpx.Response:
+    return api.http(None).get("/api/v1/session/oidc/callback?state=never+ours&code=x")
+
+
+def sign_in_refused(api: Api, _: Raise) -> httpx.Response:
+    Browser(api)
+    api.settings.ldap["corp"] = LdapSettings(url="ldap://localhost", base="dc=x")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Ldap, "identity", lambda *_: Identity("corp", "s", "ben"))
+        body = {"user": "ben", "password": "x", "provider": "corp"}
+        return api.http(None).post("/api/v1/session", json=body)
+
+
+def provider_unavailable(api: Api, _: Raise) -> httpx.Response:
+    api.settings.ldap["corp"] = LdapSettings(url="ldap://localhost:1", base="dc=x")
+    body = {"user": "ben", "password": "x", "provider": "corp"}
+    return api.http(None).post("/api/v1/session", json=body)
+
+
 def own_account(api: Api, _: Raise) -> httpx.Response:
     return api.http(api.admin).patch("/api/v1/admin/users/root", json={"disabled": True})
 
@@ -115,7 +138,7 @@ def one_tenant(api: Api, _: Raise) -> httpx.Response:
 
 
 def quota_exceeded(api: Api, _: Raise) -> httpx.Response:
-    api.store.set_quota("red", 0)
+    api.store.set_quota("red", Quota(0))
     return api.http().post("/api/v1/executions", json=BODY)
 
 

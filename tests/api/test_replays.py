@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from tests.support.waiting import until
 from zoe_api import replays
 from zoe_cli.main import app
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.policy import TenantLimit
 from zoe_lib.sdk import Client, NotAllowed, Refused
+from zoe_lib.store.people import Quota
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.wire import ReplayRequest
 from zoe_master.backends.simulated import Behaviour
@@ -129,5 +132,31 @@ def test_use_by_day_of_the_own_tenant_or_of_all(busy: Api) -> None:
     assert sum(d.core_hours for d in own.days) == pytest.approx(3 * 2 * 4 * 0.3 / 3600, rel=0.01)
     assert admin(busy).daily_use(since) == own
     assert busy.client(make_token(busy.store, tenant="blue")).daily_use(since).days == []
-    zoe = ["--url", busy.url, "--token", busy.token, "usage", "--from", "2020-01-01"]
-    assert "ada" in CliRunner().invoke(app, zoe).stdout
+    zoe = ["--url", busy.url, "--token", busy.token]
+    assert "ada" in CliRunner().invoke(app, [*zoe, "usage", "--from", "2020-01-01"]).stdout
+    path = f"/api/v1/usage/daily?from_s={since}"
+    for answer in (busy.http().get(f"{path}&format=csv"), busy.http().get(path, headers={"Accept": "text/csv"})):
+        head, first, *_ = answer.text.splitlines()
+        assert head == "day,tenant,user,core_hours,memory_gib_hours,store_gib"
+        assert first.startswith(f"{own.days[0].day},red,ada,")
+
+
+def test_meters_of_the_own_tenants_limits(api: Api) -> None:
+    client = api.client()
+    api.store.set_quota("red", Quota(7))
+    limits = {"red": TenantLimit(cores_milli=3000), "*": TenantLimit(memory_bytes=1)}
+    api.store.set_policy(replace(api.store.policy(), tenant_limits=limits), 0, 1.0, "test")
+    api.start_master()
+    runs, waits = (
+        client.submit(document(part("main"))),
+        client.submit(document(part("main", total_count=50, essential_count=50))),
+    )
+    until(lambda: client.execution(runs.id).state == "running" and client.execution(waits.id).state == "queued")
+    told = client.quota()
+    reserved = api.store.execution(runs.id).application.core_resources()
+    assert (told.tenant, told.executions.used, told.executions.limit) == ("red", 2, 7)
+    assert (told.cores_milli.used, told.cores_milli.limit) == (reserved.cores_milli, 3000)
+    assert (told.memory_bytes.used, told.memory_bytes.limit) == (reserved.memory_bytes, None)
+    shown = CliRunner().invoke(app, ["--url", api.url, "--token", api.token, "quota"]).stdout
+    assert "executions" in shown
+    assert api.client(make_token(api.store, "eve", "blue")).quota().executions.used == 0

@@ -17,7 +17,13 @@ from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 DENIED = {"scope_missing", "role_missing", "not_admin"}
 # Routes that everybody may ask: these are what `anybody` stands for.
-OPEN = {("POST", f"{PREFIX}/session"), ("DELETE", f"{PREFIX}/session")}
+OPEN = {
+    ("POST", f"{PREFIX}/session"),
+    ("DELETE", f"{PREFIX}/session"),
+    ("GET", f"{PREFIX}/session/providers"),
+    ("GET", f"{PREFIX}/session/oidc/start"),
+    ("GET", f"{PREFIX}/session/oidc/callback"),
+}
 
 
 def walked(scope: Scope | None) -> list[tuple[str, str]]:

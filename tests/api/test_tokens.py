@@ -17,7 +17,13 @@ from zoe_lib.sdk import NotAllowed, NotFound
 from zoe_lib.wire import TokenRequest
 
 OPEN = {"/healthz", "/readyz", "/metrics"}
-SIGNING = {("POST", "/api/v1/session"), ("DELETE", "/api/v1/session")}
+SIGNING = {
+    ("POST", "/api/v1/session"),
+    ("DELETE", "/api/v1/session"),
+    ("GET", "/api/v1/session/providers"),
+    ("GET", "/api/v1/session/oidc/start"),
+    ("GET", "/api/v1/session/oidc/callback"),
+}
 WRITES = {
     ("POST", "/api/v1/executions"): {"application": job()},
     ("POST", "/api/v1/executions/x/cancel"): None,

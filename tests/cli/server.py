@@ -120,10 +120,9 @@ class Server:
     def start(self, execution_id: str) -> None:
         """As the master does: place every service and see it ready."""
         now_s = time.time()
-        services = self.get(execution_id).services
-        placements = tuple(ev.Placement(service_id=s.id, node="node-1") for s in services)
-        self.append(execution_id, ev.Queued(at_s=now_s), ev.StartPlanned(at_s=now_s, placements=placements))
-        for service in services:
+        planned = ev.StartPlanned(at_s=now_s, placements=self.placements(execution_id))
+        self.append(execution_id, ev.Queued(at_s=now_s), planned)
+        for service in self.get(execution_id).services:
             self.append(
                 execution_id,
                 ev.ServiceStarting(at_s=now_s, service_id=service.id),
@@ -131,6 +130,9 @@ class Server:
                 ev.ServiceReady(at_s=now_s, service_id=service.id),
             )
         self.append(execution_id, ev.Running(at_s=now_s))
+
+    def placements(self, execution_id: str) -> tuple[ev.Placement, ...]:
+        return tuple(ev.Placement(service_id=s.id, node="node-1") for s in self.get(execution_id).services)
 
     def end(self, execution_id: str, exit_code: int = 0, message: str = "") -> None:
         """As the master does: every service has ended with this code, and so has the execution."""

@@ -12,7 +12,9 @@ import pytest
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import OTHER, Server
+from zoe_lib.descriptions import parse
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.reasons import Reason, ReasonCode
 
 MB = 10**6
@@ -91,6 +93,49 @@ def test_show_has_what_was_granted_beside_what_is_achieved(
     assert "38 MB/s read, 0 MB/s write by all of lab, who are granted 40 MB/s read" in shown
     server.end(reader_of_much)
     assert "granted" not in zoe("show", reader_of_much).out
+
+
+def test_what_the_controller_does_not_tell_is_no_zero(
+    server: Server, zoe: Zoe, told: dict[str, Any], reader_of_much: str
+) -> None:
+    told["tenants"] = [{"tenant": "lab", "granted": rates(40), "achieved": None, "missed": None}]
+    [row] = [line for line in zoe("storage", "status").out.splitlines() if line.startswith("lab ")]
+    assert (row.count("not told"), row.count("0 MB/s read")) == (2, 1)
+    [one] = zoe("storage", "status", "-o", "json").json()["tenants"]
+    assert (one["achieved"], one["missed"]) == (None, None)
+    server.start(reader_of_much)
+    assert (
+        "not told by the storage controller, of all of lab, who are granted 40 MB/s read"
+        in zoe("show", reader_of_much).out
+    )
+    server.end(reader_of_much)
+
+
+def test_why_bandwidth_that_is_preferred_is_not_granted_is_told(server: Server, zoe: Zoe, reader_of_much: str) -> None:
+    server.start(reader_of_much)
+    server.append(reader_of_much, ev.StorageDeclined(at_s=3.0, why="unknown tenant"))
+    assert "40 MB/s to read not granted: unknown tenant" in zoe("show", reader_of_much).out
+    explained = zoe("explain", reader_of_much).out
+    assert explained.startswith("It does not wait: it is running.\n")
+    assert "The bandwidth that it asks for was not granted: unknown tenant\n" in explained
+    assert zoe("explain", reader_of_much, "-o", "json").json()["storage_problem"] == "unknown tenant"
+    server.end(reader_of_much)
+
+
+def test_one_whose_required_bandwidth_is_refused_waits_and_says_why(
+    server: Server, zoe: Zoe, told: dict[str, Any]
+) -> None:
+    application = parse({**APP, "storage": {"bandwidth": {"read": "40MB/s", "guarantee": "required"}}})
+    stored = server.store.submit(Execution("xrequires", "reader", "lab", "ada", application, time.time()), "test")
+    server.append(stored.id, ev.Queued(at_s=1.0), ev.StartPlanned(at_s=1.0, placements=server.placements(stored.id)))
+    server.append(stored.id, ev.StorageRefused(at_s=2.0, why="unknown tenant"))
+    sentence = "The storage controller refuses the bandwidth that it requires: unknown tenant"
+    assert f"{'waits':<16}{sentence}" in zoe("show", stored.id).out
+    assert zoe("explain", stored.id).out.startswith(f"{sentence}\nHint: it is asked again")
+    assert "storage_refused" in zoe("ls").out
+    waiting = zoe("storage", "status", "-o", "json").json()["waiting"]
+    assert [(one["execution_id"], one["sentence"]) for one in waiting] == [(stored.id, sentence)]
+    assert zoe("cancel", stored.id).code == 0
 
 
 def test_a_controller_that_is_away_or_absent_is_told(server: Server, zoe: Zoe, told: dict[str, Any]) -> None:

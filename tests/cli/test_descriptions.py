@@ -38,6 +38,18 @@ def test_validate_says_what_will_not_be_done(server: Server, zoe: Zoe, app_file:
     assert "note: no storage controller" in done.err
 
 
+@pytest.mark.parametrize("command", [("validate",), ("validate", "--offline"), ("plan",), ("run",)])
+def test_a_where_that_cannot_be_read_is_told_with_its_place(
+    server: Server, zoe: Zoe, app_file: Path, command: tuple[str, ...]
+) -> None:
+    pushdown = {"columns": ["id"], "where": "kwh => 3"}
+    reads = {"inputs": [{"name": "meters", "uri": "swift2d://meters.zoe/2015", "pushdown": pushdown}]}
+    done = zoe(command[0], str(app_file), *command[1:], "--set", f"storage={json.dumps(reads)}")
+    assert (done.code, done.out) == (2, "")
+    assert "/storage/inputs/0/pushdown/where" in done.err
+    assert "expected at character 6, not '>'" in done.err
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

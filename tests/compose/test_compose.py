@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.compose.conftest import ROOT, Deployment
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.roles import Role
 
 SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "zoe.json"
@@ -37,6 +40,28 @@ def test_all_become_healthy_and_the_first_token_signs_in(deployment: Deployment)
 
 def test_the_master_is_promised_bandwidth_by_the_storage_controller(deployment: Deployment) -> None:
     until(lambda: "400 MB/s read, 200 MB/s write" in deployment.zoe("storage", "status"), deployment.story)
+
+
+def test_the_image_holds_the_web_ui_and_browsers_sign_in(deployment: Deployment) -> None:
+    password = "a password for tests"
+    with deployment.client() as client:
+        client.admin.add_user("wes", password)
+        client.admin.set_role("wes", "default", Role.USER)
+    with httpx.Client(base_url=deployment.url, trust_env=False, timeout=30) as browser:
+        for path in ("/", "/api/docs"):
+            page = browser.get(path)
+            assert page.headers["content-security-policy"].startswith("default-src 'self';")
+            files = re.findall(r'(?:src|href)="(/[^"]+\.\w+)"', page.text)
+            assert any(file.endswith(".js") for file in files), page.text
+            assert {file: browser.get(file).status_code for file in files} == dict.fromkeys(files, 200)
+        session = browser.post("/api/v1/session", json={"user": "wes", "password": password}).json()
+        assert (session["user"], session["tenant"], session["role"]) == ("wes", "default", "user")
+        assert browser.get("/api/v1/executions").status_code == 200
+        submission, proof = {"application": BATCH}, {"X-CSRF-Token": session["csrf_token"]}
+        assert browser.post("/api/v1/executions", json=submission).status_code == 403
+        assert browser.post("/api/v1/executions", json=submission, headers=proof).status_code == 201
+        assert browser.delete("/api/v1/session").status_code == 204
+        assert browser.get("/api/v1/executions").status_code == 401
 
 
 def test_the_catalogues_batch_runs_on_the_swarm(deployment: Deployment) -> None:

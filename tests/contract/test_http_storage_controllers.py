@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from storage_bridge.base import StorageController
+from storage_bridge.connection import connect
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.sweeper import ViewSweeper
-from storage_bridge.crystal import Appendix, ControllerSettings, CrystalController, Later, Line, OwnController, connect
+from storage_bridge.crystal import CrystalController
+from storage_bridge.dialects import Appendix, Later
+from storage_bridge.line import ControllerSettings, Line
 from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
+from storage_bridge.own import OwnController
+from tests.simulation.test_storage import of_kind, wants
+from tests.simulation.world import World, node
+from tests.support.faulty_controller import faulty_controller
+from tests.support.promises import required_by
 from tests.support.storage_contract import StorageContract
 from tests.support.storage_controller import MB, SAMPLE, Served, served_controller
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.promises import Rates, refused
+from zoe_lib.domain.storage import Guarantee
+from zoe_master.storage import InlineKeeper
 
 
 @pytest.fixture
@@ -37,6 +50,12 @@ class TestLater(StorageContract):
     @pytest.fixture
     def controller(self, served: Served) -> StorageController:
         return crystal(served, Later)
+
+    def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
+        """It does not tell what anybody has."""
+        controller.set_slo("a", BandwidthSlo(10 * MB))
+        assert (controller.achieved(), controller.missed()) == (None, None)
+        assert list(controller.locality("swift2d://nothing.zoe/here")) == []
 
     def test_views_come_and_go_and_both_may_be_repeated(self, controller: StorageController) -> None:
         """It makes none, and says so."""
@@ -70,6 +89,22 @@ def test_ours_are_told_from_others_by_the_policy_and_both_are_counted(
     assert ours.capacity().promised_write_bytes_per_s == 30 * MB
     ours.clear_slo("a")
     assert dict(others.slos()) == {"a": BandwidthSlo(20 * MB, 20 * MB)}
+
+
+@pytest.mark.parametrize("dialect", [Appendix, Later])
+def test_an_answer_that_makes_no_sense_is_as_none(served: Served, dialect: type[Appendix | Later]) -> None:
+    with faulty_controller(served.url) as between:
+        between.fault = "garbage"
+        settings = replace(served.settings(), url=between.url)
+        line = Line(settings)
+        controller = CrystalController(line, settings, dialect(line, "zoe"))
+        for call in (controller.slos, controller.capacity):
+            with pytest.raises(StorageUnavailableError, match="makes no sense"):
+                call()
+        if dialect is Later:  # which looks first at what is there
+            with pytest.raises(StorageUnavailableError, match="makes no sense"):
+                controller.set_slo("a", BandwidthSlo(10 * MB))
+        controller.clear_slo("a")
 
 
 def test_what_nobody_renews_is_gone_when_its_lease_is_over(served: Served) -> None:
@@ -136,7 +171,7 @@ def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> No
 def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
     controller = connect(served.settings())
     served.achieved["a"] = Achieved(5.5, 0.0)
-    assert dict(controller.achieved()) == {"a": Achieved(5.5, 0.0)}
+    assert controller.achieved() == {"a": Achieved(5.5, 0.0)}
     view = View("v1", "a", "swift2d://meters.zoe/2015", ("city",), "city = 'Nice'")
     controller.create_view(view)
     assert served.made == [view]
@@ -145,6 +180,38 @@ def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
     controller.create_view(View("v2", "a", "swift2d://meters.zoe/2015"))
     with pytest.raises(StorageUnavailableError, match="another view v2"):
         controller.create_view(View("v2", "b", "swift2d://meters.zoe/2015"))
+
+
+@pytest.mark.parametrize("dialect", [None, Appendix, Later])
+def test_what_it_says_to_an_slo_that_it_refuses_is_heard_and_nothing_else_of_the_answer(
+    served: Served, dialect: type[Appendix | Later] | None
+) -> None:
+    served.strangers.add("nobody")
+    keeper = InlineKeeper(connect(served.settings()) if dialect is None else crystal(served, dialect))
+    keeper.want(required_by({"a": Rates(10 * MB), "nobody": Rates(5 * MB), "much": Rates(200 * MB)}))
+    seen = keeper.seen()
+    assert seen.refused == {
+        "nobody": "unknown tenant: the store has no account of nobody",
+        "much": "200000000 bytes/s to read are more than the 100000000 that the store can move",
+    }
+    assert seen.held == {"a"}
+
+
+def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) -> None:
+    said = "unknown tenant: the store has no account of default"
+    served.strangers.add("default")
+    one = World([node("n1")], controller=connect(served.settings()))
+    requires, prefers = one.submit(wants(20)), one.submit(wants(10, Guarantee.PREFERRED))
+    one.run(5.0)
+    waiting = refused(one.get(requires))
+    assert waiting is not None
+    assert waiting.sentence.endswith(said)
+    assert one.get(prefers).storage_problem == said
+    assert [event["why"] for event in of_kind(one, requires, "storage_refused")] == [said]
+    assert [event["why"] for event in of_kind(one, prefers, "storage_declined")] == [said]
+    served.strangers.clear()
+    one.run(60.0)
+    assert {one.state(requires), one.state(prefers)} == {ExecutionState.SUCCEEDED}
 
 
 def test_the_dialect_is_found_by_asking(served: Served) -> None:
@@ -166,6 +233,14 @@ def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
             line.ask("GET", "/v1/capacity")
         now_s[0] = 6.0
         with pytest.raises(StorageUnavailableError, match="GET /v1/capacity"):
+            line.ask("GET", "/v1/capacity")
+
+
+def test_an_answer_that_does_not_come_to_an_end_is_none(served: Served) -> None:
+    with faulty_controller(served.url) as between:
+        between.fault = "endless"
+        line = Line(replace(served.settings(), url=between.url, timeout_s=0.2, attempts=1))
+        with pytest.raises(StorageUnavailableError, match="does not come to an end"):
             line.ask("GET", "/v1/capacity")
 
 

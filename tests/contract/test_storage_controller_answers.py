@@ -68,6 +68,31 @@ def test_bad_requests_have_an_answer_and_change_nothing(
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/bw/slas", {"project_id": "nobody", "policy_id": "p", "bandwidth": 5}),
+        ("PUT", "/bw/sla/nobody:p", {"bandwidth": 5}),
+        ("POST", "/policies/slos", {"slo_name": "get_bw", "target": "nobody#p", "value": 5}),
+        ("PUT", "/policies/slo/bandwidth/get_bw/nobody%23p", {"value": 5}),
+        ("PUT", "/v1/owners/zoe/slos/nobody", {"read_bytes_per_s": 5, "lease_s": 60}),
+        ("POST", "/policies/static", "FOR TENANT:nobody DO SET BANDWIDTH WITH MIN_BW=5MBps"),
+    ],
+)
+def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
+    served: Served, method: str, path: str, body: object
+) -> None:
+    served.strangers.add("nobody")
+    with served.http() as http:
+        answer = http.request(method, path, **({"content": body} if isinstance(body, str) else {"json": body}))
+        assert (answer.status_code, answer.json()["error"]) == (
+            404,
+            "unknown tenant: the store has no account of nobody",
+        )
+        assert http.get("/policies/slos").json() == []
+        assert http.get("/policies/static").json() == []
+
+
+@pytest.mark.parametrize(
     ("rules", "words"),
     [
         ("", "there is no rule"),

@@ -287,6 +287,11 @@ def test_filters(any_store: Store) -> None:
     assert names(any_store, tenant="iostack", user="bob") == ["sums_2"]
     assert names(any_store, states=frozenset({ExecutionState.QUEUED})) == ["Sums 100%"]
     assert names(any_store, states=frozenset()) == []
+    some = frozenset({execution(1).id, execution(3).id, "unknown", "\x00"})
+    assert names(any_store, ids=some) == ["Größe", "Sums 100%"]
+    assert names(any_store, ids=some, tenant="other") == ["Größe"]
+    assert names(any_store, ids=frozenset()) == []
+    assert any_store.active_counts() == {("iostack", "ada"): 1, ("iostack", "bob"): 1, ("other", "ada"): 1}
     assert names(any_store, name_contains="SUMS") == ["sums_2", "Sums 100%"]
     assert names(any_store, name_contains="0%") == ["Sums 100%"]
     assert names(any_store, name_contains="s_") == ["sums_2"]

@@ -28,6 +28,7 @@ from zoe_lib.store.base import (
     StoreUnavailable,
     TickRecord,
     UsageSample,
+    UsePoint,
 )
 from zoe_lib.store.people import Principal, SealedCredential, Tenant, Token
 
@@ -175,6 +176,32 @@ def test_usage_is_bounded_per_service(any_store: Store) -> None:
     assert [s.at_s for s in any_store.usage("e3")] == [7.0, 8.0, 9.0]
 
 
+def test_use_over_time_is_averaged_by_stretch(any_store: Store) -> None:
+    """Of each service first: two of them in a stretch add up, one sample alone tells memory and no cores."""
+    one = any_store.submit(execution(1, name="sums"), "request").id
+    two = any_store.submit(execution(2, name="sums"), "request").id
+    any_store.add_usage(
+        [
+            UsageSample(one, "a", "n1", at_s=100.0, cpu_s=5.0, memory_bytes=100),
+            UsageSample(one, "a", "n1", at_s=110.0, cpu_s=15.0, memory_bytes=300),
+            UsageSample(one, "b", "n2", at_s=101.0, cpu_s=0.0, memory_bytes=50),
+            UsageSample(one, "b", "n2", at_s=105.0, cpu_s=2.0, memory_bytes=50),
+            UsageSample(two, "c", "n1", at_s=119.0, cpu_s=7.0, memory_bytes=1000),
+            UsageSample(two, "c", "n1", at_s=125.0, cpu_s=7.0, memory_bytes=1000),
+            UsageSample(two, "c", "n1", at_s=140.0, cpu_s=9.0, memory_bytes=1),
+        ]
+    )
+    by_node = any_store.use_over_time(100.0, 140.0, 20.0, by_node=True)
+    assert by_node == [
+        UsePoint(100.0, "n1", 1.0, 1200.0),
+        UsePoint(100.0, "n2", 0.5, 50.0),
+        UsePoint(120.0, "n1", 0.0, 1000.0),
+    ]
+    by_name = any_store.use_over_time(100.0, 140.0, 20.0, by_node=False)
+    assert by_name == [UsePoint(100.0, "sums", 1.5, 1250.0), UsePoint(120.0, "sums", 0.0, 1000.0)]
+    assert any_store.use_over_time(0.0, 50.0, 20.0, by_node=True) == []
+
+
 def run(store: Store, number: int, from_s: float, to_s: float) -> None:
     """An execution that runs one of its services for that time."""
     fresh = store.submit(execution(number), "request")
@@ -214,6 +241,15 @@ def test_old_ends_are_pruned_with_all_that_hangs_on_them(any_store: Store) -> No
     assert any_store.journal(newest, 10)[0].execution_id == execution(4).id
 
 
+def test_the_last_use_of_an_application_goes_with_it(any_store: Store) -> None:
+    any_store.submit(execution(1), "request")
+    for at_s in (5.0, 7.0, 6.0):
+        any_store.add_use_of(execution(1).id, at_s)
+    any_store.add_use_of("nobody", 1.0)
+    any_store.add_use_of("nul\0", 1.0)
+    assert any_store.last_uses([execution(1).id, "nobody"]) == {execution(1).id: 7.0}
+
+
 def test_the_use_of_what_is_removed_is_kept_by_day(any_store: Store) -> None:
     """A service of a core and a GiB from shortly before midnight on; removal changes nothing of the sums."""
     run(any_store, 1, DAY_S - 10, DAY_S + 30)
@@ -237,6 +273,7 @@ def test_the_use_of_what_is_removed_is_kept_by_day(any_store: Store) -> None:
 def test_ticks_are_kept_from_the_last_whole_one_before_the_cut_on(any_store: Store) -> None:
     epoch = any_store.try_lead("test")
     assert epoch is not None
+    assert any_store.ticks_from_s() is None
     kept = [
         TickRecord(f"plan-{i}", i * 10.0, epoch, i, whole=i % 3 == 0, inputs={"nodes": {"n": {"i": i}}})
         for i in range(9)
@@ -246,7 +283,9 @@ def test_ticks_are_kept_from_the_last_whole_one_before_the_cut_on(any_store: Sto
     assert list(any_store.ticks(40.0, 65.0)) == kept[3:7]
     assert list(any_store.ticks(60.0, 60.0)) == kept[6:7]
     assert not any_store.ticks(-1.0, 60.0)
+    assert any_store.ticks_from_s() == 0.0
     any_store.prune(now_s=RETENTION_S + 40.0)
+    assert any_store.ticks_from_s() == 30.0
     assert list(any_store.ticks(40.0, 99.0)) == kept[3:]
     assert not any_store.ticks(20.0, 99.0)
     with pytest.raises(NotLeader):

@@ -135,7 +135,7 @@ def test_a_subscriber_that_fails_disturbs_no_other(store: PostgresStore, caplog:
 
 
 def test_a_database_without_tables_is_named(postgres_server: PostgresServer) -> None:
-    url = postgres_server.create_database("template1")
+    url = postgres_server.create_empty_database()
     with closing(PostgresStore(url)) as empty, pytest.raises(StoreError, match="migrations"):
         empty.submit(execution(), "request")
     postgres_server.drop_database(url)

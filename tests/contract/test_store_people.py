@@ -12,8 +12,19 @@ from tests.support.applications import execution
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome
 from zoe_lib.domain.roles import Role, Scope
-from zoe_lib.store.base import ConcurrentUpdate, NotFound, QuotaExceeded, Store, StoreUnavailable
-from zoe_lib.store.people import AppAccess, AuditEntry, Membership, Principal, Session, Tenant, Token, User
+from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, NotFound, QuotaExceeded, Store, StoreUnavailable
+from zoe_lib.store.people import (
+    AppAccess,
+    AuditEntry,
+    Membership,
+    Principal,
+    Quota,
+    Session,
+    SignInAttempt,
+    Tenant,
+    Token,
+    User,
+)
 
 OpenStore = Callable[[], Store]
 TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
@@ -21,13 +32,44 @@ SESSION = Session("s1", "ada", "red", 1.0, 10.0)
 ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")
 
 
-def job(number: int, tenant: str = "red") -> Execution:
-    return replace(execution(number), tenant=tenant)
+def job(number: int, tenant: str = "red", user: str = "ada") -> Execution:
+    return replace(execution(number), tenant=tenant, user=user)
 
 
 def end(store: Store, number: int) -> None:
     refused = ev.Refused(at_s=9.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
     store.append(execution(number).id, [refused], 1, None)
+
+
+def test_who_a_provider_knows_keeps_the_name_and_has_the_roles_of_now(open_store: OpenStore) -> None:
+    store = open_store()
+    for tenant in ("red", "blue", "green"):
+        store.add_tenant(tenant)
+    mia, managed = User("mia", provider="corp", subject="1"), {"red", "blue"}
+    first = {"red": Role.USER, "blue": Role.OPERATOR, "not there": Role.ADMIN}
+    assert store.adopt(mia, first, managed | {"not there"}) == mia
+    store.ensure_member("mia", "green", "viewer")
+    renamed = replace(mia, name="mia2")
+    assert open_store().adopt(renamed, {"red": Role.VIEWER}, managed) == mia
+    assert {m.tenant: m.role for m in store.memberships(user="mia")} == {"green": Role.VIEWER, "red": Role.VIEWER}
+    assert [user.name for user in store.users()] == ["mia"]
+    store.add_user(User("ben"))
+    for other in (User("ben", provider="corp", subject="2"), User("mia", provider="other", subject="1")):
+        with pytest.raises(ConcurrentUpdate):
+            store.adopt(other, {"red": Role.USER}, managed)
+    assert store.user("ben") == User("ben")
+
+
+def test_a_sign_in_is_taken_once_and_in_time(open_store: OpenStore) -> None:
+    store = open_store()
+    attempts = [SignInAttempt(f"s{n}", "b", "corp", "nonce", "verifier", "/", 10.0 + n) for n in range(3)]
+    for attempt in attempts:
+        store.add_sign_in(attempt)
+    assert open_store().take_sign_in("s1", 1.0) == attempts[1]
+    assert store.take_sign_in("s1", 1.0) is None
+    assert store.take_sign_in("s0", 10.0) is None
+    store.prune_people(12.0)
+    assert store.take_sign_in("s2", 1.0) is None
 
 
 def test_users_have_passwords_and_roles(open_store: OpenStore) -> None:
@@ -56,7 +98,7 @@ def test_who_is_not_there_is_not_found(any_store: Store, unknown: str) -> None:
         lambda: any_store.user(unknown),
         lambda: any_store.set_password(unknown, "hash"),
         lambda: any_store.set_disabled(unknown, True),
-        lambda: any_store.set_quota(unknown, 1),
+        lambda: any_store.set_quota(unknown, Quota(1)),
         lambda: any_store.remove_member("ada", unknown),
         lambda: any_store.add_session(replace(SESSION, tenant="blue")),
     ):
@@ -118,8 +160,8 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     store.add_tenant("red")
     with pytest.raises(ConcurrentUpdate):
         store.add_tenant("red")
-    store.set_quota("red", 2)
-    assert list(open_store().tenants()) == [Tenant("red", 2)]
+    store.set_quota("red", Quota(2))
+    assert list(open_store().tenants()) == [Tenant("red", Quota(2))]
     for number in (1, 2):
         store.submit(job(number), "request")
     with pytest.raises(QuotaExceeded, match="red may have 2"):
@@ -127,14 +169,31 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     store.submit(job(4, "blue"), "request")
     end(store, 1)
     assert open_store().submit(job(3), "request", "key").version == 1
-    store.set_quota("red", None)
+    store.set_quota("red", Quota())
     store.submit(job(5), "request")
+
+
+def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
+    store = open_store()
+    store.add_tenant("red")
+    store.set_quota("red", Quota(3, 1))
+    assert list(open_store().tenants()) == [Tenant("red", Quota(3, 1))]
+    store.submit(job(1), "request")
+    with pytest.raises(QuotaExceeded, match="ada in red may have 1"):
+        open_store().submit(job(2), "request")
+    for number, user in ((3, "bob"), (4, "carl")):
+        store.submit(job(number, user=user), "request")
+    with pytest.raises(QuotaExceeded, match="red may have 3"):
+        store.submit(job(5, user="dora"), "request")
+    store.submit(job(6, "blue"), "request")
+    end(store, 1)
+    assert open_store().submit(job(2), "request").version == 1
 
 
 def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenStore) -> None:
     store = open_store()
     store.add_tenant("red")
-    store.set_quota("red", 1)
+    store.set_quota("red", Quota(1))
     stored = store.submit(job(1), "request", "key", "same")
     assert open_store().submit(job(2), "request", "key", "same") == stored
     assert store.submit(job(1), "request") == stored
@@ -145,7 +204,7 @@ def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenSt
 def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: OpenStore) -> None:
     handles = [open_store() for _ in range(4)]
     handles[0].add_tenant("red")
-    handles[0].set_quota("red", 3)
+    handles[0].set_quota("red", Quota(3))
 
     def passes(number: int) -> bool:
         try:
@@ -199,6 +258,29 @@ def test_the_audit_log_is_read_from_its_end(open_store: OpenStore) -> None:
     assert [e.id for e in store.audit(None, 10, "ada")] == [third, first]
 
 
+def test_a_submissions_entry_is_kept_with_it_and_not_without(any_store: Store) -> None:
+    """Also of a repeated one, which changes nothing but is answered as the first."""
+    entry = replace(ENTRY, action="submit_execution", status=201)
+    any_store.ensure_member("ada", "red", "user")
+
+    def kept() -> list[str]:
+        return [one.request_id for one in any_store.audit(None, 10)]
+
+    any_store.submit(job(1), "r1", "key", "print", replace(entry, request_id="r1"))
+    any_store.submit(job(2), "r2", "key", "print", replace(entry, request_id="r2"))
+    any_store.submit(job(3), "r3", audit=replace(entry, request_id="r3"))
+    assert kept() == ["r3", "r2", "r1"]
+    assert list(any_store.audit(None, 1)) == [replace(entry, request_id="r3", id=any_store.audit(None, 1)[0].id)]
+    with pytest.raises(IdempotencyConflict):
+        any_store.submit(job(4), "r4", "key", "another", replace(entry, request_id="r4"))
+    any_store.set_quota("red", Quota(3))
+    any_store.submit(job(5), "r5", audit=replace(entry, request_id="r5"))
+    with pytest.raises(QuotaExceeded):
+        any_store.submit(job(6), "r6", audit=replace(entry, request_id="r6"))
+    any_store.submit(job(7), "r7", "key", "print", replace(entry, request_id="r7"))
+    assert kept() == ["r7", "r5", "r3", "r2", "r1"]
+
+
 def test_what_is_too_old_of_people_goes(any_store: Store) -> None:
     any_store.ensure_member("ada", "red", "user")
     any_store.add_session(SESSION)
@@ -221,7 +303,7 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.set_password("ada", None),
     lambda store: store.set_disabled("ada", True),
     lambda store: store.add_tenant("red"),
-    lambda store: store.set_quota("red", 1),
+    lambda store: store.set_quota("red", Quota(1)),
     lambda store: store.remove_member("ada", "red"),
     lambda store: store.add_session(SESSION),
     lambda store: store.session("s1", 0.0),

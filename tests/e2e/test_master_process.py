@@ -66,3 +66,15 @@ def test_told_to_stop_it_lets_services_run_and_adopts_them(installation: Install
     installation.start_master()
     assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
     assert installation.ran(execution.id) == ["main"]
+
+
+def test_one_that_works_is_in_use_and_one_that_waits_is_ended(installation: Installation, client: Client) -> None:
+    policy = client.policy().model_copy(update={"idle_after_s": 2.0, "idle_warning_s": 5.0, "idle_without_ports": True})
+    client.set_policy(policy)
+    installation.start_master(ZOE_USAGE_INTERVAL_S="0.2")
+    works = client.submit({**job("sh", "-c", "while :; do :; done"), "kind": "interactive"})
+    waits = client.submit({**job("sleep", "600"), "kind": "interactive"})
+    until(lambda: works.id in installation.store.last_uses([works.id]))
+    assert client.wait(waits.id, 60).cause == "idle"
+    assert installation.store.last_uses([waits.id]) == {}
+    client.cancel(works.id)

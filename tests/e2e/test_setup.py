@@ -23,7 +23,7 @@ SETUP = Path(sys.executable).with_name("zoe-setup")
 
 @pytest.fixture
 def url(postgres_server: PostgresServer) -> Iterator[str]:
-    made = postgres_server.create_database("template1")
+    made = postgres_server.create_empty_database()
     yield made
     postgres_server.drop_database(made)
 

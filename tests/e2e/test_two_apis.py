@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.balancer import Balancer
 from tests.support.documents import Document, job
-from tests.support.installation import Installation, free_port
+from tests.support.installation import TENANT, Installation, free_port
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
@@ -74,8 +74,10 @@ def pair(installation: Installation) -> Iterator[Pair]:
             process.terminate()
 
 
-def printing(lines: int, pause_s: float) -> Document:
-    script = f"i=0; while [ $i -lt {lines} ]; do echo line $i; i=$((i+1)); sleep {pause_s}; done"
+def printing(lines: int, pause_s: float, stop_at: int) -> Document:
+    """Stops before a line until a file `go` is there, however slow the machine."""
+    stop = f"[ $i -ne {stop_at} ] || until [ -e {{workspace}}/go ]; do sleep 0.05; done"
+    script = f"i=0; while [ $i -lt {lines} ]; do {stop}; echo line $i; i=$((i+1)); sleep {pause_s}; done"
     return job("sh", "-c", f"echo main >> {{workspace}}/{{execution}}; {script}")
 
 
@@ -89,7 +91,7 @@ def test_both_serve(pair: Pair) -> None:
 def test_killed_while_events_and_output_are_followed(pair: Pair) -> None:
     """Each is killed once, and started again, while a client follows: every event and byte comes once."""
     with pair.client() as client:
-        execution = client.submit(printing(LINES, 0.01))
+        execution = client.submit(printing(LINES, 0.01, stop_at=200))
         output: list[bytes] = []
 
         def follow_output() -> None:
@@ -102,6 +104,7 @@ def test_killed_while_events_and_output_are_followed(pair: Pair) -> None:
         pair.start(pair.kill_the_one_with_a_stream())
         until(lambda: b"line 150\n" in b"".join(output))
         pair.kill_the_one_with_a_stream()
+        (pair.installation.workspaces / TENANT / "go").touch()
         events = [view for view, _ in client.follow(execution.id)]
         reader.join(60)
         assert not reader.is_alive()

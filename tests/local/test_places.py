@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -204,3 +205,23 @@ def test_configuration_is_in_files_for_the_component_alone_and_goes_with_it(worl
     world.until(lambda: not Path(path).exists())
     kept = [file for file in world.settings.state_dir.rglob("*") if file.is_file() and file.parent.name != "output"]
     assert not [file for file in kept if b"a-key" in file.read_bytes()]
+
+
+def holding(directory: Path, text: bytes) -> list[Path]:
+    """Files that hold the text, but for output; those that go meanwhile do not."""
+    found = []
+    for file in directory.rglob("*"):
+        with suppress(FileNotFoundError):
+            if file.is_file() and file.parent.name != "output" and text in file.read_bytes():
+                found.append(file)
+    return found
+
+
+def test_the_secret_is_in_a_file_for_the_component_alone_and_goes_with_it(world: LocalWorld) -> None:
+    script = "cat {secret_file}; echo; stat -c '%a %u' {secret_file}; id -u; env | grep -c s3cret; echo {secret_file}"
+    world.backend.start(replace(start_of(shell(script), "e.c.0.1"), secret="s3cret"))
+    secret, mode, user, in_environment, path = printed(world, "e.c.0.1")
+    assert (secret, mode, in_environment) == ("s3cret", f"600 {user}", "0")
+    world.backend.forget(["e.c.0.1"])
+    world.until(lambda: not Path(path).exists())
+    world.until(lambda: not holding(world.settings.state_dir, b"s3cret"))

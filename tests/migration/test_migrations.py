@@ -21,7 +21,7 @@ from zoe_lib.store.tables import metadata
 
 @pytest.fixture
 def empty_url(postgres_server: PostgresServer) -> Iterator[str]:
-    url = postgres_server.create_database("template1")
+    url = postgres_server.create_empty_database()
     yield url
     postgres_server.drop_database(url)
 

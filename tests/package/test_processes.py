@@ -64,7 +64,7 @@ def wait_until_ready(url: str) -> None:
 
 
 def test_from_an_empty_database_to_a_result(installed: Installed, postgres_server: PostgresServer, home: Home) -> None:
-    database = postgres_server.create_database("template1")
+    database = postgres_server.create_empty_database()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     images = {"zoe/tiny": {"path": ["/usr/bin", "/bin"]}}

@@ -27,6 +27,14 @@ print(json.dumps({"entries": [entry.id for entry in catalogue()], "directory": s
 """
 
 
+def test_the_web_ui_and_the_pages_without_scripts_are_there(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "zoe_api/static/index.html" in names
+    assert any(name.startswith("zoe_api/static/assets/") and name.endswith(".js") for name in names)
+    assert "zoe_api/lite/templates/executions.html" in names
+    assert not any(name.startswith("web/") for name in names)
+
+
 def test_migrations_and_catalogue_lie_inside_the_library(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     packages = {name.split("/")[0] for name in names if ".dist-info" not in name}
@@ -53,7 +61,7 @@ def test_zoe_says_its_version(installed: Installed) -> None:
 
 
 def test_migrations_run_on_a_fresh_database(installed: Installed, postgres_server: PostgresServer) -> None:
-    url = postgres_server.create_database("template1")
+    url = postgres_server.create_empty_database()
     try:
         assert installed.run("python", "-c", MIGRATE, ZOE_DATABASE_URL=url).split() == ["False", "True"]
     finally:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import node, random_application, random_behaviour
+from tests.support.limited_controller import Limited
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.observer import Observer
 from zoe_master.simulator.faults.kinds import Fault, occurrences
 from zoe_master.simulator.faults.run import FaultRun
@@ -29,10 +32,21 @@ POLICIES = [
     Policy(order="sjf", backfill="easy-sjbf"),
     Policy(order="size", backfill="conservative"),
     Policy(order="hrrn", preemption="none"),
+    Policy(order="psbs", backfill="easy"),
+    Policy(order="fair-share", tenants="drf", tenant_shares={"physics": 2.0}),
 ]
 
 
-def a_run(seed: int, faults: int = 25) -> FaultRun:
+def wishing(application: Application, chance: random.Random) -> Application:
+    """Some require, some prefer a part of what the store can move."""
+    if chance.random() < 0.5:
+        return application
+    bandwidth = Bandwidth(chance.randint(1, 500), chance.choice([None, 100]), chance.choice(list(Guarantee)))
+    return replace(application, storage=StorageDemand(bandwidth=bandwidth))
+
+
+def a_run(seed: int, faults: int = 25, most: int = 1000) -> FaultRun:
+    """`most`: what the storage controller promises one tenant, of the 1,000 that it can move."""
     chance = random.Random(seed)
     executions = [
         Execution(
@@ -40,7 +54,7 @@ def a_run(seed: int, faults: int = 25) -> FaultRun:
             "app",
             chance.choice(["physics", "biology"]),
             "ada",
-            random_application(chance),
+            wishing(random_application(chance), chance),
             round(chance.uniform(0, SPAN_S), 3),
             priority=chance.choice([0, 0, 0, 1]),
         )
@@ -53,7 +67,7 @@ def a_run(seed: int, faults: int = 25) -> FaultRun:
         lambda _: random_behaviour(chance),
         POLICIES[seed % len(POLICIES)],
         occurrences(seed, faults, 0.0, SPAN_S),
-        SimulatedController(Capacity(proxy=1000, nodes={"s": 1000})),
+        Limited(Capacity(proxy=1000, nodes={"s": 1000}), most),
     )
 
 
@@ -65,6 +79,20 @@ def test_whatever_goes_wrong_everything_ends_and_every_invariant_holds(seed: int
     left = [execution for execution in executions if not execution.terminal]
     assert all(e.reason is not None and e.reason.code is ReasonCode.NEVER_FITS for e in left)
     assert sum(run.occurred.values()) > 0
+
+
+@pytest.mark.parametrize("seed", range(RUNS // 5))
+def test_a_controller_that_refuses_a_tenant_part_of_what_it_wants_holds_up_nothing_for_ever(seed: int) -> None:
+    assert all(
+        e.terminal or (e.reason is not None and e.reason.code is ReasonCode.NEVER_FITS)
+        for e in a_run(seed, most=550, faults=seed % 2 * 25).run()
+    )
+
+
+# Conservative backfill with one that is expected to take no time: it holds its place for an instant all the same.
+@pytest.mark.parametrize("seed", [304, 1025, 2712, 2754])
+def test_seeds_that_failed_once(seed: int) -> None:
+    a_run(seed).run()
 
 
 def test_the_same_seed_is_the_same_run_event_for_event() -> None:

@@ -54,6 +54,36 @@ def test_a_batch_application_runs_to_its_end() -> None:
     ]
 
 
+def test_a_start_is_written_at_once_with_the_services_whose_turn_it_is() -> None:
+    """One transaction for each: what has a place is to be handed over, also after a crash."""
+    world = World([node("n1")], behave=lambda _: Behaviour(run_s=100.0))
+    for _ in range(2):
+        world.submit(application(component("m", 1, 2), component("w", 1, 1, startup_order=1)))
+    world.tick()
+    kinds = [entry.kind for entry in world.store.journal(0, 1000) if entry.kind.endswith(("planned", "starting"))]
+    assert kinds == ["start_planned", "service_starting", "service_starting"] * 2
+    assert len(world.backend.observe()) == 4
+
+
+def test_only_what_is_to_start_or_stop_is_driven() -> None:
+    world = World([node("n1", cores=2)], behave=lambda _: Behaviour(start_s=1.0, run_s=100.0, stop_s=1.0))
+    execution_id = world.submit(application(component("m", 1, 4)))
+
+    def moving() -> list[str]:
+        return [execution.id for execution in world.master.picture.moving()]
+
+    world.tick()
+    assert moving() == [execution_id]
+    world.run(5.0)
+    assert world.state(execution_id) is ExecutionState.RUNNING
+    assert moving() == [], "two elastic services without a node wait for one, and are not to be started"
+    world.cancel(execution_id)
+    world.tick()
+    assert moving() == [execution_id]
+    world.run(5.0)
+    assert moving() == []
+
+
 def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None:
     world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
     world.store.set_policy(FIFO, 0, world.clock(), "admin")

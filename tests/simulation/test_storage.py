@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.model import BandwidthSlo, StorageCapacity, StorageUnavailableError
+from storage_bridge.model import BandwidthSlo, StorageCapacity, StorageRefusedError, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.promises import required
+from zoe_lib.domain.promises import refused, required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import Behaviour
@@ -45,6 +47,10 @@ def kinds(one: World, execution_id: str) -> list[str]:
     return [entry.kind for entry in one.store.journal(0, 1000, None, execution_id)]
 
 
+def of_kind(one: World, execution_id: str, kind: str) -> list[Mapping[str, Any]]:
+    return [entry.data for entry in one.store.journal(0, 1000, None, execution_id) if entry.kind == kind]
+
+
 def test_the_promise_is_in_force_before_anything_starts_and_is_gone_at_the_end() -> None:
     one = world()
     execution_id = one.submit(wants(60))
@@ -69,6 +75,30 @@ def test_the_second_waits_for_the_first_and_a_third_without_a_wish_does_not() ->
     assert one.state(third) is not ExecutionState.QUEUED
     one.run(60.0)
     assert {one.state(e) for e in (first, second, third)} == {ExecutionState.SUCCEEDED}
+
+
+def test_elastic_services_take_spare_bandwidth_only() -> None:
+    """They come while nothing is left to promise, add nothing to what is promised, and go without changing it."""
+    controller = Counted(CAPACITY)
+    one = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=600.0), controller=controller)
+    demand = StorageDemand(bandwidth=Bandwidth(100 * MB, None, Guarantee.REQUIRED))
+    first = one.submit(application(component("c", 1, 4), storage=demand))
+    one.run(5.0)
+    assert len([s for s in one.get(first).services if s.state is ServiceState.READY]) == 4
+    assert slos(one) == {"default": BandwidthSlo(100 * MB)}
+    core = one.submit(application(component("c", 2, 2)))  # two elastic ones make room
+    one.run(30.0)
+    assert one.state(core) is ExecutionState.RUNNING
+    assert sum(not s.core and s.alive and s.node is not None for s in one.get(first).services) == 1
+    one.cancel(core)
+    one.run(30.0)
+    assert sum(not s.core and s.alive and s.node is not None for s in one.get(first).services) == 3
+    assert controller.asked == [BandwidthSlo(100 * MB)]
+    waits = one.submit(application(component("c", 1, 1), storage=demand))
+    one.run(5.0)
+    reason = one.get(waits).reason
+    assert reason is not None
+    assert reason.code is ReasonCode.STORAGE_BANDWIDTH
 
 
 def test_what_is_preferred_starts_without_and_says_so_and_with_where_there_is_room() -> None:
@@ -114,6 +144,58 @@ def test_one_whose_controller_goes_away_after_the_plan_starts_nothing_until_it_i
     controller.refuse_slos = False
     one.run(60.0)
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
+
+
+def test_one_that_requires_what_the_controller_refuses_waits_with_its_sentence() -> None:
+    one, controller = refusing()
+    execution_id = one.submit(wants(50))
+    one.tick()
+    one.run(5.0)
+    execution = one.get(execution_id)
+    assert {s.state for s in execution.services} == {ServiceState.CREATED}
+    reason = refused(execution)
+    assert reason is not None
+    assert reason.sentence.endswith("unknown tenant")
+    one.run(25.5)  # until its patience is over and it pauses
+    execution = one.get(execution_id)
+    assert (execution.state, execution.reason) == (ExecutionState.QUEUED, reason)
+    [told] = of_kind(one, execution_id, "storage_refused")
+    assert told["why"] == "unknown tenant"
+    [stopping] = of_kind(one, execution_id, "stopping")
+    assert stopping["message"].endswith("requires within 30 s: unknown tenant")
+    one.run(60.0)
+    assert len(of_kind(one, execution_id, "storage_refused")) == one.get(execution_id).attempt > 1
+    controller.says = ""
+    one.run(120.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert one.get(execution_id).storage_problem == ""
+
+
+@pytest.mark.parametrize("ready_s", [0.0, 3.0])
+def test_one_that_prefers_what_the_controller_refuses_starts_without_and_has_its_sentence(ready_s: float) -> None:
+    one, _ = refusing(behave=lambda _: Behaviour(ready_s=ready_s, run_s=10.0))
+    execution_id = one.submit(wants(50, Guarantee.PREFERRED))
+    one.run(5.0)
+    execution = one.get(execution_id)
+    assert execution.state is ExecutionState.RUNNING
+    assert execution.storage_problem == "unknown tenant"
+    one.run(60.0)
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    [told] = of_kind(one, execution_id, "storage_declined")
+    assert (told["why"], told["read_bytes_per_s"]) == ("unknown tenant", 50 * MB)
+
+
+def test_one_that_prefers_what_others_have_or_nobody_can_promise_is_told_that() -> None:
+    one = world(behave=lambda _: Behaviour(run_s=100.0))
+    one.submit(wants(60))
+    unlucky = one.submit(wants(50, Guarantee.PREFERRED))
+    one.tick()
+    assert one.get(unlucky).storage_problem == "so much is not free of what the store can promise"
+    assert isinstance(one.controller, SimulatedController)
+    one.controller.down = True
+    late = one.submit(wants(10, Guarantee.PREFERRED))
+    one.tick()
+    assert one.get(late).storage_problem == "the storage controller cannot be reached"
 
 
 def test_a_controller_that_was_away_is_not_told_to_take_back_what_goes_on() -> None:
@@ -206,6 +288,24 @@ class Fading(SimulatedController):
         super().set_slo(tenant, slo)
 
 
+class Refusing(SimulatedController):
+    """Refuses every SLO as long as it has something to say."""
+
+    says = "unknown tenant"
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        if self.says:
+            raise StorageRefusedError("PUT /somewhere answers 404", self.says)
+        super().set_slo(tenant, slo)
+
+
+def refusing(**more: object) -> tuple[World, Refusing]:
+    one, controller = world(**more), Refusing(CAPACITY)
+    one.controller = controller
+    one.restart()
+    return one, controller
+
+
 class Faithful(SimulatedController):
     """Remembers every promise that was lowered or taken back."""
 
@@ -232,3 +332,15 @@ class Shared(SimulatedController):
     def capacity(self) -> StorageCapacity:
         mine = super().capacity()
         return replace(mine, promised_read_bytes_per_s=mine.promised_read_bytes_per_s + self.others)
+
+
+class Counted(SimulatedController):
+    """Remembers what it was asked to promise."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        super().__init__(capacity)
+        self.asked: list[BandwidthSlo] = []
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        self.asked.append(slo)
+        super().set_slo(tenant, slo)

@@ -24,7 +24,7 @@ from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master, Tick
 from zoe_master.steps import Reach, Step, pass_by
-from zoe_master.storage import InlineKeeper
+from zoe_master.storage import InlineKeeper, Keeper
 from zoe_master.waker import Waker
 
 GIB = 2**30
@@ -81,8 +81,12 @@ class World:
         self.store.stop_leading()
         epoch = self.store.try_lead("test")
         assert epoch is not None
-        keeper = InlineKeeper(self.controller, self._reach) if self.controller is not None else None
+        keeper = self.keeper_of(self.controller) if self.controller is not None else None
         self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach, storage=keeper)
+
+    def keeper_of(self, controller: StorageController) -> Keeper:
+        """What a new master asks the storage controller with."""
+        return InlineKeeper(controller, self._reach)
 
     def _reach(self, step: Step) -> None:
         self.reach(step)

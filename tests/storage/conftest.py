@@ -1,4 +1,4 @@
-"""One object store for all tests here."""
+"""One object store for all tests here, and for some a whole of store and controller of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.object_store import Person, logged_in, object_store
+from tests.support.whole_storage import Whole, whole_storage
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
 from zoe_embedded.swift.store import ObjectStore
@@ -41,3 +42,9 @@ def admin(swift: ObjectStore, ann: Person) -> Iterator[Person]:
 @pytest.fixture(scope="session")
 def spark() -> Runtime:
     return ensure_runtime(Home.find(CLONE).create())
+
+
+@pytest.fixture
+def whole(postgres_url: str) -> Iterator[Whole]:
+    with whole_storage(postgres_url) as made:
+        yield made

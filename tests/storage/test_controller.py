@@ -5,52 +5,17 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from storage_bridge.crystal import ControllerSettings, OwnController, connect
+from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
 from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
-from zoe_embedded.home import Account
-from zoe_embedded.swift.configuration import ControllerLine
-from zoe_embedded.swift.controller import ControllerSite
-from zoe_embedded.swift.store import ObjectStore
-
-MB = 10**6
-CAPACITY = 12 * MB
-TOKEN = "a-token"
-
-
-@dataclass
-class Whole:
-    """Store and controller, connected."""
-
-    store: ObjectStore
-    url: str
-    controller: OwnController
-
-
-@pytest.fixture
-def whole(postgres_url: str) -> Iterator[Whole]:
-    sites: list[ControllerSite] = []
-
-    def line(apart: Path, account: Account | None) -> ControllerLine:
-        sites.append(ControllerSite(apart, TOKEN, account))
-        return sites[0].line
-
-    plain = postgres_url.replace("postgresql+psycopg2:", "postgresql:")  # as the documentation names it
-    with object_store(nodes=1, replicas=1, proxy_workers=2, controller=line) as store:
-        with sites[0].serve(store, ADMIN, plain, BandwidthSlo(CAPACITY, CAPACITY)) as url:
-            controller = connect(ControllerSettings(url, TOKEN, "zoe", timeout_s=30))
-            assert isinstance(controller, OwnController)
-            yield Whole(store, url, controller)
-        assert "Traceback" not in sites[0].log.read_text()
+from tests.support.waiting import until
+from tests.support.whole_storage import CAPACITY, MB, Whole
 
 
 def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:
@@ -80,6 +45,23 @@ def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:
     assert 1 * MB < rates[1] < 4 * MB
     assert sum(rates) < 1.15 * CAPACITY
     assert achieved["acme"].read_bytes_per_s > 7 * MB
+
+
+def test_who_begins_is_limited_from_the_first_second_on(whole: Whole) -> None:
+    """Promised or not, alone or beside others: a burst of half a second is within."""
+    with ExitStack() as stack:
+        ann, bob = (stack.enter_context(logged_in(whole.store, login)) for login in ("acme:ann", "beta:bob"))
+        for person in (ann, bob):
+            person.put("data")
+            person.put("data/object", os.urandom(10 * MB))
+        whole.controller.set_slo("acme", BandwidthSlo(8 * MB))
+        time.sleep(3.0)  # until the uploads are forgotten
+        assert rate_of_gets(bob, 3, 1.0) < 1.6 * CAPACITY
+        goes_on = threading.Thread(target=rate_of_gets, args=(bob, 3, 4.0))
+        goes_on.start()
+        time.sleep(2.0)
+        assert rate_of_gets(ann, 3, 1.0) < 1.6 * CAPACITY
+        goes_on.join()
 
 
 def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
@@ -112,3 +94,34 @@ def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
         for _ in range(2):
             whole.controller.drop_view("e1")
         assert ann.call("GET", "zoe-view-e1").status_code == 404
+
+
+def test_a_sample_tells_the_rate_that_its_tenant_would_get(whole: Whole) -> None:
+    """Beside one who reads as fast as it may, half of the capacity; alone all of it."""
+    content, _ = meters(1, 5000)
+    view = View("e1", "acme", "swift2d://meters.zoe/2015", tuple(WANTED["columns"]), str(WANTED["where"]))
+    with logged_in(whole.store, "acme:ann") as ann, logged_in(whole.store, "beta:bob") as bob:
+        ann.put("meters")
+        ann.put("meters/2015/a.csv", content)
+        bob.put("data")
+        bob.put("data/object", os.urandom(10 * MB))
+        whole.controller.create_view(view)
+        until(lambda: whole.controller.sample("e1").rate_bytes_per_s == CAPACITY, deadline_s=30.0)
+        reads = threading.Thread(target=rate_of_gets, args=(bob, 3, 8.0))
+        reads.start()
+        until(lambda: whole.controller.sample("e1").rate_bytes_per_s <= 0.6 * CAPACITY)
+        reads.join()
+        whole.controller.drop_view("e1")
+
+
+def test_a_store_that_does_not_make_accounts_by_itself_tells_which_tenants_there_are() -> None:
+    with object_store(nodes=1, replicas=1, autocreate=False) as store:
+        swift = SwiftViews(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key))
+        assert not swift.has_account("acme")
+        with logged_in(store, ADMIN.login) as admin:
+            root = admin.account_url.rpartition("/")[0]
+            assert admin.http.put(f"{root}/AUTH_acme").is_success
+            assert swift.has_account("acme")
+            assert admin.http.delete(f"{root}/AUTH_acme").is_success
+            assert not swift.has_account("acme")
+    assert swift.has_account("acme")  # nobody is refused because Swift is away

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.storage.test_views import WANTED, meters
 from tests.support.access_log import bytes_out
 from tests.support.long import of_storage
-from tests.support.object_store import Person, definition
-from tests.support.spark import spark_cluster, spark_driver
+from tests.support.object_store import Person, definition, logged_in, object_store
+from tests.support.spark import s3a_driver, spark_cluster, spark_driver
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 
@@ -45,6 +48,12 @@ spark.sparkContext.parallelize(range(40_000), 4).mapPartitionsWithIndex(rows).to
 back = [int(row.value.rstrip("x")) for row in spark.read.text(paths[0]).collect()]
 print(json.dumps({"rows": len(back), "same": sorted(back) == list(range(40_000))}))
 """
+SPECULATING = {
+    "spark_executor_memory": "512m",
+    "spark_speculation": "true",
+    "spark_speculation_multiplier": "1.2",
+    "spark_speculation_quantile": "0.5",
+}
 
 
 def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
@@ -74,6 +83,37 @@ def test_spark_reads_only_what_it_needs_through_unmodified_stocator(
     assert os.environ.get("HADOOP_CONF_DIR") is None
 
 
+@pytest.fixture
+def s3_store() -> Iterator[ObjectStore]:
+    with object_store(s3=True) as store:
+        yield store
+
+
+@of_storage
+def test_s3a_commits_by_magic_whatever_becomes_of_executors(
+    s3_store: ObjectStore, spark: Runtime, tmp_path: Path
+) -> None:
+    (tmp_path / "s3").mkdir()
+    with logged_in(s3_store, "acme:ann") as ann:
+        ann.put("troubled")
+        like = spark_driver(spark, s3_store, "acme:ann", tmp_path)
+        driver = s3a_driver(like, s3_store, "acme:ann", tmp_path / "s3")
+        with spark_cluster(spark, tmp_path) as url:
+            done = driver.run(TROUBLED, "s3a://troubled/out", spark_master=url, **SPECULATING)
+        assert json.loads(done.stdout.splitlines()[-1]) == {"rows": 40_000, "same": True}
+        assert "ExecutorLostFailure" in done.stderr or "Lost executor" in done.stderr
+        assert ann.call("GET", "troubled/out/_SUCCESS").json()["committer"] == "magic"
+        names = [entry["name"] for entry in ann.listing("troubled")]
+    assert not [name for name in names if "__magic" in name or "_temporary" in name]
+    assert sorted(name.removeprefix("out/")[:10] for name in names if "part-" in name) == [
+        f"part-{number:05d}" for number in range(4)
+    ]
+    # Nothing was seen before it was committed: all parts came as uploads that the job completed.
+    puts = [line for line in s3_store.log_of("proxy").splitlines() if " PUT " in line and "/troubled/out/part-" in line]
+    assert puts
+    assert all("uploadId" in line for line in puts), puts
+
+
 @of_storage
 def test_an_executor_killed_in_mid_write_and_speculation_leave_every_row_once(
     swift: ObjectStore, ann: Person, spark: Runtime, tmp_path: Path
@@ -85,10 +125,7 @@ def test_an_executor_killed_in_mid_write_and_speculation_leave_every_row_once(
             TROUBLED,
             "swift2d://troubled.zoe/out",
             spark_master=url,
-            spark_executor_memory="512m",
-            spark_speculation="true",
-            spark_speculation_multiplier="1.2",
-            spark_speculation_quantile="0.5",
+            **SPECULATING,
         )
     assert json.loads(done.stdout.splitlines()[-1]) == {"rows": 40_000, "same": True}
     assert "ExecutorLostFailure" in done.stderr or "Lost executor" in done.stderr

@@ -16,25 +16,20 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.storage.test_controller import TOKEN, Whole, whole
 from tests.storage.test_views import HEADER, meters
-from tests.support.api import Api
 from tests.support.installation import Installation
 from tests.support.long import of_storage
 from tests.support.object_store import logged_in
-from tests.support.people import make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
+from tests.support.whole_storage import Whole, client_of, installation_with
 from zoe_embedded.home import Home
 from zoe_embedded.jars import readable_jars
-from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
-from zoe_embedded.swift.configuration import REGION
+from zoe_embedded.runtime import CLONE, Runtime
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.templates import escape
 from zoe_lib.sdk import Client
 from zoe_lib.wire import CredentialRequest
-
-__all__ = ["whole"]
 
 ROWS = 150_000
 PROGRAM = """
@@ -54,40 +49,23 @@ while not pathlib.Path(go_on).exists():
 
 
 @pytest.fixture
-def runtime() -> Runtime:
-    return ensure_runtime(Home.find(CLONE).create())
-
-
-@pytest.fixture
-def installation(postgres_url: str, whole: Whole, runtime: Runtime, tmp_path: Path) -> Iterator[Installation]:
-    (tmp_path / "zoe-token").write_text(TOKEN)
-    spark = {"path": list(runtime.path), "environment": runtime.environment}
-    made = Installation(
+def installation(postgres_url: str, whole: Whole, spark: Runtime, tmp_path: Path) -> Iterator[Installation]:
+    image = {"path": list(spark.path), "environment": spark.environment}
+    with installation_with(
+        whole,
         postgres_url,
-        insecure=True,
-        storage_url=whole.url,
-        storage_token_file=str(tmp_path / "zoe-token"),
-        storage_interval_s=0.5,
-        storage_services={"zoe": {"url": whole.store.auth_url, "region": REGION}},
+        tmp_path,
+        storage_services=whole.services,
         storage_jars=readable_jars(Home.find(CLONE)),
-        local_images={"zoe/spark": spark},
-    )
-    yield made
-    made.close()
+        local_images={"zoe/spark": image},
+    ) as made:
+        yield made
 
 
 @pytest.fixture
 def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
-    services = {"zoe": {"url": whole.store.auth_url, "region": REGION}}
-    api = Api(
-        postgres_url,
-        keys_dir=installation.keys_dir,
-        master_endpoint=installation.endpoint,
-        storage_url=whole.url,
-        storage_services=services,
-    )
-    yield api.client(make_token(installation.store, "ann", "acme"), patience_s=60.0)
-    api.close()
+    with client_of(installation, postgres_url, whole) as made:
+        yield made
 
 
 def application(where: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
@@ -94,7 +94,7 @@ class Api:
 class Served:
     """An application under a real uvicorn, in a thread, on a port from the kernel."""
 
-    def __init__(self, app: FastAPI) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
@@ -112,7 +112,7 @@ class Served:
 class InProcess(httpx.BaseTransport):
     """Carries requests to an application without a network; answers come whole."""
 
-    def __init__(self, app: FastAPI) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._transport = httpx.ASGITransport(app)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="in-process")

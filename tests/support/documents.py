@@ -23,5 +23,11 @@ def job(*command: str, **changes: Any) -> Document:
     return document(part("main", *command, ends_application=True), **changes)
 
 
+def sized(cores: float, *command: str, **changes: Any) -> Document:
+    """The same, of so many cores."""
+    resources = {"memory": "64MiB", "cores": round(cores, 3)}
+    return document(part("main", *command, ends_application=True, resources=resources), **changes)
+
+
 def document(*parts: Document, name: str = "job", **changes: Any) -> Document:
     return {"version": 4, "name": name, "components": list(parts), **changes}

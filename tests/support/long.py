@@ -8,3 +8,4 @@ import pytest
 
 LONG = os.environ.get("ZOE_TEST_LONG") == "1"
 of_storage = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-storage`")
+of_web = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-web`")

@@ -6,13 +6,21 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from storage_bridge.stocator import SwiftService, credentials_xml, swift_credentials, swift_properties
+from storage_bridge.stocator import (
+    S3Service,
+    SwiftService,
+    credentials_xml,
+    s3_credentials,
+    s3_properties,
+    swift_credentials,
+    swift_properties,
+)
 from tests.support.waiting import until
-from zoe_embedded.jars import stocator_jars
-from zoe_embedded.ports import free_ports
+from zoe_embedded.jars import s3a_jars, stocator_jars
+from zoe_embedded.ports import HeldPorts
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore
@@ -74,6 +82,15 @@ def spark_driver(runtime: Runtime, store: ObjectStore, login: str, directory: Pa
     return SparkDriver(runtime, directory, swift_properties([service], jars), jars)
 
 
+def s3a_driver(like: SparkDriver, store: ObjectStore, login: str, directory: Path) -> SparkDriver:
+    """The same user by S3's protocol, with what the framework sets for it."""
+    user = store.user(login)
+    service = S3Service(store.auth_url.removesuffix("/auth/v1.0"))
+    (directory / "core-site.xml").write_text(credentials_xml(s3_credentials(user.login, user.key)))
+    jars = [str(jar) for jar in s3a_jars()]
+    return replace(like, directory=directory, properties=s3_properties(service, jars), jars=jars)
+
+
 @contextmanager
 def spark_cluster(runtime: Runtime, directory: Path) -> Iterator[str]:
     """A standalone master and two workers, which have addresses of their own: Spark speculates on other hosts only."""
@@ -84,7 +101,8 @@ def spark_cluster(runtime: Runtime, directory: Path) -> Iterator[str]:
         "TMPDIR": str(directory),
     }
     program = f"{runtime.environment['SPARK_HOME']}/bin/spark-class"
-    [port] = free_ports(1)
+    held = HeldPorts(1)
+    [port] = held.numbers
     url = f"spark://127.0.0.1:{port}"
     common = ("--webui-port", "0")
     commands = [("master.Master", "-h", "127.0.0.1", "-p", str(port), *common)]
@@ -106,3 +124,4 @@ def spark_cluster(runtime: Runtime, directory: Path) -> Iterator[str]:
             process.terminate()
         for process in processes:
             process.wait(20)
+        held.close()

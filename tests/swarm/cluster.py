@@ -29,10 +29,10 @@ class Cluster:
 
     def __init__(self, nodes: Sequence[str] = ("node-1", "node-2", "node-3"), managers: int = 1) -> None:
         one = next(self._made)
-        number = (os.getpid() + one) % 250 + 1
+        number = _free_number(os.getpid() + one)
         self._managers = managers
         self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-test-"))
-        self._bridge = f"zoesw{number}"
+        self._bridge = _bridge_name(number)
         self._subnet = f"10.213.{number}"
         self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}-{one}", self._bridge, _forbids())
         self.certificates = self.base / "certificates"
@@ -121,6 +121,17 @@ class Cluster:
         wait_for(lambda: len(leader.nodes()) == len(self.hosts), lambda: str(leader.nodes()))
         for host in self.hosts:
             self.await_node(host.name, "ready")
+
+
+def _bridge_name(number: int) -> str:
+    """Of one length, so that no name is the beginning of another."""
+    return f"zoesw{number:03}"
+
+
+def _free_number(wanted: int) -> int:
+    """From 1 to 250, of a bridge and a network that no other swarm of this machine has."""
+    numbers = ((wanted + further) % 250 + 1 for further in range(250))
+    return next(n for n in numbers if not Path("/sys/class/net", _bridge_name(n)).exists())
 
 
 def _forbids() -> bool:

@@ -1,4 +1,4 @@
-"""The Spark notebook: opened by its token alone, and what a cell says is computed on the workers."""
+"""The Spark notebook: only the proxy's secret opens it, and what a cell says is computed on the workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.support.images import provide
-from tests.support.notebook import CELL, Notebook, check_sum, token_in
+from tests.support.notebook import CELL, Notebook, check_sum
 from tests.support.swarm_installation import Installation, document
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
@@ -22,10 +22,10 @@ def running(swarm: Cluster, installation: Installation) -> Execution:
     )
 
 
-def test_a_cell_computes_on_the_workers_and_only_the_token_lets_in(
+def test_a_cell_computes_on_the_workers_and_only_the_proxys_secret_lets_in(
     swarm: Cluster, installation: Installation, running: Execution
 ) -> None:
-    token = token_in(lambda: installation.output(running, "notebook"))
+    token = installation.master.sign_ins.secret(running)
     at = installation.address(running, "notebook", "lab")
     notebook = Notebook(at.host, at.port, token, at.headers)
     notebook.check_strangers()
@@ -35,4 +35,5 @@ def test_a_cell_computes_on_the_workers_and_only_the_token_lets_in(
     told = json.dumps([installation.containers(running), swarm.manager.api.services(), swarm.manager.api.secrets()])
     assert "zoe/jupyter-spark" in told
     assert token not in told
+    assert token not in installation.output(running, "notebook")
     assert installation.end(running.id).state is ExecutionState.CANCELLED

@@ -1,4 +1,7 @@
+import random
 from dataclasses import replace
+
+import pytest
 
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.domain.events import ReasonChanged
@@ -20,6 +23,24 @@ def told(execution: Execution, reason: Reason) -> Execution:
 
 def ids(executions: object) -> list[str]:
     return [e.id for e in executions]  # type: ignore[attr-defined]
+
+
+def test_who_waits_longest_is_known_as_they_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zoe_master.backlog._GONE_MAX", 3)
+    backlog = Backlog([], SJF, {})
+    assert backlog.oldest_at_s is None
+    chance, there, most = random.Random(7), dict[str, Execution](), 0
+    for number in range(300):
+        if there and chance.random() < 0.5:
+            backlog.remove(there.pop(chance.choice(sorted(there))))
+        else:
+            execution = queued(f"e{number:03}", at_s=chance.choice([1.0, chance.random() * 100]))
+            there[execution.id] = execution
+            backlog.put(execution)
+            backlog.put(execution)  # changed
+        assert backlog.oldest_at_s == min((e.submitted_at_s for e in there.values()), default=None)
+        most = max(most, len(there))
+    assert len(backlog._by_age) <= 2 * most + 4, "who is gone is forgotten"
 
 
 def test_only_those_are_named_who_were_told_otherwise() -> None:

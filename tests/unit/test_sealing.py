@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zoe_lib.sealing import KEY_FILE, CannotOpen, Seal
+from zoe_lib.sealing import KEY_FILE, CannotOpen, Seal, derived_key
 
 KEY = bytes(range(32))
 
@@ -44,3 +44,9 @@ def test_a_key_is_made_once_whoever_comes_first_and_is_the_owners_alone(tmp_path
     assert {seal.opened(sealed) for seal in seals} == {"secret"}
     assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
     assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600
+
+
+def test_a_derived_key_is_always_the_same_for_its_purpose_and_none_other(tmp_path: Path) -> None:
+    first = derived_key(tmp_path, "one")
+    assert first == derived_key(tmp_path, "one")
+    assert len({first, derived_key(tmp_path, "two"), bytes.fromhex((tmp_path / KEY_FILE).read_text())}) == 3

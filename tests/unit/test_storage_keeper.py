@@ -9,13 +9,18 @@ from collections.abc import Sequence
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.model import BandwidthSlo
+from storage_bridge.model import BandwidthSlo, StorageRefusedError
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.promises import Rates
-from zoe_master.storage import InlineKeeper, KeeperThread, Wanted
+from tests.support.limited_controller import Limited
+from tests.support.promises import required_by
+from zoe_lib.domain.promises import Promise, Rates
+from zoe_master.slos import Wanted
+from zoe_master.storage import InlineKeeper, KeeperThread
 from zoe_master.waker import Waker
 
-WANTED = {"a": Rates(60, 10), "b": Rates(write=5)}
+RATES = {"a": Rates(60, 10), "b": Rates(write=5)}
+WANTED = required_by(RATES)
+SLOS = {"a": BandwidthSlo(60, 10), "b": BandwidthSlo(None, 5)}
 PATIENCE_S = 10.0
 
 
@@ -56,9 +61,18 @@ class Broken(SimulatedController):
         super().set_slo(tenant, slo)
 
 
+class Choosy(SimulatedController):
+    """Does not know one of the tenants."""
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        if tenant == "nobody":
+            raise StorageRefusedError("PUT /somewhere answers 404", "unknown tenant")
+        super().set_slo(tenant, slo)
+
+
 def wait_for_slos(keeper: KeeperThread, waker: Waker) -> None:
     end_s = time.monotonic() + PATIENCE_S
-    while keeper.seen().slos != WANTED:
+    while keeper.seen().held != RATES.keys():
         waker.wait(0.1)
         assert time.monotonic() < end_s, keeper.seen()
 
@@ -67,11 +81,12 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
     controller, waker = Hanging(), Waker()
     keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
     try:
-        keeper.want(Wanted({"stale": Rates(1, 1)}))
-        keeper.want(Wanted(WANTED))
-        assert keeper.seen().slos != WANTED
+        keeper.want(required_by({"stale": Rates(1, 1)}))
+        keeper.want(WANTED)
+        assert not keeper.seen().held
         controller.let_go.set()
         wait_for_slos(keeper, waker)
+        assert controller.in_force == SLOS
         assert keeper.seen().supply.rates == Rates(100, 100)
     finally:
         controller.let_go.set()
@@ -82,7 +97,7 @@ def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
     controller, waker = Broken(Capacity(100, {"disk": 100})), Waker()
     keeper = KeeperThread(controller, controller, waker, interval_s=0.05)
     try:
-        keeper.want(Wanted(WANTED))
+        keeper.want(WANTED)
         wait_for_slos(keeper, waker)
         assert controller.failures == 0
     finally:
@@ -93,9 +108,10 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.set_slo("a", BandwidthSlo(30))
     keeper = InlineKeeper(controller)
-    assert keeper.seen().slos == {"a": Rates(30)}
+    assert not keeper.seen().held
+    assert controller.in_force == {"a": BandwidthSlo(30)}
     assert keeper.seen().supply.rates == Rates(100, 100), "what is ours can be promised anew"
-    keeper.want(Wanted({}))
+    keeper.want(Wanted())
     assert dict(controller.slos()) == {}
 
 
@@ -116,10 +132,10 @@ def test_places_are_asked_for_once_and_forgotten_when_nobody_wants_to_know() -> 
 
     keeper = InlineKeeper(Told(Capacity(100, {"disk": 100}), places={"swift2d://c.s/x": ["n1", "n2"]}))
     uris = frozenset({"swift2d://c.s/x", "swift2d://c.s/unknown"})
-    keeper.want(Wanted({}, uris))
+    keeper.want(Wanted(uris=uris))
     assert keeper.seen().locality == {"swift2d://c.s/x": {"n1", "n2"}, "swift2d://c.s/unknown": frozenset()}
     assert sorted(asked) == sorted(uris)
-    keeper.want(Wanted({}))
+    keeper.want(Wanted())
     assert keeper.seen().locality == {}
 
 
@@ -127,14 +143,100 @@ def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_ag
     controller, waker = Reluctant(), Waker()
     keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
     try:
-        keeper.want(Wanted(WANTED))
+        keeper.want(WANTED)
         wait_for_slos(keeper, waker)
-        keeper.want(Wanted({"b": WANTED["b"]}))
+        keeper.want(required_by({"b": RATES["b"]}))
         assert controller.asked.wait(PATIENCE_S)
-        keeper.want(Wanted(WANTED))
-        assert keeper.seen().slos == {"b": WANTED["b"]}
+        keeper.want(WANTED)
+        assert keeper.seen().held == {"b"}
         controller.let_go.set()
         wait_for_slos(keeper, waker)
     finally:
         controller.let_go.set()
         keeper.close()
+
+
+def test_an_slo_that_is_refused_holds_up_its_own_tenant_only() -> None:
+    controller = Choosy(Capacity(100, {"disk": 100}))
+    keeper = InlineKeeper(controller)
+    keeper.want(required_by({**RATES, "nobody": Rates(1, 1), "z": Rates(2, 2)}))
+    assert keeper.seen().held == {"a", "b", "z"}
+    assert controller.in_force == {**SLOS, "z": BandwidthSlo(2, 2)}
+    assert keeper.seen().refused == {"nobody": "unknown tenant"}
+    assert not keeper.seen().supply.problem
+    keeper.want(WANTED)
+    assert keeper.seen().refused == {}
+
+
+def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
+    class Pausing(Choosy):
+        def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+            assert let_go.wait(PATIENCE_S)
+            super().set_slo(tenant, slo)
+
+    let_go, waker = threading.Event(), Waker()
+    let_go.set()
+    controller = Pausing(Capacity(100, {"disk": 100}))
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+
+    def wait_for_refusal() -> None:
+        end_s = time.monotonic() + PATIENCE_S
+        while keeper.seen().refused != {"nobody": "unknown tenant"}:
+            waker.wait(0.1)
+            assert time.monotonic() < end_s, keeper.seen()
+
+    try:
+        keeper.want(required_by({"nobody": Rates(1, 1)}))
+        wait_for_refusal()
+        let_go.clear()
+        keeper.want(required_by({"nobody": Rates(2, 2)}))
+        assert keeper.seen().refused == {}
+        let_go.set()
+        wait_for_refusal()
+    finally:
+        let_go.set()
+        keeper.close()
+
+
+def promise(name: str, read: int, required: bool = True) -> Promise:
+    return Promise(name, "a", Rates(read), required)
+
+
+def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force() -> None:
+    """The look that answers was begun before the other came: what it found for the first counts all the same."""
+
+    class Second(SimulatedController):
+        def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+            super().set_slo(tenant, slo)
+            if slo.read_bytes_per_s == 90:
+                asked.set()
+                assert let_go.wait(PATIENCE_S)
+
+    asked, let_go, waker = threading.Event(), threading.Event(), Waker()
+    controller = Second(Capacity(100, {"disk": 100}))
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    try:
+        keeper.want(Wanted((promise("first", 60),)))
+        end_s = time.monotonic() + PATIENCE_S
+        while keeper.seen().held != {"first"}:
+            waker.wait(0.1)
+            assert time.monotonic() < end_s, keeper.seen()
+        keeper.want(Wanted((promise("first", 60), promise("other", 30, required=False))))
+        assert asked.wait(PATIENCE_S)
+        assert keeper.seen().held == {"first"}
+        keeper.want(Wanted((promise("first", 60),)))
+        assert keeper.seen().held == {"first"}
+    finally:
+        let_go.set()
+        keeper.close()
+
+
+def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:
+    controller = Limited(Capacity(100, {"disk": 100}), 100)
+    controller.set_slo("z", BandwidthSlo(80, 70))
+    controller.set_slo("gone", BandwidthSlo(9))
+    controller.asked.clear()
+    keeper = InlineKeeper(controller)
+    keeper.want(Wanted((Promise("e", "z", Rates(30, 90), True), promise("f", 50))))
+    assert controller.asked == [30, 30, 50], "lowered, then raised the other way, then another tenant's"
+    assert controller.in_force == {"a": BandwidthSlo(50), "z": BandwidthSlo(30, 90)}

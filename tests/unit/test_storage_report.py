@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from prometheus_client import REGISTRY
 
 from storage_bridge.bandwidth.assignment import Capacity, Claim
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.promises import Rates
-from zoe_master.storage import InlineKeeper, Wanted
+from tests.support.promises import required_by
+from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.slos import Wanted
+from zoe_master.storage import InlineKeeper
 from zoe_master.storage_metrics import observe_storage
-from zoe_master.storage_report import StorageReport, TenantBandwidth
+from zoe_master.storage_report import StorageReport, keep
 
 FROM_DISK = frozenset({"disk"})
 
@@ -20,7 +27,7 @@ def told(name: str, **labels: str) -> float | None:
 
 def keeper_of(controller: SimulatedController) -> InlineKeeper:
     keeper = InlineKeeper(controller)
-    keeper.want(Wanted({"a": Rates(80), "b": Rates(60)}))
+    keeper.want(required_by({"a": Rates(80), "b": Rates(60)}))
     return keeper
 
 
@@ -44,7 +51,7 @@ def test_a_controller_that_is_away_is_told_with_nothing_that_was_known_before() 
     one = controller()
     keeper = keeper_of(one)
     one.down = True
-    keeper.want(Wanted({}))
+    keeper.want(Wanted())
     report = keeper.report()
     assert report.problem == "the storage controller cannot be reached"
     assert report.tenants == {}
@@ -65,3 +72,60 @@ def test_metrics_have_series_of_tenants_while_they_are_granted_bandwidth() -> No
     observe_storage(None)
     assert told("controller_reachable") == 0
     assert told("granted_bytes_per_second", tenant="b", direction="read") is None
+
+
+class Silent(SimulatedController):
+    """Tells of nobody what they move, as Crystal's own."""
+
+    def achieved(self) -> None:  # type: ignore[override]
+        pass
+
+    def missed(self) -> None:  # type: ignore[override]
+        pass
+
+
+def test_what_is_not_told_is_no_zero_anywhere() -> None:
+    report, store = keeper_of(Silent(Capacity(100, {"disk": 100}))).report(), MemoryStore()
+    untold = {"a": TenantBandwidth(Rates(80), None, None), "b": TenantBandwidth(Rates(60), None, None)}
+    assert report.tenants == untold
+    keep(report, store)
+    assert {point.tenant: point.means for point in kept(store)} == untold
+    observe_storage(StorageReport(1.0, tenants={"a": TenantBandwidth(Rates(80), Rates(70), Rates(5))}))
+    assert told("achieved_bytes_per_second", tenant="a", direction="read") == 70
+    observe_storage(report)
+    assert told("granted_bytes_per_second", tenant="a", direction="read") == 80
+    for name in ("achieved_bytes_per_second", "missed_bytes_per_second"):
+        assert told(name, tenant="a", direction="read") is None
+
+
+def kept(store: MemoryStore) -> list[BandwidthPoint]:
+    return list(store.bandwidth_over_time(0.0, 1e12, 1e12))
+
+
+def test_a_look_is_kept_with_whoever_has_something_of_the_store() -> None:
+    store, one = MemoryStore(), TenantBandwidth(Rates(60), Rates(70, 1), Rates(5))
+    tenants = {"b": one, "granted": TenantBandwidth(Rates(9)), "idle": TenantBandwidth()}
+    keep(StorageReport(at_s=7.0, tenants=tenants), store)
+    assert kept(store) == [BandwidthPoint(0.0, "b", one), BandwidthPoint(0.0, "granted", TenantBandwidth(Rates(9)))]
+
+
+def test_a_look_that_found_nothing_out_is_not_kept() -> None:
+    store, one = MemoryStore(), controller()
+    keeper = keeper_of(one)
+    keep(keeper.report(), store)
+    before = kept(store)
+    assert {point.tenant for point in before} == {"a", "b", "stranger"}
+    one.down = True
+    keeper.want(Wanted())
+    keep(keeper.report(), store)
+    keep(InlineKeeper(controller()).report(), store)
+    assert kept(store) == before
+
+
+def test_a_name_that_cannot_be_kept_costs_that_look_alone_and_a_database_that_is_away_is_told() -> None:
+    store, report = MemoryStore(), keeper_of(controller()).report()
+    keep(replace(report, tenants={"nul\0": TenantBandwidth(Rates(1))}), store)
+    assert kept(store) == []
+    store.available = False
+    with pytest.raises(StoreUnavailable):
+        keep(report, store)

@@ -14,6 +14,7 @@ from websockets.exceptions import WebSocketException
 
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
+from zoe_api.apps.activity import Activity, is_use
 from zoe_api.apps.numbers import read_label
 from zoe_api.apps.targets import Target, Targets
 from zoe_api.origins import foreign
@@ -33,6 +34,7 @@ class AppsDoor:
         self._suffix = f".{domain}".lower()
         self._accesses = Accesses(store, lifetime_s)
         self._targets = Targets(store, master)
+        self._activity = Activity(store)
         self._client: httpx.AsyncClient | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,6 +75,8 @@ class AppsDoor:
     async def _forward(self, request: Request, target: Target, execution_id: ExecutionId, number: int) -> Response:
         if self._client is None:
             self._client = forwarding.new_client()
+        if is_use(request):
+            await self._activity.seen(execution_id)
         try:
             return await forwarding.forward(self._client, request, target)
         except httpx.TransportError:
@@ -92,7 +96,7 @@ class AppsDoor:
             if target is None:
                 await browser.close(_TRY_AGAIN)
                 return
-            await sockets.forward(browser, target, allowed)
+            await sockets.forward(browser, target, allowed, lambda: self._activity.seen(execution_id))
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
             self._targets.forget(execution_id, number)
             await browser.close(_TRY_AGAIN)

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
-<h1>{title}</h1><p>{text}</p></html>
+<h1>{title}</h1><p>{text}</p>{more}</html>
 """
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'",
@@ -17,9 +17,10 @@ _HEADERS = {
 }
 
 
-def told(status: int, title: str, text: str) -> Response:
-    """A page without scripts, styles or links."""
-    return HTMLResponse(_PAGE.format(title=escape(title), text=escape(text)), status, _HEADERS)
+def told(status: int, title: str, text: str, *, at_zoe: bool = False) -> Response:
+    """A page without scripts and styles; where the origin is Zoe's own, it leads back."""
+    more = '<p><a href="/">Back to Zoe</a></p>' if at_zoe else ""
+    return HTMLResponse(_PAGE.format(title=escape(title), text=escape(text), more=more), status, _HEADERS)
 
 
 def not_entered() -> Response:

@@ -21,8 +21,16 @@ REFUSED = 1008
 _RESERVED_CODES = (1005, 1006, 1015)  # never sent in a closing frame
 
 
-async def forward(browser: WebSocket, target: Target, allowed: Callable[[], Awaitable[bool]]) -> None:
-    """Until one of both ends it; OSError or WebSocketException when the application does not take it."""
+async def forward(
+    browser: WebSocket,
+    target: Target,
+    allowed: Callable[[], Awaitable[bool]],
+    used: Callable[[], Awaitable[None]],
+) -> None:
+    """Until one of both ends it; OSError or WebSocketException when the application does not take it.
+
+    `used` is told each message of the browser.
+    """
     path = browser.scope["raw_path"].decode("latin-1")
     query = browser.scope["query_string"].decode("latin-1")
     headers = [
@@ -42,7 +50,7 @@ async def forward(browser: WebSocket, target: Target, allowed: Callable[[], Awai
         ping_interval=None,
     ) as application:
         await browser.accept(application.subprotocol)
-        ways = (_up(browser, application), _down(browser, application), _watch(allowed))
+        ways = (_up(browser, application, used), _down(browser, application), _watch(allowed))
         tasks = [asyncio.create_task(way) for way in ways]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -53,12 +61,13 @@ async def forward(browser: WebSocket, target: Target, allowed: Callable[[], Awai
         await _close(browser, application, REFUSED if tasks[2].done() and not tasks[2].cancelled() else None)
 
 
-async def _up(browser: WebSocket, application: ClientConnection) -> None:
+async def _up(browser: WebSocket, application: ClientConnection, used: Callable[[], Awaitable[None]]) -> None:
     with suppress(WebSocketDisconnect, ConnectionClosed):
         while True:
             message = await browser.receive()
             if message["type"] == "websocket.disconnect":
                 return
+            await used()
             text = message.get("text")
             await application.send(message["bytes"] if text is None else text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from zoe_api.dependencies import ServicesDep, StoreDep
 from zoe_api.problems import ApiProblem
 from zoe_api.views import token_view
 from zoe_lib.store.base import NotFound, Store
-from zoe_lib.store.people import Membership, Principal, User
+from zoe_lib.store.people import Membership, Principal, Quota, User
 from zoe_lib.wire import (
     AuditEntryView,
     AuditList,
@@ -65,14 +66,17 @@ def change_user(user: str, body: UserChange, who: Admin, store: StoreDep) -> Use
 @router.get("/tenants", response_model=TenantList)
 def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
     """All tenants with their members, quotas, and how many executions wait or run."""
-    active = [e.tenant for e in store.active()]
+    active: Counter[str] = Counter()
+    for (tenant, _), number in store.active_counts().items():
+        active[tenant] += number
     members = store.memberships()
     return TenantList(
         tenants=[
             TenantDetail(
                 name=tenant.name,
-                executions_max=tenant.executions_max,
-                executions=active.count(tenant.name),
+                executions_max=tenant.quota.executions_max,
+                executions_of_user_max=tenant.quota.executions_of_user_max,
+                executions=active[tenant.name],
                 members=[MemberView(user=m.user, role=m.role) for m in members if m.tenant == tenant.name],
             )
             for tenant in store.tenants()
@@ -91,8 +95,8 @@ def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
 
 @router.put("/tenants/{tenant}/quota", response_model=QuotaView)
 def set_quota(tenant: str, body: QuotaView, _who: Admin, store: StoreDep) -> QuotaView:
-    """Bound how many executions of a tenant wait or run at the same time; null does not."""
-    store.set_quota(tenant, body.executions_max)
+    """Bound how many executions of a tenant, and of each of its users, wait or run at the same time; null does not."""
+    store.set_quota(tenant, Quota(body.executions_max, body.executions_of_user_max))
     return body
 
 
@@ -160,5 +164,6 @@ def _user(user: User, roles: Sequence[Membership]) -> UserView:
         name=user.name,
         disabled=user.disabled,
         password=user.password_hash is not None,
+        provider=user.provider,
         roles={m.tenant: m.role for m in roles},
     )

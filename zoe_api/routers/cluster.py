@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from zoe_api.access import Operator, Reader, check
@@ -30,14 +29,10 @@ from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy, problems
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Scope
-from zoe_lib.domain.use import DAY_S
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.wire import (
-    SECONDS_MAX,
-    DailyUse,
-    DayUseView,
     Diagnostic,
     DryRunView,
     NodeList,
@@ -46,8 +41,6 @@ from zoe_lib.wire import (
     ReplayRequest,
     ReplayView,
     StatusView,
-    UsageList,
-    UsageView,
 )
 
 router = APIRouter(tags=["cluster"])
@@ -57,48 +50,13 @@ router = APIRouter(tags=["cluster"])
 def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
     """The nodes as the master last saw them, with what Zoe reserves there."""
     nodes = store.platform()
-    reserved, count = _reserved(store, gateway_reservation(nodes))
+    there = _reserved(store, gateway_reservation(nodes))
     holds = store.policy().node_holds
     views = []
     for node in nodes:
-        held_there = reserved[node.name]
-        amounts = held_there.cores_milli, held_there.memory_bytes, count[node.name]
-        views.append(NodeView.of(node, *amounts, holds.get(node.name)))
+        here = there[node.name]
+        views.append(NodeView.of(node, here.reserved, here.elastic, here.services, holds.get(node.name)))
     return NodeList(nodes=views)
-
-
-@router.get("/usage", response_model=UsageList)
-def current_usage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
-    """What running services use now: those of the own tenant, or all for operators."""
-    mine = {e.id for e in store.active() if who.operator or e.tenant == who.tenant}
-    answer = ask(master, "usage", {}, request)
-    views = [UsageView(**one) for one in answer["usage"]]
-    return UsageList(usage=[view for view in views if view.execution_id in mine])
-
-
-@router.get("/usage/daily", response_model=DailyUse)
-def daily_usage(
-    who: Reader,
-    store: StoreDep,
-    from_s: Annotated[float, Query(ge=0, le=SECONDS_MAX)],
-    to_s: Annotated[float | None, Query(ge=0, le=SECONDS_MAX)] = None,
-) -> DailyUse:
-    """What was reserved on each day (UTC): by users of the own tenant, or of all for operators."""
-    found = store.daily_use(int(from_s // DAY_S), int((time.time() if to_s is None else to_s) // DAY_S))
-    rows = [(key, use) for key, use in found.items() if who.operator or key.tenant == who.tenant]
-    rows.sort(key=lambda row: (row[0].day, row[0].tenant, row[0].user))
-    return DailyUse(
-        days=[
-            DayUseView(
-                day=datetime.fromtimestamp(key.day * DAY_S, UTC).date().isoformat(),
-                tenant=key.tenant,
-                user=key.user,
-                core_hours=use.core_s / 3600,
-                memory_gib_hours=use.memory_byte_s / 3600 / 2**30,
-            )
-            for key, use in rows
-        ]
-    )
 
 
 @router.get("/policy", response_model=PolicyView)
@@ -188,13 +146,24 @@ def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:
         return None, f"{error}; submissions are accepted and run later"
 
 
-def _reserved(store: Store, gateway: Resources) -> tuple[dict[str, Resources], dict[str, int]]:
-    """What executions hold on each node, their gateways' share too, and how many services are there."""
-    reserved: dict[str, Resources] = defaultdict(Resources)
-    count: dict[str, int] = defaultdict(int)
+@dataclass(slots=True)
+class _Held:
+    """What Zoe holds on a node."""
+
+    reserved: Resources = field(default_factory=Resources)
+    elastic: Resources = field(default_factory=Resources)
+    services: int = 0
+
+
+def _reserved(store: Store, gateway: Resources) -> dict[str, _Held]:
+    """What executions hold on each node, their gateways' share too."""
+    there: dict[str, _Held] = defaultdict(_Held)
     for execution in store.active():
         for service, amount in held(execution, gateway):
             assert service.node is not None
-            reserved[service.node] += amount
-            count[service.node] += service.alive
-    return reserved, count
+            here = there[service.node]
+            here.reserved += amount
+            here.services += service.alive
+            if not service.core:
+                here.elastic += amount
+    return there

@@ -15,12 +15,20 @@ from zoe_api.problems import from_description
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib import descriptions
 from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.base import NotFound, Store
 from zoe_lib.store.codec import encode
+from zoe_lib.store.people import Principal, quota_of
 from zoe_lib.wire import (
+    AmountView,
     CatalogueEntryView,
     CatalogueList,
     ConvertRequest,
     ConvertResponse,
+    DemandView,
+    FillRequest,
+    FillResponse,
     PlanRequest,
     PlanView,
     ValidateRequest,
@@ -52,7 +60,9 @@ def plan_application(body: PlanRequest, who: Reader, request: Request, its: Serv
         "priority": application.default_priority if body.priority is None else body.priority,
     }
     notes = list(notes_of(application, its.settings.backend, its.settings.storage_url is not None))
-    return PlanView(notes=notes, **ask(its.master, "plan", question, request))
+    return PlanView(
+        notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request)
+    )
 
 
 @router.post("/convert", response_model=ConvertResponse)
@@ -66,8 +76,8 @@ def convert_description(body: ConvertRequest, _who: Reader) -> ConvertResponse:
 
 
 @router.get("/catalogue", response_model=CatalogueList)
-def get_catalogue(_who: Reader) -> CatalogueList:
-    """Descriptions that are there to be used, with the JSON Schema of their forms."""
+def get_catalogue(who: Reader) -> CatalogueList:
+    """Descriptions that are there to be used by the own role, with the JSON Schema of their forms."""
     return CatalogueList(
         entries=[
             CatalogueEntryView(
@@ -76,14 +86,46 @@ def get_catalogue(_who: Reader) -> CatalogueList:
                 category=entry.category,
                 summary=entry.summary,
                 document=descriptions.catalogue_document(entry),
-                form=descriptions.form_schema(entry),
+                form=descriptions.form_schema(entry, who.role),
             )
             for entry in descriptions.catalogue()
+            if entry.allows(who.role)
         ]
     )
+
+
+@router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
+def fill_form(entry_id: str, body: FillRequest, who: Reader) -> FillResponse:
+    """The description of an entry with what was put into its form; nothing is kept."""
+    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(who.role)), None)
+    if entry is None:
+        raise NotFound(f"the catalogue has no entry {entry_id}")
+    document = descriptions.catalogue_document(entry)
+    try:
+        return FillResponse(document=descriptions.fill_form(entry, document, body.values, who.role))
+    except DescriptionError as error:
+        raise from_description(error) from None
 
 
 @router.get("/schema", response_model=dict[str, Any])
 def get_description_schema(_who: Reader) -> dict[str, Any]:
     """The JSON Schema of descriptions."""
     return descriptions.json_schema()
+
+
+def _demand(store: Store, who: Principal, application: Application) -> DemandView:
+    core, everything = application.core_resources(), application.total_resources()
+    quota, active = quota_of(store.tenants(), who.tenant), store.active_counts()
+    return DemandView(
+        core=_amount(sum(c.essential_count for c in application.components), core),
+        elastic=_amount(sum(c.elastic_count for c in application.components), everything - core),
+        time_limit_s=application.time_limit_s,
+        executions=sum(number for (tenant, _), number in active.items() if tenant == who.tenant),
+        executions_max=quota.executions_max,
+        executions_of_user=active.get((who.tenant, who.user), 0),
+        executions_of_user_max=quota.executions_of_user_max,
+    )
+
+
+def _amount(services: int, reserved: Resources) -> AmountView:
+    return AmountView(services=services, cores=reserved.cores_milli / 1000, memory_bytes=reserved.memory_bytes)

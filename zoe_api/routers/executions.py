@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import structlog
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from zoe_api.access import Reader, Submitter, check
-from zoe_api.codes import Code
+from zoe_api.cancelling import cancel
 from zoe_api.dependencies import (
     IfMatch,
     MasterDep,
     ServicesDep,
     StoreDep,
-    check_if_match,
     etag,
     visible_execution,
 )
@@ -25,19 +25,16 @@ from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib.descriptions import to_document
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import will_retry
 from zoe_lib.domain.execution import (
     WAITING_STATES,
-    Cause,
     Execution,
     ExecutionState,
-    Outcome,
 )
+from zoe_lib.domain.promises import refused
+from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, Store
-from zoe_lib.store.people import Principal
+from zoe_lib.store.base import ExecutionQuery
 from zoe_lib.wire import (
     Eta,
     ExecutionList,
@@ -45,6 +42,7 @@ from zoe_lib.wire import (
     ExecutionView,
     Explanation,
     ForecastView,
+    InputReadView,
     ReasonView,
     SubmitRequest,
     UsageList,
@@ -53,8 +51,6 @@ from zoe_lib.wire import (
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/executions", tags=["executions"])
-
-_CANCEL_ATTEMPTS_MAX = 5
 
 
 @router.post("", status_code=201, response_model=ExecutionView)
@@ -90,7 +86,9 @@ def submit_execution(
         deadline_s=None if deadline_s is None else now_s + deadline_s,
         notes=tuple(notes_of(application, its.settings.backend, its.settings.storage_url is not None)),
     )
-    stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint)
+    asked = replace(request.state.audit, status=201)
+    stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, asked)
+    request.state.audit = None
     its.master.hint()
     log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
@@ -101,6 +99,7 @@ def submit_execution(
 def list_executions(
     who: Reader,
     its: ServicesDep,
+    ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="None but these.")] = None,
     state: Annotated[list[ExecutionState] | None, Query()] = None,
     user: str | None = None,
     name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
@@ -112,6 +111,7 @@ def list_executions(
     if all_tenants:
         check(who, Scope.OPERATE)
     query = ExecutionQuery(
+        ids=None if ids is None else frozenset(ids),
         tenant=None if all_tenants else who.tenant,
         user=user,
         states=frozenset(state) if state else None,
@@ -143,33 +143,27 @@ def cancel_execution(
 
     One that stops already keeps its outcome, unless it would have been tried again.
     """
-    for _ in range(_CANCEL_ATTEMPTS_MAX):
-        execution = visible_execution(store, who, execution_id)
-        check_if_match(if_match, execution.version)
-        try:
-            cancelled = _cancel(store, execution, who, request.state.request_id)
-        except ConcurrentUpdate:
-            continue
-        master.hint()
-        log.info("cancelled", execution=execution_id, user=who.user, state=cancelled.state.value)
-        return _view(cancelled, response)
-    raise ApiProblem(Code.CONFLICT, "it changes too fast to be cancelled; try again")
+    return _view(cancel(store, master, who, execution_id, request.state.request_id, if_match), response)
 
 
 @router.get("/{execution_id}/explain", response_model=Explanation)
 def explain_execution(
     execution_id: str, request: Request, who: Reader, store: StoreDep, master: MasterDep
 ) -> Explanation:
-    """Why it is not running. Without the master, what was stored last."""
+    """Why it is not running, and how its inputs are read. Without the master, what was stored last."""
     execution = visible_execution(store, who, execution_id)
-    stored = None if execution.reason is None else ReasonView.of(execution.reason)
+    facts: dict[str, Any] = {
+        "state": execution.state,
+        "inputs": InputReadView.all_of(execution),
+        "storage_problem": execution.storage_problem,
+    }
     if execution.state not in WAITING_STATES:
-        return Explanation(state=execution.state, reason=None, detailed=True)
+        return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
         answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id)
     except (MasterUnreachable, MasterRefused):
-        return Explanation(state=execution.state, reason=stored, detailed=False)
-    return Explanation(state=execution.state, detailed=True, **answer)
+        return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
+    return Explanation(**facts, **answer, detailed=True)
 
 
 @router.get("/{execution_id}/eta", response_model=Eta)
@@ -198,24 +192,9 @@ def _view(execution: Execution, response: Response) -> ExecutionView:
     return ExecutionView.detailed(execution, to_document(execution.application))
 
 
+def _reason(reason: Reason | None) -> ReasonView | None:
+    return None if reason is None else ReasonView.of(reason)
+
+
 def _fingerprint(body: SubmitRequest) -> str:
     return hashlib.sha256(json.dumps(body.model_dump(), sort_keys=True).encode()).hexdigest()
-
-
-def _cancel(store: Store, execution: Execution, who: Principal, request_id: str) -> Execution:
-    message = f"cancelled by {who.user}"
-    now_s = time.time()
-    event: ev.Event
-    if execution.state in WAITING_STATES:
-        event = ev.Refused(
-            at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
-        )
-    elif execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING) or will_retry(execution, store.policy()):
-        event = ev.Stopping(
-            at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
-        )
-    elif execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
-        return execution
-    else:
-        raise ApiProblem(Code.ALREADY_ENDED, f"it is {execution.state}")
-    return store.append(execution.id, [event], execution.version, None)

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fastapi import APIRouter, Request, Response
 
 from zoe_api import passwords, sessions
 from zoe_api.access import Reader
-from zoe_api.codes import Code
 from zoe_api.dependencies import ServicesDep, StoreDep
-from zoe_api.problems import ApiProblem
+from zoe_api.routers.oidc import START
+from zoe_api.sign_in.by_password import LOCAL, user_of
 from zoe_lib.store.base import Store
-from zoe_lib.store.people import Membership, Principal
-from zoe_lib.wire import PasswordChange, SessionView, SignIn, TenantChoice
+from zoe_lib.store.people import Principal
+from zoe_lib.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice
 
 router = APIRouter(prefix="/session", tags=["session"])
+
+
+@router.get("/providers", response_model=ProviderList)
+def list_providers(its: ServicesDep) -> ProviderList:
+    """The ways to sign in; the page that asks for it comes before anybody is known."""
+    found = [ProviderView(name=LOCAL, title="Zoe", kind="password")]
+    found += [
+        ProviderView(name=name, title=one.title or name, kind="password") for name, one in its.settings.ldap.items()
+    ]
+    found += [
+        ProviderView(name=name, title=one.title or name, kind="redirect", start=f"{START}?provider={name}")
+        for name, one in its.settings.oidc.items()
+    ]
+    return ProviderList(providers=found)
 
 
 @router.post("", response_model=SessionView)
 def sign_in(body: SignIn, request: Request, response: Response, its: ServicesDep) -> SessionView:
     """Sign in with a password: sets the session's cookie, and tells what to send along with changes."""
-    address = request.client.host if request.client else ""
-    passwords.verify(its.store, body.user, body.password, address)
-    chosen = _chosen(its.store.memberships(user=body.user), body.tenant)
-    sessions.end(its.store, request, response)
-    lifetime_s = its.settings.session_lifetime_s
-    secret = sessions.begin(its.store, request, response, chosen.user, chosen.tenant, lifetime_s)
-    return _view(its.store, Principal.of(chosen.user, chosen.tenant, chosen.role), secret)
+    user = user_of(body, request, its)
+    secret, who = sessions.enter(its, request, response, user, body.tenant)
+    return _view(its.store, who, secret)
 
 
 @router.get("", response_model=SessionView)
@@ -49,27 +57,20 @@ def choose_tenant(
     body: TenantChoice, who: Reader, request: Request, response: Response, its: ServicesDep
 ) -> SessionView:
     """Go on in another of the own tenants, with a session of its own."""
-    chosen = _chosen(its.store.memberships(user=who.user), body.tenant)
-    sessions.end(its.store, request, response)
-    lifetime_s = its.settings.session_lifetime_s
-    secret = sessions.begin(its.store, request, response, who.user, chosen.tenant, lifetime_s)
-    return _view(its.store, Principal.of(who.user, chosen.tenant, chosen.role), secret)
+    secret, chosen = sessions.enter(its, request, response, who.user, body.tenant)
+    return _view(its.store, chosen, secret)
 
 
 @router.put("/password", status_code=204)
 def change_password(body: PasswordChange, who: Reader, request: Request, store: StoreDep) -> Response:
     """Change the own password; every session of the user's ends, this one, too."""
-    address = request.client.host if request.client else ""
-    passwords.verify(store, who.user, body.old, address)
+    passwords.verify(store, who.user, body.old, _address(request))
     store.set_password(who.user, passwords.hashed(body.new))
     return Response(status_code=204)
 
 
-def _chosen(memberships: Sequence[Membership], tenant: str | None) -> Membership:
-    found = [one for one in memberships if tenant in (None, one.tenant)]
-    if not found:
-        raise ApiProblem(Code.NO_MEMBERSHIP)
-    return found[0]
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _view(store: Store, who: Principal, secret: str) -> SessionView:

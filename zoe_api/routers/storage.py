@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+import time
+from typing import Annotated
 
-from zoe_api.access import Reader
+from fastapi import APIRouter, Query, Request
+
+from zoe_api.access import Reader, check
 from zoe_api.dependencies import MasterDep, StoreDep, ask
-from zoe_lib.domain.execution import WAITING_STATES
+from zoe_api.spans import FromS, ToS, stretch_of
+from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.wire import StorageView, StorageWaitView
+from zoe_lib.domain.roles import Scope
+from zoe_lib.store.people import Principal
+from zoe_lib.wire import BandwidthOverTimeView, BandwidthPointView, BandwidthView, StorageView, StorageWaitView
 
 router = APIRouter(tags=["storage"])
+_OF_THE_STORE = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_REFUSED)
 
 
 @router.get("/storage", response_model=StorageView)
@@ -18,9 +25,9 @@ def get_storage(who: Reader, store: StoreDep, master: MasterDep, request: Reques
     """Capacity, what is granted and achieved, and who waits; of other tenants only operators are told."""
     told = StorageView(**ask(master, "storage", {}, request))
     waiting = [
-        StorageWaitView(execution_id=e.id, tenant=e.tenant, user=e.user, sentence=e.reason.sentence)
+        StorageWaitView(execution_id=e.id, tenant=e.tenant, user=e.user, sentence=reason.sentence)
         for e in store.active()
-        if e.state in WAITING_STATES and e.reason is not None and e.reason.code is ReasonCode.STORAGE_BANDWIDTH
+        if (reason := e.reason or refused(e)) is not None and reason.code in _OF_THE_STORE
     ]
     return told.model_copy(
         update={
@@ -28,3 +35,35 @@ def get_storage(who: Reader, store: StoreDep, master: MasterDep, request: Reques
             "waiting": [one for one in waiting if who.operator or one.tenant == who.tenant],
         }
     )
+
+
+@router.get("/storage/over-time", response_model=BandwidthOverTimeView)
+def storage_over_time(
+    who: Reader,
+    store: StoreDep,
+    from_s: FromS,
+    to_s: ToS = None,
+    tenant: Annotated[str | None, Query(description="This one alone; not the own: operators only.")] = None,
+) -> BandwidthOverTimeView:
+    """What the own tenant, or all for operators, were granted, moved and missed on average, as far back as samples are
+    kept; at most some hundred stretches, none below 30 s. Those in which the controller told nothing are missing."""
+    until_s = time.time() if to_s is None else to_s
+    stretch_s = stretch_of(from_s, until_s)
+    points = [
+        BandwidthPointView(
+            tenant=point.tenant,
+            at_s=point.at_s,
+            granted=BandwidthView.of(point.means.granted),
+            achieved=BandwidthView.of_known(point.means.achieved),
+            missed=BandwidthView.of_known(point.means.missed),
+        )
+        for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(who, tenant))
+    ]
+    return BandwidthOverTimeView(from_s=from_s, to_s=until_s, stretch_s=stretch_s, points=points)
+
+
+def _seen_by(who: Principal, wanted: str | None) -> str | None:
+    """The tenant of which is told; None: all. 403 for another than the own to whoever is no operator."""
+    if wanted not in (None, who.tenant):
+        check(who, Scope.OPERATE)
+    return wanted if who.operator else who.tenant

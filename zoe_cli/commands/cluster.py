@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -11,13 +12,14 @@ from zoe_cli.commands.dates import date
 from zoe_cli.context import options
 from zoe_cli.output import Rows, emit
 from zoe_cli.registry import add
-from zoe_cli.units import clock, duration, size
-from zoe_lib.wire import NodeView, StatusView
+from zoe_cli.units import clock, duration, rate, size
+from zoe_lib.wire import Meter, NodeView, StatusView
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     add(app, "top", top, ("watch zoe top",))
+    add(app, "quota", quota, ("zoe quota",))
     add(app, "usage", usage, ("zoe usage --from 2026-11-01", "zoe usage --from 2026-11-01 -o json"))
     add(app, "status", status, ("zoe status",))
     add(app, "whoami", whoami, ("zoe whoami",))
@@ -52,8 +54,28 @@ def usage(
     """Show what users reserved on each day (UTC), of the own tenant or, for admins, of all."""
     with options(context).client() as client:
         answer = client.daily_use(date(begin), None if end is None else date(end))
-    rows = [(d.day, d.tenant, d.user, f"{d.core_hours:.2f}", f"{d.memory_gib_hours:.2f}") for d in answer.days]
-    emit(answer, options(context).output, Rows(("day", "tenant", "user", "core-hours", "GiB-hours"), rows))
+    rows = [
+        (d.day, d.tenant, d.user, f"{d.core_hours:.2f}", f"{d.memory_gib_hours:.2f}", f"{d.store_gib:.2f}")
+        for d in answer.days
+    ]
+    columns = ("day", "tenant", "user", "core-hours", "GiB-hours", "GiB of the store")
+    emit(answer, options(context).output, Rows(columns, rows))
+
+
+def quota(context: typer.Context) -> None:
+    """Show how much of what your tenant may have at the same time it has."""
+    with options(context).client() as client:
+        answer = client.quota()
+    meters: tuple[tuple[str, Meter, Callable[[int], str]], ...] = (
+        ("executions", answer.executions, str),
+        ("your executions", answer.executions_of_user, str),
+        ("cores", answer.cores_milli, lambda milli: f"{milli / 1000:g}"),
+        ("memory", answer.memory_bytes, size),
+        ("reading", answer.read_bytes_per_s, rate),
+        ("writing", answer.write_bytes_per_s, rate),
+    )
+    rows = [(name, text(m.used), "no limit" if m.limit is None else text(m.limit)) for name, m, text in meters]
+    emit(answer, options(context).output, Rows(("what", "used", "limit"), rows))
 
 
 def top(context: typer.Context) -> None:

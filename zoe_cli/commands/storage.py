@@ -12,6 +12,7 @@ from zoe_cli.output import Format, Rows, emit, note, table, write
 from zoe_cli.registry import with_output
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
+from zoe_lib.domain.execution import Mark
 from zoe_lib.sdk import Client
 from zoe_lib.wire import BandwidthView, ExecutionView, StorageView
 
@@ -27,7 +28,7 @@ def status(context: typer.Context) -> None:
         answer = client.storage()
     tenants = Rows(
         ("tenant", "granted", "achieved", "missed"),
-        [(t.tenant, both(t.granted), both(t.achieved), both(t.missed)) for t in answer.tenants],
+        [(t.tenant, *(_told(rates) for rates in (t.granted, t.achieved, t.missed))) for t in answer.tenants],
     )
     if form is not Format.TABLE:
         emit(answer, form, tenants)
@@ -51,16 +52,22 @@ def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str
     wanted = (execution.description.get("storage") or {}).get("bandwidth")
     if not wanted or execution.state.value not in ("starting", "running", "stopping"):
         return
+    asked = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
+    why = f": {execution.storage_problem}" if execution.storage_problem else ""
+    yield "bandwidth", f"{asked} granted" if Mark.STORAGE_GRANTED in execution.marks else f"{asked} not granted{why}"
     told = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
-    granted = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
-    yield "bandwidth", f"{granted} {'granted' if 'storage_granted' in execution.marks else 'not granted'}"
     if told is not None:
-        yield "achieved", f"{both(told.achieved)} by all of {execution.tenant}, who are granted {both(told.granted)}"
+        what = f"{both(told.achieved)} by" if told.achieved is not None else "not told by the storage controller, of"
+        yield "achieved", f"{what} all of {execution.tenant}, who are granted {both(told.granted)}"
 
 
 def both(rates: BandwidthView) -> str:
     """Each way."""
     return f"{rate(rates.read_bytes_per_s)} read, {rate(rates.write_bytes_per_s)} write"
+
+
+def _told(rates: BandwidthView | None) -> str:
+    return both(rates) if rates is not None else "not told"
 
 
 def _facts(answer: StorageView) -> Iterator[tuple[str, str]]:

@@ -24,9 +24,8 @@ WAIT_CAUSES = {
     WaitCause.QUOTA: "its tenant had reached a limit",
     WaitCause.STORAGE: "the bandwidth that it requires was not free",
     WaitCause.IMAGE: "an image was being pulled",
-    WaitCause.MAKING_ROOM: "elastic services of others were leaving",
+    WaitCause.MAKING_ROOM: "elastic services were leaving",
     WaitCause.OWN_FAILURE: "it had failed and was to be tried again after a pause",
-    WaitCause.HELD: "it was held back",
     WaitCause.POLICY: "one pass looks at so many only",
     WaitCause.NEVER_FITS: "it could not fit on the nodes there were",
 }
@@ -34,6 +33,7 @@ SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the last two runs of the same user and application",
     "time_limit": "its time limit",
+    "idle": "that nobody used it",
     "unknown": "neither declared nor limited, and it never ran before",
 }
 
@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(context: typer.Context, execution_id: Id) -> None:
-    """Say why an execution is not running, and what refuses it on each node."""
+    """Say why an execution is not running, what refuses it on each node, and how its inputs are read."""
     with options(context).client() as client:
         answer = client.explain(execution_id)
     form = options(context).output
@@ -137,6 +137,17 @@ def _about(answer: Eta) -> list[str]:
 
 
 def _sentences(answer: Explanation) -> list[str]:
+    return [*_waits(answer), *_without(answer), *(f"Input {read.name}: {read.why}." for read in answer.inputs)]
+
+
+def _without(answer: Explanation) -> list[str]:
+    """What a reason does not say already."""
+    if answer.reason is not None or not answer.storage_problem:
+        return []
+    return [f"The bandwidth that it asks for was not granted: {answer.storage_problem}"]
+
+
+def _waits(answer: Explanation) -> list[str]:
     if answer.reason is None:
         verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
         return [f"It does not wait: it {verb} {answer.state.value}."]

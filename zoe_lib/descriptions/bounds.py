@@ -1,5 +1,7 @@
 """Bounds of a description: generous for people, tight enough that no document costs much. See Linux where named."""
 
+from zoe_lib import predicate
+
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
 DOCUMENT_BYTES_MAX = MIB
@@ -20,7 +22,7 @@ PATH_LENGTH_MAX = 4095
 """Linux PATH_MAX without its NUL."""
 TEXT_LENGTH_MAX = 131_071
 """One argument or variable: Linux MAX_ARG_STRLEN without its NUL."""
-WHERE_LENGTH_MAX = 4096
+WHERE_LENGTH_MAX = predicate.LENGTH_MAX
 
 COMPONENTS_MAX = 1000
 """Formats 0 and 1 of the original have one entry per instance."""

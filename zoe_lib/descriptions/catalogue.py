@@ -14,23 +14,32 @@ from zoe_lib.descriptions.catalogue_files import catalogue_directory
 from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_lib.descriptions.load import load_json
 from zoe_lib.descriptions.model import Model
+from zoe_lib.descriptions.quantities import bytes_of
 from zoe_lib.descriptions.settings import assign
 
-FieldType = Literal["string", "integer", "number", "boolean"]
+FieldType = Literal["string", "integer", "number", "boolean", "memory"]
 
 
 class FormField(Model):
-    """One field of an entry's form: what is put in goes to every path in `settings` (as `set_values` takes them)."""
+    """One field of an entry's form: what is put in goes to every path in `settings` (as `set_values` takes them).
+
+    `memory` is a size: texts such as `2GiB` in the catalogue, bytes in forms. For some roles a field may not be shown
+    (`hidden_for`), may not be changed (`fixed_for`), or not go beyond a smaller maximum (`caps`). That keeps forms
+    simple; it is no protection, as everybody who may submit may write a description of their own.
+    """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
     title: s.Description
     description: s.Description = ""
     type: FieldType = "string"
     default: str | int | float | bool | None = None
-    minimum: int | float | None = None
-    maximum: int | float | None = None
-    step: int | float | None = None
+    minimum: int | float | str | None = None
+    maximum: int | float | str | None = None
+    step: int | float | str | None = None
     settings: Annotated[list[str], Field(min_length=1, max_length=20)]
+    hidden_for: list[str] = Field(default=[])
+    fixed_for: list[str] = Field(default=[])
+    caps: dict[str, int | float | str] = Field(default={})
 
 
 class CatalogueEntry(Model):
@@ -77,41 +86,51 @@ def catalogue_document(entry: CatalogueEntry) -> dict[str, Any]:
     return document
 
 
-def fill_form(entry: CatalogueEntry, document: Mapping[str, Any], values: Mapping[str, object]) -> dict[str, Any]:
-    """The entry's document with the form's values in their places; DescriptionError when a value is not allowed."""
-    fields = {one.name: one for one in entry.fields}
+def fill_form(
+    entry: CatalogueEntry, document: Mapping[str, Any], values: Mapping[str, object], role: str | None = None
+) -> dict[str, Any]:
+    """The entry's document with the form's values in their places; DescriptionError when a value is not allowed.
+
+    Without a role nothing is hidden, fixed or capped.
+    """
+    fields = {one.name: one for one in entry.fields if role is None or role not in one.hidden_for}
     found = [
         Diagnostic("", Code.BAD_SETTING, f"the form has no field {name[:64]!r}", did_you_mean(name, list(fields)))
         for name in values
         if name not in fields
     ]
     known = [(fields[name], value) for name, value in values.items() if name in fields]
-    found.extend(wrong for one, value in known for wrong in _wrong(one, value))
+    found.extend(wrong for one, value in known for wrong in _wrong(one, value, role))
     assignments = [(path, value) for one, value in known for path in one.settings]
     return assign(document, assignments, found)
 
 
-def form_schema(entry: CatalogueEntry) -> dict[str, Any]:
-    """JSON Schema of an entry's form; `x-zoe` holds what a form needs beyond it (step, paths)."""
+def form_schema(entry: CatalogueEntry, role: str | None = None) -> dict[str, Any]:
+    """JSON Schema of an entry's form for a role; `x-zoe` holds what a form needs beyond it (widget, step, paths)."""
     return {
         "type": "object",
         "title": entry.title,
         "additionalProperties": False,
-        "properties": {one.name: _field_schema(one) for one in entry.fields},
+        "properties": {
+            one.name: _field_schema(one, role) for one in entry.fields if role is None or role not in one.hidden_for
+        },
     }
 
 
-def _field_schema(one: FormField) -> dict[str, Any]:
+def _field_schema(one: FormField, role: str | None) -> dict[str, Any]:
+    is_memory = one.type == "memory"
     schema: dict[str, Any] = {
-        "type": one.type,
+        "type": "integer" if is_memory else one.type,
         "title": one.title,
         "description": one.description,
-        "default": one.default,
-        "minimum": one.minimum,
-        "maximum": one.maximum,
+        "default": _amount(one, one.default),
+        "minimum": _amount(one, one.minimum),
+        "maximum": _maximum(one, role),
+        "readOnly": role in one.fixed_for or None,
     }
     known = {key: value for key, value in schema.items() if value is not None}
-    return {**known, "x-zoe": {"step": one.step, "settings": one.settings}}
+    extension = {"widget": "memory" if is_memory else None, "step": _amount(one, one.step), "settings": one.settings}
+    return {**known, "x-zoe": extension}
 
 
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -119,15 +138,36 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
     "boolean": (bool,),
+    "memory": (int, str),
 }
 
 
-def _wrong(one: FormField, value: object) -> list[Diagnostic]:
+def _amount(one: FormField, value: Any) -> Any:
+    """A number as it is, and the bytes of a memory field's text."""
+    return bytes_of(value) if one.type == "memory" and isinstance(value, str) else value
+
+
+def _maximum(one: FormField, role: str | None) -> Any:
+    bounds = [_amount(one, bound) for bound in (one.maximum, one.caps.get(role or "")) if bound is not None]
+    return min(bounds, default=None)
+
+
+def _wrong(one: FormField, value: object, role: str | None) -> list[Diagnostic]:
     is_flag = isinstance(value, bool)
     if not isinstance(value, _PYTHON_TYPES[one.type]) or is_flag != (one.type == "boolean"):
-        return [Diagnostic("", Code.BAD_SETTING, f"{one.name}: must be of type {one.type}")]
-    if isinstance(value, int | float) and not is_flag:
-        low, high = one.minimum, one.maximum
-        if (low is not None and value < low) or (high is not None and value > high):
-            return [Diagnostic("", Code.BAD_SETTING, f"{one.name}: must be between {low} and {high}")]
+        return [_finding(f"{one.name}: must be of type {one.type}")]
+    try:
+        amount = _amount(one, value)
+    except ValueError as error:
+        return [_finding(f"{one.name}: {error}")]
+    if role in one.fixed_for and amount != _amount(one, one.default):
+        return [_finding(f"{one.name}: is fixed to {one.default} for the role {role}")]
+    if isinstance(amount, int | float) and not is_flag:
+        low, high = _amount(one, one.minimum), _maximum(one, role)
+        if (low is not None and amount < low) or (high is not None and amount > high):
+            return [_finding(f"{one.name}: must be between {low} and {high}")]
     return []
+
+
+def _finding(message: str) -> Diagnostic:
+    return Diagnostic("", Code.BAD_SETTING, message)

@@ -39,6 +39,13 @@ class Resources(Model):
     ] = {}
 
 
+class SignIn(Model):
+    """How Zoe's proxy signs in for users: with the secret that the program finds in `{secret_file}`."""
+
+    header: Annotated[s.HeaderName, Field(description="the HTTP header that bears it")] = "Authorization"
+    scheme: Annotated[s.HeaderScheme, Field(description="the word before the secret; empty: none")] = "Bearer"
+
+
 class Port(Model):
     """A port that other components or users reach by its name."""
 
@@ -47,6 +54,7 @@ class Port(Model):
     protocol: Annotated[Literal["tcp", "http"], Field(description="what is spoken on it")] = "tcp"
     path: Annotated[s.UrlPath, Field(description="where a browser should start (http)")] = "/"
     proxied: Annotated[bool, Field(description="users may open it through Zoe (http only)")] = False
+    sign_in: Annotated[SignIn | None, Field(description="how the proxy signs in (proxied only)")] = None
 
 
 class Readiness(Model):

@@ -9,6 +9,15 @@ from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, dup
 from zoe_lib.descriptions.quantities import bytes_of
 from zoe_lib.descriptions.reading import mapping, number, objects, text
 
+# What carries the request itself, or is the proxy's own to say.
+RESERVED_HEADERS = frozenset(
+    {
+        "connection", "content-encoding", "content-length", "content-type", "cookie", "date", "expect", "forwarded",
+        "host", "keep-alive", "origin", "referer", "te", "trailer", "transfer-encoding", "upgrade", "via",
+    }
+)  # fmt: skip
+RESERVED_PREFIXES = ("proxy-", "sec-", "x-forwarded-", "x-zoe-")
+
 
 def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
     """Findings of one component, whose own place in the document is `place`."""
@@ -35,6 +44,16 @@ def _check_ports(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
         if port.get("proxied") is True and port.get("protocol", "tcp") == "tcp":
             where = place + pointer("ports", index, "proxied")
             yield Diagnostic(where, Code.CONFLICT, "only http ports can be proxied", "add 'protocol': 'http'")
+        if isinstance(port.get("sign_in"), dict):
+            yield from _check_sign_in(place + pointer("ports", index, "sign_in"), port)
+
+
+def _check_sign_in(where: str, port: dict[str, Any]) -> Iterator[Diagnostic]:
+    if port.get("proxied") is not True:
+        yield Diagnostic(where, Code.CONFLICT, "Zoe signs in at proxied ports only", "add 'proxied': true")
+    header = text(port["sign_in"], "header") or ""
+    if header.lower() in RESERVED_HEADERS or header.lower().startswith(RESERVED_PREFIXES):
+        yield Diagnostic(where + "/header", Code.CONFLICT, f"{header[:64]} has a meaning of its own on the way")
 
 
 def _check_readiness(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

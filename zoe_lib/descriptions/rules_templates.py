@@ -12,7 +12,7 @@ from zoe_lib.domain.templates import OF_STORAGE, Template, TemplateError, Templa
 
 _SYNTAX_HINT = (
     "known are {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, {port:COMPONENT.NAME}, {scratch}, "
-    "{workspace}, {index}, {execution}, {user}, {input:NAME}, {columns:NAME}, {output:NAME}; "
+    "{workspace}, {index}, {execution}, {user}, {secret_file}, {input:NAME}, {columns:NAME}, {output:NAME}; "
     "write '{{' and '}}' for literal braces"
 )
 
@@ -23,6 +23,7 @@ class _Peer:
 
     ports: tuple[str, ...]
     has_core: bool
+    has_secret: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def _names(storage: object, key: str) -> tuple[str, ...]:
 
 def _peer(component: dict[str, Any]) -> _Peer:
     ports = tuple(name for _, port in objects(component, "ports") if (name := text(port, "name")))
-    return _Peer(ports, component.get("essential_count", 1) != 0)
+    has_secret = any(isinstance(port.get("sign_in"), dict) for _, port in objects(component, "ports"))
+    return _Peer(ports, component.get("essential_count", 1) != 0, has_secret)
 
 
 def _texts(component: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -100,3 +102,6 @@ def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[s
     if template.component is not None and not peer.has_core and template.kind is not TemplateKind.HOSTS:
         message = f"{template} names a component without a core instance, so it may have no address"
         yield Diagnostic(place, Code.CONFLICT, message, "give it an essential_count of 1")
+    if template.kind is TemplateKind.SECRET_FILE and not own.has_secret:
+        message = "no port of this component has `sign_in`, so it is given no secret"
+        yield Diagnostic(place, Code.CONFLICT, message, "add `sign_in` to the port at which the proxy is to sign in")

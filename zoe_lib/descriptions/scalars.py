@@ -60,6 +60,8 @@ _BUCKET_PATH = (
     r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}(\.[A-Za-z0-9][A-Za-z0-9_-]{0,254}){0,8}(/(?!\.{1,2}(/|$))[A-Za-z0-9._=+-]+)*/?"
 )
 _URI = rf"^((swift2d|s3a)://{_BUCKET_PATH}|file://(\{{workspace\}}(/+{_STEP})*|(/+{_STEP})+)/?)$"
+_HEADER = r"^[A-Za-z][A-Za-z0-9-]{0,62}$"
+_SCHEME = r"^[A-Za-z0-9_.-]{0,63}$"
 _LINE = r"^[^\x00-\x1f\x7f]*$"
 
 Label = Annotated[
@@ -83,6 +85,12 @@ LabelValue = Annotated[str, Field(max_length=bounds.NAME_LENGTH_MAX), _check(_LI
 DeviceKind = Annotated[str, _text(_DEVICE, bounds.NAME_LENGTH_MAX), _check(_DEVICE, "a lower-case word such as 'gpu'")]
 UrlPath = Annotated[
     str, _text(_URL_PATH, 512), _check(_URL_PATH, "starts with '/' and holds neither spaces nor control characters")
+]
+HeaderName = Annotated[str, _text(_HEADER, 63), _check(_HEADER, "not a name for an HTTP header, or not one to be set")]
+HeaderScheme = Annotated[
+    str,
+    Field(max_length=63, json_schema_extra={"pattern": _SCHEME}),
+    _check(_SCHEME, "only letters, digits and . _ - inside"),
 ]
 AbsolutePath = Annotated[
     str,

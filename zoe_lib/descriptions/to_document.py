@@ -78,7 +78,9 @@ def _volume(volume: Volume) -> _Json:
 
 
 def _port(port: Port) -> _Json:
-    document = {"name": port.name, "number": port.number, "protocol": str(port.protocol)}
+    document: _Json = {"name": port.name, "number": port.number, "protocol": str(port.protocol)}
+    if port.sign_in is not None:
+        document["sign_in"] = {"header": port.sign_in.header, "scheme": port.sign_in.scheme}
     return _without({**document, "path": port.path, "proxied": port.proxied}, {"path": "/", "proxied": False})
 
 

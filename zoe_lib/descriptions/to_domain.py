@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_lib.descriptions import model
-from zoe_lib.domain.application import Application, Component, Kind, Port, PortProtocol, Probe, ProbeKind, Volume
+from zoe_lib.domain.application import (
+    Application,
+    Component,
+    Kind,
+    Port,
+    PortProtocol,
+    Probe,
+    ProbeKind,
+    SignIn,
+    Volume,
+)
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
 
@@ -43,12 +53,17 @@ def _component(component: model.Component) -> Component:
         total_count=component.total_count,
         startup_order=component.startup_order,
         labels=_pairs(component.labels),
-        ports=tuple(Port(p.name, p.number, PortProtocol(p.protocol), p.path, p.proxied) for p in component.ports),
+        ports=tuple(_port(port) for port in component.ports),
         readiness=_probe(component.readiness) if component.readiness else None,
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,
     )
+
+
+def _port(port: model.Port) -> Port:
+    sign_in = SignIn(port.sign_in.header, port.sign_in.scheme) if port.sign_in else None
+    return Port(port.name, port.number, PortProtocol(port.protocol), port.path, port.proxied, sign_in)
 
 
 def _reservation(resources: model.Resources) -> Resources:

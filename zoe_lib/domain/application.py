@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import StorageDemand
+from zoe_lib.domain.values import value
 
 
 class Kind(StrEnum):
@@ -25,7 +25,22 @@ class PortProtocol(StrEnum):
     HTTP = "http"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
+class SignIn:
+    """How Zoe's proxy signs in at a port: by a header of `scheme`, if any, and the secret of the try.
+
+    The service finds the secret in a file, see `{secret_file}`; no browser sees it.
+    """
+
+    header: str = "Authorization"
+    scheme: str = "Bearer"
+
+    def value(self, secret: str) -> str:
+        """What the header says."""
+        return f"{self.scheme} {secret}" if self.scheme else secret
+
+
+@value(frozen=True, slots=True)
 class Port:
     """A named port of a component. `number` is its value inside a container; back-ends may map it elsewhere."""
 
@@ -34,6 +49,7 @@ class Port:
     protocol: PortProtocol = PortProtocol.TCP
     path: str = "/"
     proxied: bool = False
+    sign_in: SignIn | None = None
 
 
 class ProbeKind(StrEnum):
@@ -43,7 +59,7 @@ class ProbeKind(StrEnum):
     HTTP = "http"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Probe:
     """Readiness: `port` (by name) must answer within `timeout_s` of the start, asked every `interval_s`."""
 
@@ -54,7 +70,7 @@ class Probe:
     timeout_s: float = 120.0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Volume:
     """A named volume of the tenant, or a host path from the admin's allow-list, mounted at `target`."""
 
@@ -64,7 +80,7 @@ class Volume:
     read_only: bool = False
 
 
-@dataclass(frozen=True)
+@value(frozen=True)
 class Component:
     """One container template. The first `essential_count` instances are core, the rest elastic.
 
@@ -99,6 +115,11 @@ class Component:
         """How many instances only make it faster."""
         return self.total_count - self.essential_count
 
+    @property
+    def has_secret(self) -> bool:
+        """Whether its services are told the secret by which the proxy signs in."""
+        return any(port.sign_in is not None for port in self.ports)
+
     @cached_property
     def demand(self) -> Hashable:
         """What an instance asks of a node. Components with the same demand find the same nodes."""
@@ -106,7 +127,7 @@ class Component:
         return wanted.cores_milli, wanted.memory_bytes, tuple(sorted(wanted.devices.items())), self.labels
 
 
-@dataclass(frozen=True)
+@value(frozen=True)
 class Application:
     """What a user submits, after frameworks were expanded and everything was checked.
 
@@ -142,6 +163,11 @@ class Application:
         for component in sorted(self.components, key=lambda c: c.startup_order):
             for index in range(component.total_count):
                 yield component, index
+
+    @cached_property
+    def instance_count(self) -> int:
+        """How many instances it has, core and elastic."""
+        return sum(component.total_count for component in self.components)
 
     @cached_property
     def core_groups(self) -> tuple[tuple[Component, int], ...]:

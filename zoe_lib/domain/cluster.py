@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import value
 
 # Says how many bytes per second a node's path to the object store can move.
 STORAGE_PATH_LABEL = "storage_bytes_per_s"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class NodeHold:
     """An admin keeps a node: for one tenant's executions, or with `tenant` None for nobody's (it is drained).
 
@@ -35,7 +36,7 @@ class NodeHold:
         return ends_s > self.since_s and (self.until_s is None or begins_s < self.until_s)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Node:
     """A machine as the back-end sees it.
 
@@ -75,9 +76,9 @@ def gateway_reservation(nodes: Iterable[Node]) -> Resources:
 
 def lacks_labels(component: Component, node: Node) -> str | None:
     """Which wanted labels the node does not carry; None when it has all."""
-    for key, value in component.labels:
-        if node.labels.get(key) != value:
-            return f"label {key}={value} missing"
+    for key, wanted in component.labels:
+        if node.labels.get(key) != wanted:
+            return f"label {key}={wanted} missing"
     return None
 
 
@@ -114,7 +115,10 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
         if reason is not None:
             return reason
     gateway = gateway_reservation(platform)
-    return _sum_never_fits(application, platform, gateway) or _cannot_be_packed(application, platform, gateway)
+    groups = core_groups(application, gateway)
+    if len(groups) == 1 and gateway == NO_GATEWAY:
+        return None  # instances of one kind were counted node by node, and fill them in any order
+    return _sum_never_fits(application, platform, gateway) or _cannot_be_packed(application, platform, groups)
 
 
 def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
@@ -162,17 +166,18 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
     )
 
 
-def _cannot_be_packed(application: Application, platform: Sequence[Node], gateway: Resources) -> Reason | None:
-    nodes = {node.name: node for node in platform}
-    groups = core_groups(application, gateway)
-    if len(groups) == 1:  # instances of one kind were counted node by node, and fill them in any order
+def _cannot_be_packed(
+    application: Application, platform: Sequence[Node], groups: Sequence[tuple[Component, int]]
+) -> Reason | None:
+    if len(groups) == 1:
         return None
+    nodes = {node.name: node for node in platform}
     free = {name: node.total for name, node in nodes.items()}
     if pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None) is not None:
         return None
     return _never(
         f"the core services fit one by one on the {len(platform)} nodes, but not all at once"
-        f"{_with_gateway(application, gateway)}, even on empty ones",
+        f"{_with_gateway(application, gateway_reservation(platform))}, even on empty ones",
         "",
         "ask for smaller services, or ask the admin for more or larger nodes",
     )

@@ -163,12 +163,14 @@ def _never_granted(execution: Execution, now_s: float, policy: Policy, cause_id:
         return None
     if now_s < execution.marks[Mark.PLACED] + patience_s:
         return None
+    why = f": {execution.storage_problem}" if execution.storage_problem else ""
     return ev.Stopping(
         at_s=now_s,
         cause_id=cause_id,
         outcome=Outcome.FAILED,
         cause=Cause.STORAGE_UNAVAILABLE,
-        message=f"the storage controller did not put the bandwidth in force that it requires within {patience_s:g} s",
+        message="the storage controller did not put the bandwidth in force that it requires "
+        f"within {patience_s:g} s{why}",
     )
 
 

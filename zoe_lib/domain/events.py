@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from zoe_lib.domain.execution import Cause, Outcome, ServiceId
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Event:
     """A fact: when it happened (seconds since the epoch) and what brought it about.
 
@@ -23,21 +23,21 @@ class Event:
     cause_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Submitted(Event):
     """A user submitted it."""
 
     kind: ClassVar[str] = "submitted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Queued(Event):
     """The master took it into the queue."""
 
     kind: ClassVar[str] = "queued"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ReasonChanged(Event):
     """It waits for another reason than before."""
 
@@ -45,7 +45,7 @@ class ReasonChanged(Event):
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Forecasted(Event):
     """Its user was told when it is expected to start and to end."""
 
@@ -53,7 +53,7 @@ class Forecasted(Event):
     forecast: Forecast
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Placement:
     """A service and the node it was given."""
 
@@ -61,7 +61,7 @@ class Placement:
     node: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class StartPlanned(Event):
     """The whole core was admitted and placed; some elastic services may be among the placements."""
 
@@ -69,7 +69,7 @@ class StartPlanned(Event):
     placements: tuple[Placement, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class StorageGranted(Event):
     """The storage controller holds the SLO of it."""
 
@@ -78,16 +78,25 @@ class StorageGranted(Event):
     write_bytes_per_s: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
+class StorageRefused(Event):
+    """The storage controller refuses the bandwidth that it requires, and says why; it is asked again meanwhile."""
+
+    kind: ClassVar[str] = "storage_refused"
+    why: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class StorageDeclined(Event):
-    """The bandwidth that it prefers cannot be promised; it starts without."""
+    """The bandwidth that it prefers is not promised, and why; it starts without."""
 
     kind: ClassVar[str] = "storage_declined"
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
+    why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class InputsDecided(Event):
     """Which of its inputs with a pushdown are read through a view, and why or why not."""
 
@@ -95,7 +104,7 @@ class InputsDecided(Event):
     inputs: tuple[InputRead, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ElasticPlaced(Event):
     """Elastic services of a started execution were given nodes."""
 
@@ -103,21 +112,21 @@ class ElasticPlaced(Event):
     placements: tuple[Placement, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceEvent(Event):
     """A fact about one service."""
 
     service_id: ServiceId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceStarting(ServiceEvent):
     """It is handed to the back-end."""
 
     kind: ClassVar[str] = "service_starting"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceStarted(ServiceEvent):
     """Its process runs."""
 
@@ -125,14 +134,14 @@ class ServiceStarted(ServiceEvent):
     backend_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceReady(ServiceEvent):
     """Its readiness probe was answered."""
 
     kind: ClassVar[str] = "service_ready"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceStopping(ServiceEvent):
     """It was asked to stop; `cause` says why."""
 
@@ -140,7 +149,7 @@ class ServiceStopping(ServiceEvent):
     cause: Cause
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceEnded(ServiceEvent):
     """Its process is gone, or it was never started."""
 
@@ -150,7 +159,7 @@ class ServiceEnded(ServiceEvent):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceLost(ServiceEvent):
     """Nobody can say what became of it: its node is gone."""
 
@@ -158,7 +167,7 @@ class ServiceLost(ServiceEvent):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ServiceRetried(ServiceEvent):
     """An elastic service that failed gets a successor, not to be started before `not_before_s`."""
 
@@ -166,14 +175,23 @@ class ServiceRetried(ServiceEvent):
     not_before_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Running(Event):
     """All core services are ready."""
 
     kind: ClassVar[str] = "running"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
+class IdleWarned(Event):
+    """Nobody has used it since `used_at_s`; unless somebody does, it ends at `ends_at_s`."""
+
+    kind: ClassVar[str] = "idle_warned"
+    used_at_s: float
+    ends_at_s: float
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class Stopping(Event):
     """The outcome is known; what still runs is stopped."""
 
@@ -184,14 +202,14 @@ class Stopping(Event):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Ended(Event):
     """Nothing is left; the terminal state is the outcome's."""
 
     kind: ClassVar[str] = "ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Requeued(Event):
     """Nothing is left and it is tried again, not before `not_before_s`."""
 
@@ -199,7 +217,7 @@ class Requeued(Event):
     not_before_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Refused(Event):
     """It ended while waiting: it can never run, or its user cancelled it."""
 
@@ -218,6 +236,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Forecasted,
         StartPlanned,
         StorageGranted,
+        StorageRefused,
         StorageDeclined,
         InputsDecided,
         ElasticPlaced,
@@ -229,6 +248,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         ServiceLost,
         ServiceRetried,
         Running,
+        IdleWarned,
         Stopping,
         Ended,
         Requeued,

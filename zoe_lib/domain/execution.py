@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.values import value
 
 ExecutionId = str
 ServiceId = str
@@ -56,6 +57,7 @@ class Mark(StrEnum):
     PLACED = "placed"
     STARTED = "started"
     READY = "ready"
+    IDLE_WARNED = "idle_warned"
     ENDED = "ended"
 
 
@@ -72,6 +74,7 @@ class Cause(StrEnum):
     STOPPED = "stopped"
     KILLED = "killed"
     TIME_LIMIT = "time_limit"
+    IDLE = "idle"
     CANCELLED = "cancelled"
     CORE_ENDED = "core_ended"
     PREEMPTED = "preempted"
@@ -90,7 +93,7 @@ WAITING_STATES = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
 SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Service:
     """One instance of a Component. A node is set from placement to the end; it holds its reservation meanwhile."""
 
@@ -121,14 +124,15 @@ class Service:
         return f"{self.component}-{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Execution:
     """One submitted Application.
 
     `attempt` counts tries of the whole; a retry adds new services with attempt + 1, old ones stay ended.
     `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast` is what was told of this try
     when it had to wait; it stays as it was told. `inputs` are those with a pushdown, once it is decided
-    how this try reads them.
+    how this try reads them. `storage_problem` says why the bandwidth that it asks for is not granted, once that was
+    told of this try, or of the last one until this one is placed.
     """
 
     id: ExecutionId
@@ -154,6 +158,7 @@ class Execution:
     forecast: Forecast | None = None
     notes: tuple[str, ...] = ()
     inputs: tuple[InputRead, ...] = ()
+    storage_problem: str = ""
 
     @property
     def terminal(self) -> bool:
@@ -173,6 +178,8 @@ class Execution:
 
     def current(self) -> tuple[Service, ...]:
         """The newest service of every (component, index), in start-up order."""
+        if len(self.services) == self.application.instance_count:  # nothing was tried again
+            return self.services
         newest: dict[tuple[str, int], Service] = {}
         for service in self.services:
             newest[service.component, service.index] = service
@@ -180,10 +187,14 @@ class Execution:
 
     def core_services(self) -> tuple[Service, ...]:
         """The newest core services."""
+        if not self.application.malleable:
+            return self.current()
         return tuple(s for s in self.current() if s.core)
 
     def elastic_services(self) -> tuple[Service, ...]:
         """The newest elastic services."""
+        if not self.application.malleable:
+            return ()
         return tuple(s for s in self.current() if not s.core)
 
 

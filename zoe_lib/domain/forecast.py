@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from zoe_lib.domain.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Forecast:
     """An answer to "when will mine start?", given at `at_s`; all times in seconds since the epoch.
 

@@ -30,8 +30,10 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
     ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
-    ev.StorageGranted: frozenset({E.STARTING}),
-    ev.StorageDeclined: frozenset({E.STARTING}),
+    # What a controller says may come when one that did not wait for it is ready already.
+    ev.StorageGranted: frozenset({E.STARTING, E.RUNNING}),
+    ev.StorageRefused: frozenset({E.STARTING}),
+    ev.StorageDeclined: frozenset({E.STARTING, E.RUNNING}),
     ev.InputsDecided: frozenset({E.STARTING}),
     ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarting: frozenset({E.STARTING, E.RUNNING}),
@@ -42,6 +44,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.ServiceLost: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.ServiceRetried: frozenset({E.STARTING, E.RUNNING}),
     ev.Running: frozenset({E.STARTING}),
+    ev.IdleWarned: frozenset({E.RUNNING}),
     # A cancellation may still overtake a failure that would be tried again.
     ev.Stopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.Ended: frozenset({E.STOPPING}),
@@ -135,6 +138,7 @@ def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
         version=version,
         state=E.STARTING,
         reason=None,
+        storage_problem="",
         services=_placed(execution, event, event.placements),
         marks=_marked(execution, event, Mark.ADMITTED, Mark.PLACED),
     )
@@ -146,12 +150,18 @@ def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
 
 @_change.register
 def _(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
-    return changed(execution, version=version, marks=_marked(execution, event, Mark.STORAGE_GRANTED))
+    marks = _marked(execution, event, Mark.STORAGE_GRANTED)
+    return changed(execution, version=version, marks=marks, storage_problem="")
 
 
 @_change.register
-def _(_event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
-    return changed(execution, version=version)
+def _(event: ev.StorageRefused, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, storage_problem=event.why)
+
+
+@_change.register
+def _(event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, storage_problem=event.why)
 
 
 @_change.register
@@ -240,6 +250,12 @@ def _(event: ev.Running, execution: Execution, version: int) -> Execution:
     if waiting:
         raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
     return changed(execution, version=version, state=E.RUNNING, marks=_marked(execution, event, Mark.READY))
+
+
+@_change.register
+def _(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
+    """The newest warning counts: each use takes the one before back."""
+    return changed(execution, version=version, marks={**execution.marks, Mark.IDLE_WARNED: event.at_s})
 
 
 @_change.register

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.domain.values import value
 
 ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"})
 BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
@@ -26,7 +27,7 @@ DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory"
 EVERY_TENANT = "*"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class TenantLimit:
     """What one tenant's running services may reserve, and have guaranteed of the store, in all; None is no limit."""
 
@@ -39,7 +40,7 @@ class TenantLimit:
 _NO_LIMIT = TenantLimit()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Policy:
     """How the queue is ordered and how services are placed.
 
@@ -59,6 +60,9 @@ class Policy:
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
     start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
     storage_patience_s: so long may one that starts hold its nodes while the storage controller does not answer.
+    idle_after_s: an interactive execution that nobody used for so long is warned, and ended `idle_warning_s` later;
+        0 ends none. idle_cores_milli: a service that uses so many thousandths of a core for a minute is a use, too.
+        idle_without_ports: also those whose use is not seen, since no port of theirs is proxied.
     queue_scan_max: executions looked at in one pass; bounds the pass, the rest is told so.
     placements_per_tick_max: services placed in one pass; bounds the plan.
     """
@@ -85,6 +89,10 @@ class Policy:
     retry_backoff_s: float = 1.0
     retry_backoff_max_s: float = 300.0
     storage_patience_s: float = 30.0
+    idle_after_s: float = 0.0
+    idle_warning_s: float = 600.0
+    idle_cores_milli: int = 100
+    idle_without_ports: bool = False
     version: int = 0
 
 

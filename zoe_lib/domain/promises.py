@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionId, Mark
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Guarantee, StorageObject
+from zoe_lib.domain.values import value
+
+VIEW_SCHEME = "swift2d"
+"""Of URIs that can be read through views."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Rates:
     """Bytes per second, to read and to write."""
 
@@ -25,17 +29,43 @@ class Rates:
         """What is left; below zero where more is taken than there was."""
         return Rates(self.read - other.read, self.write - other.write)
 
+    def at_most(self, other: Rates) -> Rates:
+        """The lesser of both, each way."""
+        return Rates(min(self.read, other.read), min(self.write, other.write))
+
     def fits_in(self, room: Rates) -> bool:
         """Whether there is room in both directions; one that nothing is asked of does not count."""
         return (not self.read or self.read <= room.read) and (not self.write or self.write <= room.write)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Supply:
     """What of the store's bandwidth can be promised to executions in all; `problem` says why nothing is known of it."""
 
     rates: Rates = Rates()
     problem: str = ""
+
+
+@value(frozen=True, slots=True)
+class Promise:
+    """What an execution is to be promised as a part of its tenant's SLO."""
+
+    execution_id: ExecutionId
+    tenant: str
+    rates: Rates
+    required: bool
+
+
+@value(frozen=True, slots=True)
+class TenantBandwidth:
+    """Bytes per second: granted to its executions in all, moved lately, and of what is granted missed at present.
+
+    None: the storage controller does not tell.
+    """
+
+    granted: Rates = Rates()
+    achieved: Rates | None = Rates()
+    missed: Rates | None = Rates()
 
 
 def required(application: Application) -> Rates | None:
@@ -48,28 +78,44 @@ def preferred(application: Application) -> Rates | None:
     return _wish(application, Guarantee.PREFERRED)
 
 
-def promises(active: Iterable[Execution], supply: Supply) -> dict[ExecutionId, Rates]:
-    """What is promised to whom of those that start, run or stop.
+def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise, ...]:
+    """What those that start, run or stop are to be promised, in the sequence in which it is asked for.
 
-    All that is required, since only what fits was admitted; then of what is preferred whatever fits beside it, first
-    come first served.
+    All that is required, since only what fits was admitted; then of what is preferred whatever fits in the supply
+    beside it. In both what is granted already comes first, then who was placed first. supply: in all; None while it was
+    never told: then what is preferred and granted is kept, and nothing is added.
     """
-    placed = sorted(active, key=lambda e: (e.marks[Mark.PLACED], e.id))
-    result = {e.id: wish for e in placed if (wish := required(e.application)) is not None}
-    left = supply.rates
-    for rates in result.values():
-        left -= rates
+    placed = sorted(active, key=lambda e: (Mark.STORAGE_GRANTED not in e.marks, e.marks[Mark.PLACED], e.id))
+    result = [Promise(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None]
+    left = supply - sum((promise.rates for promise in result), Rates()) if supply is not None else None
     for execution in placed:
         wish = preferred(execution.application)
-        if wish is not None and wish.fits_in(left):
-            result[execution.id] = wish
+        if wish is None:
+            continue
+        if left is None:
+            kept = Mark.STORAGE_GRANTED in execution.marks
+        elif kept := wish.fits_in(left):
             left -= wish
-    return result
+        if kept:
+            result.append(Promise(execution.id, execution.tenant, wish, False))
+    return tuple(result)
 
 
 def awaits_grant(execution: Execution) -> bool:
     """Whether nothing of it may run before the controller holds the promise that it requires."""
     return Mark.STORAGE_GRANTED not in execution.marks and required(execution.application) is not None
+
+
+def refused(execution: Execution) -> Reason | None:
+    """Why one waits whose required bandwidth the storage controller refused, in this try or the last; else None."""
+    waits = execution.state in (ExecutionState.QUEUED, ExecutionState.STARTING)
+    if not waits or not execution.storage_problem or not awaits_grant(execution):
+        return None
+    return Reason(
+        ReasonCode.STORAGE_REFUSED,
+        f"The storage controller refuses the bandwidth that it requires: {execution.storage_problem}",
+        hint="it is asked again; whoever runs the store can tell more",
+    )
 
 
 def pushed_down(application: Application) -> tuple[StorageObject, ...]:
@@ -78,17 +124,21 @@ def pushed_down(application: Application) -> tuple[StorageObject, ...]:
     return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
 
 
+def may_be_view(one: StorageObject) -> bool:
+    """Whether the store has views of it at all."""
+    return one.uri.startswith(f"{VIEW_SCHEME}://")
+
+
 def awaits_inputs(execution: Execution) -> bool:
     """Whether nothing of it may run before it is decided how its inputs are read."""
     return not execution.inputs and bool(pushed_down(execution.application))
 
 
-def by_tenant(active: Iterable[Execution], promised: Mapping[ExecutionId, Rates]) -> dict[str, Rates]:
+def by_tenant(promised: Iterable[Promise]) -> dict[str, Rates]:
     """The SLO of each tenant: the sum of what is promised to its executions."""
     result: dict[str, Rates] = {}
-    for execution in active:
-        if execution.id in promised:
-            result[execution.tenant] = result.get(execution.tenant, Rates()) + promised[execution.id]
+    for promise in promised:
+        result[promise.tenant] = result.get(promise.tenant, Rates()) + promise.rates
     return result
 
 

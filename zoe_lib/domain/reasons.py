@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from zoe_lib.domain.values import value
 
 
 class ReasonCode(StrEnum):
@@ -15,17 +17,15 @@ class ReasonCode(StrEnum):
     BEHIND_IN_QUEUE = "behind_in_queue"
     NEVER_FITS = "never_fits"
     NO_NODES = "no_nodes"
-    NOT_YET_DUE = "not_yet_due"
-    HELD = "held"
-    WAITS_FOR_EXECUTION = "waits_for_execution"
     RETRY_BACKOFF = "retry_backoff"
     STORAGE_BANDWIDTH = "storage_bandwidth"
+    STORAGE_REFUSED = "storage_refused"
     TENANT_LIMIT = "tenant_limit"
     IMAGE_PULLING = "image_pulling"
     SCAN_LIMIT = "scan_limit"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Reason:
     """Why an execution waits: a stable code, one sentence, how many nodes each filter refused, and what helps."""
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from operator import add
 from types import MappingProxyType
 
+from zoe_lib.domain.values import value
+
 _NO_DEVICES: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Resources:
     """An amount of cores (thousandths), memory (bytes) and devices (whole pieces by kind)."""
 

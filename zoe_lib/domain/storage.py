@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from zoe_lib.domain.values import value
 
 
 class Guarantee(StrEnum):
@@ -13,7 +15,7 @@ class Guarantee(StrEnum):
     PREFERRED = "preferred"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Bandwidth:
     """Bytes per second that an application wants from the store; None is no wish."""
 
@@ -22,7 +24,7 @@ class Bandwidth:
     guarantee: Guarantee = Guarantee.PREFERRED
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Pushdown:
     """Projection and selection to be done by the store: the columns wanted and the rows that match `where`."""
 
@@ -30,7 +32,7 @@ class Pushdown:
     where: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class StorageObject:
     """A named input or output of an application: a URI of an object-store prefix."""
 
@@ -39,7 +41,7 @@ class StorageObject:
     pushdown: Pushdown | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class InputRead:
     """How an input is read in one try, decided once before anything of it starts.
 
@@ -54,7 +56,7 @@ class InputRead:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Credential:
     """How a tenant logs in to a service of the object store; the key is never shown."""
 
@@ -62,7 +64,7 @@ class Credential:
     key: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class StorageDemand:
     """The storage section of an application."""
 

@@ -14,6 +14,7 @@ One description runs on every back-end because it never holds an address, only t
 | `{index}`               | index of the service within its component                                 |
 | `{execution}`           | id of the execution                                                       |
 | `{user}`                | name of the user who submitted it                                         |
+| `{secret_file}`         | a file with the secret by which Zoe's proxy signs in at its ports         |
 | `{input:NAME}`          | where that input is read: its `uri`, or that of its view                  |
 | `{columns:NAME}`        | the columns of its view, comma separated; empty for the plain objects     |
 | `{output:NAME}`         | the `uri` of that output                                                  |
@@ -25,8 +26,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from zoe_lib.domain.values import value
 
 SELF = "self"
 """The word for the service itself in `{host:self}`; no component may be called so."""
@@ -43,6 +46,7 @@ class TemplateKind(StrEnum):
     INDEX = "index"
     EXECUTION = "execution"
     USER = "user"
+    SECRET_FILE = "secret_file"  # noqa: S105 - its name
     INPUT = "input"
     COLUMNS = "columns"
     OUTPUT = "output"
@@ -52,7 +56,7 @@ OF_STORAGE = frozenset({TemplateKind.INPUT, TemplateKind.COLUMNS, TemplateKind.O
 """Those that name something of the storage section."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Template:
     """One template in a text. `component` None is the service itself; `port` is set for ports only.
 
@@ -115,7 +119,14 @@ _ADDRESS = re.compile(rf"(host|hosts):({_NAME})")
 _PORT = re.compile(rf"port:(?:({_NAME})\.)?({_NAME})")
 _DATA = re.compile(rf"({'|'.join(sorted(OF_STORAGE))}):({_NAME})")
 _PLAIN = frozenset(
-    {TemplateKind.SCRATCH, TemplateKind.WORKSPACE, TemplateKind.INDEX, TemplateKind.EXECUTION, TemplateKind.USER}
+    {
+        TemplateKind.SCRATCH,
+        TemplateKind.WORKSPACE,
+        TemplateKind.INDEX,
+        TemplateKind.EXECUTION,
+        TemplateKind.USER,
+        TemplateKind.SECRET_FILE,
+    }
 )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.promises import preferred, required
+from zoe_lib.domain.values import value
 
 DAY_S = 86400.0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class DayOfUser:
     """A day (number of days since the epoch, UTC) of one user in one tenant."""
 
@@ -20,30 +21,52 @@ class DayOfUser:
     user: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Use:
-    """Reserved cores and memory times the seconds for which services had them."""
+    """Reserved cores and memory times the seconds for which services had them.
+
+    `store_bytes`: what the object store was bound to move, the granted bandwidth times the seconds for which it was
+    granted; of an execution that was tried again, in its last try.
+    """
 
     core_s: float = 0.0
     memory_byte_s: float = 0.0
+    store_bytes: float = 0.0
 
     def __add__(self, other: Use) -> Use:
         """Both together."""
-        return Use(self.core_s + other.core_s, self.memory_byte_s + other.memory_byte_s)
+        return Use(
+            self.core_s + other.core_s,
+            self.memory_byte_s + other.memory_byte_s,
+            self.store_bytes + other.store_bytes,
+        )
 
 
-def daily_use(executions: Iterable[Execution]) -> Mapping[DayOfUser, Use]:
-    """The use of services that have ended, from the start of their process to its end, split at midnight UTC."""
+def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Mapping[DayOfUser, Use]:
+    """Use from the start of a service's process to its end, split at midnight UTC.
+
+    What has not ended counts until `now_s`, or not at all.
+    """
     result: dict[DayOfUser, Use] = defaultdict(Use)
     for execution in executions:
-        for service in execution.services:
-            if service.started_at_s is None or service.ended_at_s is None:
-                continue
-            amount = execution.component_of(service).reservation
-            for day, seconds in _days(service.started_at_s, service.ended_at_s):
-                key = DayOfUser(day, execution.tenant, execution.user)
-                result[key] += Use(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
+        for from_s, to_s, rate in _spans(execution, now_s):
+            for day, seconds in _days(from_s, to_s):
+                used = Use(rate.core_s * seconds, rate.memory_byte_s * seconds, rate.store_bytes * seconds)
+                result[DayOfUser(day, execution.tenant, execution.user)] += used
     return dict(result)
+
+
+def _spans(execution: Execution, now_s: float | None) -> Iterator[tuple[float, float, Use]]:
+    """From when to when an execution used how much in a second."""
+    for service in execution.services:
+        end_s = service.ended_at_s if service.ended_at_s is not None else now_s
+        if service.started_at_s is not None and end_s is not None:
+            amount = execution.component_of(service).reservation
+            yield service.started_at_s, end_s, Use(amount.cores_milli / 1000, float(amount.memory_bytes))
+    granted_s, end_s = execution.marks.get(Mark.STORAGE_GRANTED), execution.marks.get(Mark.ENDED, now_s)
+    rates = required(execution.application) or preferred(execution.application)
+    if granted_s is not None and end_s is not None and rates is not None:
+        yield granted_s, end_s, Use(store_bytes=float(rates.read + rates.write))
 
 
 def _days(from_s: float, to_s: float) -> Iterable[tuple[int, float]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.values import value
 
 _PERCENT = 100
 
@@ -26,7 +26,6 @@ class WaitCause(StrEnum):
     IMAGE = "image"
     MAKING_ROOM = "making_room"
     OWN_FAILURE = "own_failure"
-    HELD = "held"
     POLICY = "policy"
     NEVER_FITS = "never_fits"
 
@@ -37,18 +36,16 @@ _BY_REASON = {
     ReasonCode.BEHIND_IN_QUEUE: WaitCause.OTHERS_AHEAD,
     ReasonCode.NEVER_FITS: WaitCause.NEVER_FITS,
     ReasonCode.NO_NODES: WaitCause.NODES_AWAY,
-    ReasonCode.NOT_YET_DUE: WaitCause.HELD,
-    ReasonCode.HELD: WaitCause.HELD,
-    ReasonCode.WAITS_FOR_EXECUTION: WaitCause.HELD,
     ReasonCode.RETRY_BACKOFF: WaitCause.OWN_FAILURE,
     ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,
+    ReasonCode.STORAGE_REFUSED: WaitCause.STORAGE,
     ReasonCode.TENANT_LIMIT: WaitCause.QUOTA,
     ReasonCode.IMAGE_PULLING: WaitCause.IMAGE,
     ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Span:
     """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is what was said of it then."""
 
@@ -58,7 +55,7 @@ class Span:
     sentence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Share:
     """What one cause comes to: seconds, and whole percent; the percents of all causes are 100 together."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ Handler = Callable[[dict[str, Any]], dict[str, Any]]
 
 _WORKERS = 4
 _WORKERS_ENDPOINT = "inproc://workers"
-_POLL_MS = 200
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
@@ -44,8 +44,8 @@ class Server:
         self._authenticator.configure_curve_callback(credentials_provider=_Only(allowed))
         self._front = self._bind(endpoint, keys_dir)
         self._back = self._context.socket(zmq.DEALER)
+        self._back.setsockopt(zmq.LINGER, 0)
         self._back.bind(_WORKERS_ENDPOINT)
-        self._stopping = threading.Event()
         targets = [self._pass_on, *[self._work] * _WORKERS]
         self._threads = [threading.Thread(target=t, name=f"messages-{i}", daemon=True) for i, t in enumerate(targets)]
         for thread in self._threads:
@@ -57,12 +57,12 @@ class Server:
         return self._endpoint
 
     def close(self) -> None:
-        """Stop answering."""
-        self._stopping.set()
+        """Stop answering; what is being answered is finished first."""
+        self._authenticator.stop()
+        # Ends the waiting of every thread, and returns when each has closed its sockets.
+        self._context.term()
         for thread in self._threads:
             thread.join()
-        self._authenticator.stop()
-        self._context.destroy(linger=0)
 
     def _bind(self, endpoint: str, keys_dir: Path) -> zmq.Socket[bytes]:
         keys = load_keys(keys_dir, MASTER)
@@ -80,21 +80,21 @@ class Server:
         poller = zmq.Poller()
         poller.register(self._front, zmq.POLLIN)
         poller.register(self._back, zmq.POLLIN)
-        while not self._stopping.is_set():
-            for socket, _ in poller.poll(_POLL_MS):
-                target = self._back if socket is self._front else self._front
-                target.send_multipart(socket.recv_multipart())
+        with suppress(zmq.ContextTerminated), self._front, self._back:
+            while True:
+                for socket, _ in poller.poll():
+                    target = self._back if socket is self._front else self._front
+                    target.send_multipart(socket.recv_multipart())
 
     def _work(self) -> None:
-        with self._context.socket(zmq.ROUTER) as socket:
+        with suppress(zmq.ContextTerminated), self._context.socket(zmq.ROUTER) as socket:
             socket.setsockopt(zmq.LINGER, 0)
             socket.connect(_WORKERS_ENDPOINT)
-            while not self._stopping.is_set():
-                if socket.poll(_POLL_MS):
-                    *route, payload = socket.recv_multipart()
-                    reply = self._answer(payload)
-                    if reply is not None:
-                        socket.send_multipart([*route, write(reply)])
+            while True:
+                *route, payload = socket.recv_multipart()
+                reply = self._answer(payload)
+                if reply is not None:
+                    socket.send_multipart([*route, write(reply)])
 
     def _answer(self, payload: bytes) -> Reply | None:
         try:

@@ -39,9 +39,11 @@ class Administration:
         """Make a tenant."""
         return self._client.call(wire.QuotaView, "POST", "/admin/tenants", body=wire.NewTenant(name=name))
 
-    def set_quota(self, tenant: str, executions_max: int | None) -> wire.QuotaView:
-        """Bound how many executions of a tenant wait or run at the same time; None does not."""
-        quota = wire.QuotaView(executions_max=executions_max)
+    def set_quota(
+        self, tenant: str, executions_max: int | None, executions_of_user_max: int | None = None
+    ) -> wire.QuotaView:
+        """Bound how many executions of a tenant, and of each of its users, wait or run at the same time; None: not."""
+        quota = wire.QuotaView(executions_max=executions_max, executions_of_user_max=executions_of_user_max)
         return self._client.call(wire.QuotaView, "PUT", f"/admin/tenants/{_part(tenant)}/quota", body=quota)
 
     def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:

@@ -194,6 +194,10 @@ class Client:
         """What was reserved on each day."""
         return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
 
+    def quota(self) -> wire.QuotaMeters:
+        """How much of what the own tenant may have it has now."""
+        return self.call(wire.QuotaMeters, "GET", "/quota")
+
     def policy(self) -> wire.PolicyView:
         """The policy in force."""
         return self.call(wire.PolicyView, "GET", "/policy")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
-from zoe_lib.store.people import PeopleStore
+from zoe_lib.domain.values import value
+from zoe_lib.store.people import AuditEntry, PeopleStore, Quota
 
 
 class StoreError(Exception):
@@ -35,10 +36,18 @@ class IdempotencyConflict(StoreError):  # noqa: N818
 
 
 class QuotaExceeded(StoreError):  # noqa: N818
-    """The tenant has as many executions waiting or running as it may."""
+    """The tenant, or the user in it, has as many executions waiting or running as may be."""
 
-    def __init__(self, tenant: str, executions_max: int) -> None:
-        super().__init__(f"{tenant} may have {executions_max} executions waiting or running at the same time")
+    def __init__(self, whose: str, executions_max: int) -> None:
+        super().__init__(f"{whose} may have {executions_max} executions waiting or running at the same time")
+
+
+def check_quota(tenant: str, user: str, quota: Quota, executions: int, executions_of_user: int) -> None:
+    """QuotaExceeded when one more would be too many; how many there are is counted without it."""
+    if quota.executions_max is not None and executions >= quota.executions_max:
+        raise QuotaExceeded(tenant, quota.executions_max)
+    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
+        raise QuotaExceeded(f"{user} in {tenant}", quota.executions_of_user_max)
 
 
 class StoreUnavailable(StoreError):  # noqa: N818
@@ -60,7 +69,7 @@ class Unstorable(StoreError, ValueError):  # noqa: N818
     """A value that PostgreSQL cannot hold, such as a NUL character in a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class JournalEntry:
     """A fact as it was written. Ids are commit-ordered: whoever reads on from an id misses nothing.
 
@@ -78,7 +87,7 @@ class JournalEntry:
     version: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class TickRecord:
     """What a tick saw of the world outside the journal.
 
@@ -94,7 +103,7 @@ class TickRecord:
     inputs: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ExecutionQuery:
     """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
 
@@ -102,6 +111,7 @@ class ExecutionQuery:
     `name_contains` takes upper and lower case for the same. The filters of a continued page must not change.
     """
 
+    ids: frozenset[ExecutionId] | None = None
     tenant: str | None = None
     user: str | None = None
     states: frozenset[ExecutionState] | None = None
@@ -112,7 +122,7 @@ class ExecutionQuery:
     cursor: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ExecutionPage:
     """One page of executions; `next_cursor` is None on the last."""
 
@@ -120,7 +130,7 @@ class ExecutionPage:
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class UsageSample:
     """What one service used when it was sampled: CPU seconds since its start, memory bytes then."""
 
@@ -132,12 +142,31 @@ class UsageSample:
     memory_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
+class UsePoint:
+    """What a node, or all executions of a name, used on average in a stretch of time that begins at `at_s`."""
+
+    at_s: float
+    name: str
+    cores: float
+    memory_bytes: float
+
+
+@value(frozen=True, slots=True)
+class BandwidthPoint:
+    """What a tenant was granted, moved and missed on average in a stretch of time that begins at `at_s`."""
+
+    at_s: float
+    tenant: str
+    means: TenantBandwidth
+
+
+@value(frozen=True, slots=True)
 class StoreLimits:
     """Bounds of the tables that would grow for ever.
 
     usage_samples_per_service_max: an hour at one sample in five seconds.
-    retention_s: how long an execution is kept after its end.
+    retention_s: how long an execution is kept after its end, and a look at the object store's bandwidth.
     idempotency_keys_kept_s: longer than any client goes on repeating a submission.
     failures_kept_s: longer than failed sign-ins are counted for.
     audit_kept_s: two years.
@@ -166,14 +195,20 @@ class Store(PeopleStore, Protocol):
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
-        self, execution: Execution, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+        self,
+        execution: Execution,
+        cause_id: str,
+        idempotency_key: str | None = None,
+        fingerprint: str = "",
+        audit: AuditEntry | None = None,
     ) -> Execution:
         """Keep a new execution with its services and the `submitted` event, in one transaction.
 
         `execution` is fresh (version 0, no services); the one returned is as stored. The same key of the same tenant
         with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict. The same
         id by the same user again returns what is stored, too; of anybody else it is a ConcurrentUpdate.
-        QuotaExceeded when the tenant has its `executions_max` already, counted in the same transaction.
+        QuotaExceeded when the tenant or its user has as many as may be, counted in the same transaction.
+        `audit` is kept in that transaction, too, and nothing is when this raises.
         """
         ...
 
@@ -200,6 +235,14 @@ class Store(PeopleStore, Protocol):
         """One execution with all its services; NotFound."""
         ...
 
+    def add_use_of(self, execution_id: ExecutionId, at_s: float) -> None:
+        """Somebody used an application then; the latest counts. Nothing when the execution is not there."""
+        ...
+
+    def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
+        """When each of them was used last; those that never were are missing."""
+        ...
+
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Executions newest first, by (submitted_at_s, id); InvalidCursor."""
         ...
@@ -210,6 +253,10 @@ class Store(PeopleStore, Protocol):
 
     def counts(self) -> Mapping[ExecutionState, int]:
         """How many executions are in each state."""
+        ...
+
+    def active_counts(self) -> Mapping[tuple[str, str], int]:
+        """How many executions wait or run, by tenant and user; those without any are not there."""
         ...
 
     # -- journal ---------------------------------------------------------------------------------------------------
@@ -280,11 +327,36 @@ class Store(PeopleStore, Protocol):
         """The samples of an execution, oldest first."""
         ...
 
+    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, *, by_node: bool) -> Sequence[UsePoint]:
+        """What samples of that time come to, by time and then name: by node, else by the executions' name.
+
+        Cores are told where a service has two samples in a stretch at least.
+        """
+        ...
+
+    def add_bandwidth(self, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True) -> None:
+        """Keep what a look at the storage controller found then, by tenant; who is missing had nothing of the store.
+
+        measured: False where the controller tells nobody's `achieved` and `missed`; then these are not kept. A look
+        that is kept already stays as it is. Unstorable.
+        """
+        ...
+
+    def bandwidth_over_time(
+        self, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
+    ) -> Sequence[BandwidthPoint]:
+        """Means over the looks of each stretch, by time and then tenant; of one tenant, or of all that appear.
+
+        All of them have a point in each stretch with a look. A stretch without any is missing: nothing is known of it.
+        `achieved` and `missed` are means over the looks that measured them, None where none did.
+        """
+        ...
+
     def prune(self, now_s: float) -> int:
         """Remove a batch of the executions that ended before the retention began, with all that hangs on them.
 
         Their use is added to the daily use in the same transaction. The answer is how many went; 0: none is left.
-        What is too old of people goes as well.
+        What is too old of people, and of the object store's bandwidth, goes as well.
         """
         ...
 
@@ -292,8 +364,11 @@ class Store(PeopleStore, Protocol):
         """What ended before may have been removed; 0 when nothing ever was."""
         ...
 
-    def daily_use(self, from_day: int, to_day: int) -> Mapping[DayOfUser, Use]:
-        """Use by day (since the epoch, UTC), tenant and user, both days included; also of what was removed."""
+    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, Use]:
+        """Use by day (since the epoch, UTC), tenant and user, both days included; also of what was removed.
+
+        What has not ended counts until `now_s`, or not at all.
+        """
         ...
 
     # -- ticks -----------------------------------------------------------------------------------------------------
@@ -306,6 +381,10 @@ class Store(PeopleStore, Protocol):
 
         In order of writing; empty when there is no such whole record.
         """
+        ...
+
+    def ticks_from_s(self) -> float | None:
+        """When the earliest whole record was made that is still there; None without any."""
         ...
 
     def ping(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -12,26 +13,31 @@ from zoe_lib.domain.events import Event, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.store.base import (
+    BandwidthPoint,
     ConcurrentUpdate,
     ExecutionPage,
     ExecutionQuery,
     IdempotencyConflict,
     JournalEntry,
     NotLeader,
-    QuotaExceeded,
     StoreLimits,
     StoreUnavailable,
     Subscription,
     TickRecord,
+    Unstorable,
     UsageSample,
+    UsePoint,
+    check_quota,
 )
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.memory_people import MemoryPeople
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
-from zoe_lib.store.text import check_submission, checked
+from zoe_lib.store.people import AuditEntry
+from zoe_lib.store.text import check_submission, checked, storable
 
 
 class MemoryStore(MemoryPeople):
@@ -51,15 +57,23 @@ class MemoryStore(MemoryPeople):
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
-        self, execution: Execution, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+        self,
+        execution: Execution,
+        cause_id: str,
+        idempotency_key: str | None = None,
+        fingerprint: str = "",
+        audit: AuditEntry | None = None,
     ) -> Execution:
         """Keep a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         with self._reached() as state:
             known = self._known(execution, idempotency_key, fingerprint)
+            if known is None:
+                self._check_quota(execution)
+            if audit is not None:
+                self.add_audit(audit)
             if known is not None:
                 return known
-            self._check_quota(execution.tenant)
             event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
             new = apply(execution, event)
             if idempotency_key is not None:
@@ -70,12 +84,11 @@ class MemoryStore(MemoryPeople):
         state.tell()
         return new
 
-    def _check_quota(self, name: str) -> None:
-        tenant = self._state.people.tenants.get(name)
-        if tenant is None or tenant.executions_max is None:
-            return
-        if sum(e.tenant == name for e in self._state.active.values()) >= tenant.executions_max:
-            raise QuotaExceeded(name, tenant.executions_max)
+    def _check_quota(self, execution: Execution) -> None:
+        tenant = self._state.people.tenants.get(execution.tenant)
+        if tenant is not None:
+            its = [e.user for e in self._state.active.values() if e.tenant == tenant.name]
+            check_quota(tenant.name, execution.user, tenant.quota, len(its), its.count(execution.user))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """The execution of a key."""
@@ -135,6 +148,17 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             return state.execution(execution_id)
 
+    def add_use_of(self, execution_id: ExecutionId, at_s: float) -> None:
+        """Somebody used it."""
+        with self._reached() as state:
+            if execution_id in state.executions:
+                state.last_uses[execution_id] = max(at_s, state.last_uses.get(execution_id, at_s))
+
+    def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
+        """When each was used last."""
+        with self._reached() as state:
+            return {one: state.last_uses[one] for one in execution_ids if one in state.last_uses}
+
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """A page of executions."""
         before = None if query.cursor is None else decode_cursor(query.cursor)
@@ -159,6 +183,11 @@ class MemoryStore(MemoryPeople):
         """Executions by state."""
         with self._reached() as state:
             return dict(state.counts)
+
+    def active_counts(self) -> Mapping[tuple[str, str], int]:
+        """Those that wait or run, by tenant and user."""
+        with self._reached() as state:
+            return Counter((execution.tenant, execution.user) for execution in state.active.values())
 
     # -- journal ---------------------------------------------------------------------------------------------------
     def journal(
@@ -248,11 +277,31 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             return state.usage_of(execution_id)
 
+    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, *, by_node: bool) -> Sequence[UsePoint]:
+        """What samples of a time come to."""
+        with self._reached() as state:
+            return state.use_over_time(from_s, to_s, stretch_s, by_node)
+
+    def add_bandwidth(self, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True) -> None:
+        """Keep a look at the storage controller."""
+        with self._reached() as state:
+            if not storable(*tenants):
+                raise Unstorable("the name of a tenant holds characters that cannot be kept")
+            state.looks.add(at_s, tenants, measured)
+
+    def bandwidth_over_time(
+        self, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
+    ) -> Sequence[BandwidthPoint]:
+        """Means over the looks of each stretch."""
+        with self._reached() as state:
+            return state.looks.over_time(from_s, to_s, stretch_s, tenant)
+
     def prune(self, now_s: float) -> int:
         """Remove what is too old."""
         with self._reached() as state:
             self.prune_people(now_s)
             state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
+            state.looks.prune(now_s - self._limits.retention_s)
             return state.prune(now_s - self._limits.retention_s)
 
     def cut_s(self) -> float:
@@ -260,11 +309,11 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             return state.cut_s
 
-    def daily_use(self, from_day: int, to_day: int) -> Mapping[DayOfUser, Use]:
+    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, Use]:
         """Use by day, tenant and user."""
         with self._reached() as state:
             result = dict(state.kept_use)
-            add_use(result, daily_use(state.executions.values()))
+            add_use(result, daily_use(state.executions.values(), now_s))
         return {key: use for key, use in result.items() if from_day <= key.day <= to_day}
 
     # -- ticks -----------------------------------------------------------------------------------------------------
@@ -279,6 +328,11 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             starts = [number for number, tick in enumerate(state.ticks) if tick.whole and tick.at_s <= from_s]
             return [tick for tick in state.ticks[starts[-1] :] if tick.at_s <= to_s] if starts else ()
+
+    def ticks_from_s(self) -> float | None:
+        """The first whole one."""
+        with self._reached() as state:
+            return next((tick.at_s for tick in state.ticks if tick.whole), None)
 
     def ping(self) -> None:
         """Say whether this handle is available."""
@@ -300,6 +354,7 @@ def _matches(query: ExecutionQuery, execution: Execution) -> bool:
         (query.tenant is None or execution.tenant == query.tenant)
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
+        and (query.ids is None or execution.id in query.ids)
         and (query.name_contains is None or query.name_contains.lower() in execution.name.lower())
         and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
         and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)

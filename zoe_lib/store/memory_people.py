@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound, StoreLimits
+from zoe_lib.store.memory_sign_in import MemorySignIn
 from zoe_lib.store.memory_state import PeopleState, State
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
     Membership,
     Principal,
+    Quota,
     SealedCredential,
     Session,
     Tenant,
@@ -21,7 +23,7 @@ from zoe_lib.store.people import (
 )
 
 
-class MemoryPeople:
+class MemoryPeople(MemorySignIn):
     """The methods of `PeopleStore` for a handle on state in memory."""
 
     _limits: StoreLimits
@@ -101,12 +103,12 @@ class MemoryPeople:
         with self._reached() as state:
             return [tenant for _, tenant in sorted(state.people.tenants.items())]
 
-    def set_quota(self, tenant: str, executions_max: int | None) -> None:
+    def set_quota(self, tenant: str, quota: Quota) -> None:
         """Bound a tenant's executions."""
         with self._reached() as state:
             if tenant not in state.people.tenants:
                 raise NotFound(f"there is no tenant {tenant!r}")
-            state.people.tenants[tenant] = Tenant(tenant, executions_max)
+            state.people.tenants[tenant] = Tenant(tenant, quota)
 
     def add_token(self, token: Token) -> None:
         """Keep a token."""
@@ -258,5 +260,6 @@ class MemoryPeople:
             people = state.people
             people.sessions = {k: s for k, s in people.sessions.items() if s.expires_at_s > now_s}
             people.app_accesses = {k: a for k, a in people.app_accesses.items() if a.expires_at_s > now_s}
+            people.sign_ins = {k: a for k, a in people.sign_ins.items() if a.expires_at_s > now_s}
             people.failures = [(k, at_s) for k, at_s in people.failures if at_s > now_s - limits.failures_kept_s]
             people.audit = [entry for entry in people.audit if entry.at_s > now_s - limits.audit_kept_s]

@@ -16,12 +16,14 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
-from zoe_lib.store.base import JournalEntry, NotFound, TickRecord, UsageSample
+from zoe_lib.domain.values import value
+from zoe_lib.store.base import JournalEntry, NotFound, TickRecord, UsageSample, UsePoint
 from zoe_lib.store.codec import event_data
-from zoe_lib.store.people import AppAccess, AuditEntry, SealedCredential, Session, Tenant, Token, User
+from zoe_lib.store.memory_bandwidth import Looks
+from zoe_lib.store.people import AppAccess, AuditEntry, SealedCredential, Session, SignInAttempt, Tenant, Token, User
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Fact:
     """Something about the installation, for the journal."""
 
@@ -31,7 +33,7 @@ class Fact:
     data: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Record:
     """A line of the journal; its JSON form is made when somebody reads it, which a simulation seldom does."""
 
@@ -62,6 +64,7 @@ class PeopleState:
     tokens: dict[str, Token] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     app_accesses: dict[str, AppAccess] = field(default_factory=dict)
+    sign_ins: dict[str, SignInAttempt] = field(default_factory=dict)
     failures: list[tuple[str, float]] = field(default_factory=list)
     audit: list[AuditEntry] = field(default_factory=list)
     audit_ids: int = 0
@@ -86,7 +89,9 @@ class State:
         self.ticks: list[TickRecord] = []
         self.cut_s = 0.0
         self.kept_use: dict[DayOfUser, Use] = {}
+        self.last_uses: dict[ExecutionId, float] = {}
         self.people = PeopleState()
+        self.looks = Looks()
         self._samples: dict[ExecutionId, dict[ServiceId, deque[UsageSample]]] = defaultdict(dict)
         self._newest_id = 0
 
@@ -165,6 +170,21 @@ class State:
         of_services = self._samples.get(execution_id, {}).values()
         return sorted((sample for samples in of_services for sample in samples), key=_sampled_at)
 
+    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, by_node: bool) -> Sequence[UsePoint]:
+        """Of each service in each stretch first, then summed by name."""
+        of_services: dict[tuple[float, str, ServiceId], list[UsageSample]] = defaultdict(list)
+        for execution_id, services in self._samples.items():
+            for sample in (one for samples in services.values() for one in samples if from_s <= one.at_s < to_s):
+                name = sample.node if by_node else self.executions[execution_id].name
+                of_services[sample.at_s // stretch_s, name, sample.service_id].append(sample)
+        sums: dict[tuple[float, str], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+        for (stretch, name, _), found in of_services.items():
+            span_s = found[-1].at_s - found[0].at_s
+            cores, memory = sums[stretch, name]
+            used = (found[-1].cpu_s - found[0].cpu_s) / span_s if span_s else 0.0
+            sums[stretch, name] = cores + used, memory + sum(one.memory_bytes for one in found) / len(found)
+        return [UsePoint(stretch_s * at, name, *sums[at, name]) for at, name in sorted(sums)]
+
     def prune(self, ended_before_s: float) -> int:
         """Remove executions that ended before, with what hangs on them; how many."""
         old = {e.id for e in self.executions.values() if e.terminal and e.marks[Mark.ENDED] < ended_before_s}
@@ -175,6 +195,7 @@ class State:
         for execution_id in old:
             self.counts[self.executions.pop(execution_id).state] -= 1
             self._samples.pop(execution_id, None)
+            self.last_uses.pop(execution_id, None)
         self.journal = [record for record in self.journal if record.execution_id not in old]
         self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[1] not in old}
         return len(old)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from zoe_lib.domain.roles import SCOPES, Role, Scope
+
+SIGN_INS_MAX = 10_000
+"""Most attempts kept of those who were sent to a provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,37 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person. Without `password_hash` there is no signing in by password; who is disabled can do nothing."""
+    """A person. Without `password_hash` there is no signing in by password; who is disabled can do nothing.
+
+    `provider` and `subject` say by whom, and as whom, the user is known elsewhere; a local user has neither.
+    """
 
     name: str
     password_hash: str | None = field(default=None, repr=False)
     disabled: bool = False
+    provider: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How many executions of a tenant, and of each of its users, wait or run at the same time; None: any number."""
+
+    executions_max: int | None = None
+    executions_of_user_max: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """An owner of executions. `executions_max` bounds those that wait or run at the same time; None does not."""
+    """An owner of executions."""
 
     name: str
-    executions_max: int | None = None
+    quota: Quota = Quota()
+
+
+def quota_of(tenants: Sequence[Tenant], name: str) -> Quota:
+    """The quota of a tenant; none for one that is not there."""
+    return next((tenant.quota for tenant in tenants if tenant.name == name), Quota())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +125,19 @@ class Session:
     user: str
     tenant: str
     created_at_s: float
+    expires_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SignInAttempt:
+    """A browser that was sent to an OpenID Connect provider. `id` and `browser` are hashes of what it brings back."""
+
+    id: str
+    browser: str
+    provider: str
+    nonce: str
+    verifier: str
+    next_path: str
     expires_at_s: float
 
 
@@ -164,6 +198,14 @@ class PeopleStore(Protocol):
         """Keep a new user; ConcurrentUpdate when the name is taken."""
         ...
 
+    def adopt(self, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+        """Keep a user whom a provider knows, with these roles in the tenants of `managed`, and no others there.
+
+        Who is known by provider and subject already keeps the name of the first time. ConcurrentUpdate when the name
+        is somebody else's. Roles in tenants that are not there are passed over.
+        """
+        ...
+
     def users(self) -> Sequence[User]:
         """All by name."""
         ...
@@ -188,7 +230,7 @@ class PeopleStore(Protocol):
         """All by name."""
         ...
 
-    def set_quota(self, tenant: str, executions_max: int | None) -> None:
+    def set_quota(self, tenant: str, quota: Quota) -> None:
         """Bound the executions that wait or run at the same time; NotFound."""
         ...
 
@@ -221,6 +263,14 @@ class PeopleStore(Protocol):
 
     def end_session(self, session_id: str) -> None:
         """Forget a session; nothing when it is unknown."""
+        ...
+
+    def add_sign_in(self, attempt: SignInAttempt) -> None:
+        """Keep an attempt; of very many the oldest go."""
+        ...
+
+    def take_sign_in(self, attempt_id: str, now_s: float) -> SignInAttempt | None:
+        """Forget an attempt and tell it; None when it is unknown, was taken, or is over."""
         ...
 
     def set_storage_credential(self, credential: SealedCredential) -> None:

@@ -11,8 +11,10 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.store.base import (
+    BandwidthPoint,
     ExecutionPage,
     ExecutionQuery,
     JournalEntry,
@@ -21,12 +23,15 @@ from zoe_lib.store.base import (
     Subscription,
     TickRecord,
     UsageSample,
+    UsePoint,
 )
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
+from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres_people import PostgresPeople
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import executions, installation, journal, submitting, ticks, upkeep, writing
+from zoe_lib.store.sql import bandwidth, executions, installation, journal, submitting, ticks, upkeep, writing
+from zoe_lib.store.sql import last_uses as uses
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
@@ -54,17 +59,24 @@ class PostgresStore(PostgresPeople):
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
-        self, execution: Execution, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+        self,
+        execution: Execution,
+        cause_id: str,
+        idempotency_key: str | None = None,
+        fingerprint: str = "",
+        audit: AuditEntry | None = None,
     ) -> Execution:
         """Keep a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
-        submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint)
+        submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint, audit)
         self._submissions.do(submission)
         if submission.bounded:
             self._database.write(lambda c: submitting.write_within_quota(c, submission))
         stored = submission.execution
         if not submission.written:
             stored = self._database.read(lambda c: submitting.already_there(c, self._applications, submission))
+            if audit is not None:
+                self.add_audit(audit)
         self._recent.keep(stored)
         return stored
 
@@ -122,6 +134,15 @@ class PostgresStore(PostgresPeople):
         self._recent.keep(found)
         return found
 
+    def add_use_of(self, execution_id: ExecutionId, at_s: float) -> None:
+        """Somebody used it."""
+        if storable(execution_id):
+            self._database.write(lambda c: uses.add(c, execution_id, at_s))
+
+    def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
+        """When each was used last."""
+        return self._database.read(lambda c: uses.read(c, execution_ids))
+
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """A page of executions."""
         if not storable(query.tenant, query.user, query.name_contains):
@@ -134,6 +155,10 @@ class PostgresStore(PostgresPeople):
         for execution in found:
             self._recent.keep(execution)
         return found
+
+    def active_counts(self) -> Mapping[tuple[str, str], int]:
+        """Those that wait or run, by tenant and user."""
+        return self._database.read(executions.active_counts)
 
     def counts(self) -> Mapping[ExecutionState, int]:
         """Executions by state."""
@@ -201,10 +226,27 @@ class PostgresStore(PostgresPeople):
         """Samples of an execution."""
         return self._database.read(lambda c: upkeep.read_usage(c, execution_id)) if storable(execution_id) else ()
 
+    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, *, by_node: bool) -> Sequence[UsePoint]:
+        """What samples of a time come to."""
+        return self._database.read(lambda c: upkeep.use_over_time(c, from_s, to_s, stretch_s, by_node))
+
+    def add_bandwidth(self, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True) -> None:
+        """Keep a look at the storage controller."""
+        self._database.write(lambda c: bandwidth.add_look(c, at_s, tenants, measured))
+
+    def bandwidth_over_time(
+        self, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
+    ) -> Sequence[BandwidthPoint]:
+        """Means over the looks of each stretch."""
+        if not storable(tenant):
+            return ()
+        return self._database.read(lambda c: bandwidth.read_over_time(c, from_s, to_s, stretch_s, tenant))
+
     def prune(self, now_s: float) -> int:
         """Remove a batch of what is too old."""
         self.prune_people(now_s)
         self._database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
+        self._database.write(lambda c: bandwidth.prune_looks(c, now_s - self._limits.retention_s))
         return self._database.write(
             lambda c: upkeep.prune_some(c, self._applications, now_s - self._limits.retention_s)
         )
@@ -213,9 +255,9 @@ class PostgresStore(PostgresPeople):
         """What ended before may have been removed."""
         return self._database.read(upkeep.read_cut)
 
-    def daily_use(self, from_day: int, to_day: int) -> Mapping[DayOfUser, Use]:
+    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, Use]:
         """Use by day, tenant and user."""
-        return self._database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day))
+        return self._database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day, now_s))
 
     # -- ticks -----------------------------------------------------------------------------------------------------
     def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
@@ -225,6 +267,10 @@ class PostgresStore(PostgresPeople):
     def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
         """What ticks saw."""
         return self._database.read(lambda c: ticks.read_ticks(c, from_s, to_s))
+
+    def ticks_from_s(self) -> float | None:
+        """The first whole one."""
+        return self._database.read(ticks.earliest_s)
 
     def ping(self) -> None:
         """Ask the database for a sign of life."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from zoe_lib.domain.roles import Role
 from zoe_lib.store.base import NotFound, StoreLimits, Unstorable
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
     Membership,
     Principal,
+    Quota,
     SealedCredential,
     Session,
+    SignInAttempt,
     Tenant,
     Token,
     User,
@@ -46,6 +49,12 @@ class PostgresPeople:
         """Keep a user."""
         self._database.write(lambda c: people.add_user(c, user))
 
+    def adopt(self, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+        """Keep a user whom a provider knows."""
+        if not storable(user.name, user.subject):
+            raise Unstorable("what the provider tells of this user cannot be kept")
+        return self._database.write(lambda c: people.adopt(c, user, roles, managed))
+
     def users(self) -> Sequence[User]:
         """All users."""
         return self._database.read(people.read_users)
@@ -73,10 +82,10 @@ class PostgresPeople:
         """All tenants."""
         return self._database.read(people.read_tenants)
 
-    def set_quota(self, tenant: str, executions_max: int | None) -> None:
+    def set_quota(self, tenant: str, quota: Quota) -> None:
         """Bound a tenant's executions."""
         _check(tenant)
-        self._database.write(lambda c: people.set_quota(c, tenant, executions_max))
+        self._database.write(lambda c: people.set_quota(c, tenant, quota))
 
     def add_token(self, token: Token) -> None:
         """Keep a token."""
@@ -108,6 +117,14 @@ class PostgresPeople:
     def end_session(self, session_id: str) -> None:
         """Forget a session."""
         self._database.write(lambda c: signing_in.end_session(c, session_id))
+
+    def add_sign_in(self, attempt: SignInAttempt) -> None:
+        """Keep an attempt."""
+        self._database.write(lambda c: signing_in.add_sign_in(c, attempt))
+
+    def take_sign_in(self, attempt_id: str, now_s: float) -> SignInAttempt | None:
+        """Forget an attempt and tell it."""
+        return self._database.write(lambda c: signing_in.take_sign_in(c, attempt_id, now_s))
 
     def set_storage_credential(self, credential: SealedCredential) -> None:
         """Keep a credential."""

@@ -53,6 +53,7 @@ def changing_values(execution: Execution) -> Values:
         "reason": encode(execution.reason),
         "forecast": encode(execution.forecast),
         "inputs": encode(execution.inputs),
+        "storage_problem": execution.storage_problem,
     }
 
 
@@ -82,6 +83,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         forecast=None if row.forecast is None else decode(Forecast, row.forecast),
         notes=tuple(row.notes),
         inputs=tuple(decode(InputRead, one) for one in row.inputs),
+        storage_problem=row.storage_problem,
     )
 
 

@@ -57,6 +57,7 @@ executions = Table(
     Column("forecast", JSONB(none_as_null=True)),
     Column("notes", JSONB, nullable=False),
     Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how those with a pushdown are read
+    Column("storage_problem", Text, nullable=False, server_default=text("''")),
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
 NOT_TERMINAL = "state NOT IN ('succeeded', 'failed', 'cancelled')"
@@ -155,13 +156,18 @@ users = Table(
     Column("name", Text, primary_key=True),
     Column("password_hash", Text),
     Column("disabled", Boolean, nullable=False, server_default=text("false")),
+    Column("provider", Text, nullable=False, server_default=text("''")),
+    Column("subject", Text, nullable=False, server_default=text("''")),
+    Index("ix_users_subject", "provider", "subject", unique=True, postgresql_where=text("provider <> ''")),
 )
 
 tenants = Table(
     "tenants",
     metadata,
     Column("name", Text, primary_key=True),
-    Column("executions_max", Integer),  # that wait or run at the same time; NULL: any number
+    # That wait or run at the same time; NULL: any number.
+    Column("executions_max", Integer),
+    Column("executions_of_user_max", Integer),
 )
 
 memberships = Table(
@@ -227,6 +233,18 @@ app_accesses = Table(
     Index("ix_app_accesses_token", "token_id"),
 )
 
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the state
+    Column("browser", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("nonce", Text, nullable=False),
+    Column("verifier", Text, nullable=False),
+    Column("next_path", Text, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+)
+
 sign_in_failures = Table(
     "sign_in_failures",
     metadata,
@@ -275,6 +293,30 @@ usage_samples = Table(
     Column("memory_bytes", BigInteger, nullable=False),
     Index("ix_usage_samples_execution", "execution_id", "at_s", "id"),
     Index("ix_usage_samples_service", "service_id", "at_s", "id"),
+    Index("ix_usage_samples_at", "at_s"),
+)
+
+# When the storage controller was looked at, and which tenants had something of the store then (bytes per second); where
+# it did not measure, what was achieved and missed is 0 there and means nothing.
+bandwidth_looks = Table(
+    "bandwidth_looks",
+    metadata,
+    Column("at_s", Double, primary_key=True, autoincrement=False),
+    Column("measured", Boolean, nullable=False, server_default=text("true")),
+)
+
+bandwidth_samples = Table(
+    "bandwidth_samples",
+    metadata,
+    Column("at_s", Double, ForeignKey("bandwidth_looks.at_s", ondelete="CASCADE"), primary_key=True),
+    Column("tenant", Text, primary_key=True),
+    Column("granted_read", BigInteger, nullable=False),
+    Column("granted_write", BigInteger, nullable=False),
+    Column("achieved_read", BigInteger, nullable=False),
+    Column("achieved_write", BigInteger, nullable=False),
+    Column("missed_read", BigInteger, nullable=False),
+    Column("missed_write", BigInteger, nullable=False),
+    Index("ix_bandwidth_samples_tenant", "tenant", "at_s"),
 )
 
 # What ticks saw of the world outside the journal: for replays.
@@ -299,6 +341,14 @@ retention = Table(
     Column("cut_s", Double, nullable=False),  # what ended before may have been removed
 )
 
+# When somebody last used an application through the proxy.
+last_uses = Table(
+    "last_uses",
+    metadata,
+    Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), primary_key=True),
+    Column("at_s", Double, nullable=False),
+)
+
 # The use of executions that were removed.
 daily_use = Table(
     "daily_use",
@@ -308,4 +358,5 @@ daily_use = Table(
     Column("user_name", Text, primary_key=True),
     Column("core_s", Double, nullable=False),
     Column("memory_byte_s", Double, nullable=False),
+    Column("store_bytes", Double, nullable=False, server_default=text("0")),
 )

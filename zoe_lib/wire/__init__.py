@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from zoe_lib.wire.base import SECONDS_MAX, Diagnostic, Problem, Wire
-from zoe_lib.wire.cluster import NodeList, NodeView, StatusView, UsageList, UsageView
+from zoe_lib.wire.cluster import NodeList, NodeView, StatusView, UsageList, UsageView, UseOverTimeView, UsePointView
 from zoe_lib.wire.credentials import CredentialList, CredentialRequest, CredentialView
 from zoe_lib.wire.documents import (
+    AmountView,
     CatalogueEntryView,
     CatalogueList,
     ConvertRequest,
     ConvertResponse,
+    DemandView,
+    FillRequest,
+    FillResponse,
     PlanRequest,
     PlanView,
     ValidateRequest,
@@ -46,6 +50,8 @@ from zoe_lib.wire.people import (
     NewUser,
     PasswordChange,
     PrincipalView,
+    ProviderList,
+    ProviderView,
     QuotaView,
     RoleChoice,
     SessionView,
@@ -61,15 +67,25 @@ from zoe_lib.wire.people import (
     UserView,
 )
 from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView
-from zoe_lib.wire.replays import ReplayRequest, ReplayView
-from zoe_lib.wire.storage import BandwidthView, StorageView, StorageWaitView, TenantBandwidthView
-from zoe_lib.wire.use import DailyUse, DayUseView
+from zoe_lib.wire.replays import ReplayPointView, ReplayRequest, ReplayView
+from zoe_lib.wire.storage import (
+    BandwidthOverTimeView,
+    BandwidthPointView,
+    BandwidthView,
+    StorageView,
+    StorageWaitView,
+    TenantBandwidthView,
+)
+from zoe_lib.wire.use import DailyUse, DayUseView, Meter, QuotaMeters
 
 __all__ = [
     "SECONDS_MAX",
     "AddressView",
+    "AmountView",
     "AuditEntryView",
     "AuditList",
+    "BandwidthOverTimeView",
+    "BandwidthPointView",
     "BandwidthView",
     "CatalogueEntryView",
     "CatalogueList",
@@ -81,6 +97,7 @@ __all__ = [
     "CredentialView",
     "DailyUse",
     "DayUseView",
+    "DemandView",
     "Diagnostic",
     "DryRunView",
     "Eta",
@@ -90,10 +107,13 @@ __all__ = [
     "ExecutionSummary",
     "ExecutionView",
     "Explanation",
+    "FillRequest",
+    "FillResponse",
     "ForecastView",
     "InputReadView",
     "LogChunkView",
     "MemberView",
+    "Meter",
     "NewTenant",
     "NewUser",
     "NodeHoldView",
@@ -107,8 +127,12 @@ __all__ = [
     "PolicyView",
     "PrincipalView",
     "Problem",
+    "ProviderList",
+    "ProviderView",
+    "QuotaMeters",
     "QuotaView",
     "ReasonView",
+    "ReplayPointView",
     "ReplayRequest",
     "ReplayView",
     "RoleChoice",
@@ -129,6 +153,8 @@ __all__ = [
     "TokenView",
     "UsageList",
     "UsageView",
+    "UseOverTimeView",
+    "UsePointView",
     "UserChange",
     "UserList",
     "UserView",

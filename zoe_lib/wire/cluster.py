@@ -8,6 +8,7 @@ from pydantic import Field
 
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.resources import Resources
 from zoe_lib.wire.base import Wire
 from zoe_lib.wire.policy import NodeHoldView
 
@@ -26,6 +27,8 @@ class NodeView(Wire):
     foreign_memory_bytes: int
     reserved_cores: float
     reserved_memory_bytes: int
+    elastic_cores: float = Field(description="What of the reserved cores elastic services hold.")
+    elastic_memory_bytes: int
     services: int
     hold: NodeHoldView | None = Field(default=None, description="Whether an admin has drained or reserved it.")
 
@@ -33,8 +36,8 @@ class NodeView(Wire):
     def of(
         cls,
         node: Node,
-        reserved_cores_milli: int,
-        reserved_memory_bytes: int,
+        reserved: Resources,
+        elastic: Resources,
         services: int,
         hold: NodeHold | None = None,
     ) -> NodeView:
@@ -49,8 +52,10 @@ class NodeView(Wire):
             devices=dict(node.total.devices),
             foreign_cores=node.foreign.cores_milli / 1000,
             foreign_memory_bytes=node.foreign.memory_bytes,
-            reserved_cores=reserved_cores_milli / 1000,
-            reserved_memory_bytes=reserved_memory_bytes,
+            reserved_cores=reserved.cores_milli / 1000,
+            reserved_memory_bytes=reserved.memory_bytes,
+            elastic_cores=elastic.cores_milli / 1000,
+            elastic_memory_bytes=elastic.memory_bytes,
             services=services,
             hold=None if hold is None else NodeHoldView.model_validate(hold),
         )
@@ -77,6 +82,22 @@ class UsageList(Wire):
     """Samples of usage."""
 
     usage: list[UsageView]
+
+
+class UsePointView(Wire):
+    """Average use in a stretch of time that begins at `at_s`."""
+
+    at_s: float
+    name: str
+    cores: float
+    memory_bytes: float
+
+
+class UseOverTimeView(Wire):
+    """Use by time and name; each stretch is `stretch_s` long."""
+
+    stretch_s: float
+    points: list[UsePointView]
 
 
 class StatusView(Wire):

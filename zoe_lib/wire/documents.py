@@ -31,6 +31,26 @@ class PlanRequest(Wire):
     priority: int | None = Field(default=None, description="Default: the application's.")
 
 
+class AmountView(Wire):
+    """Services, and what they reserve together."""
+
+    services: int
+    cores: float
+    memory_bytes: int
+
+
+class DemandView(Wire):
+    """What an application takes, of the cluster and of its tenant's quota."""
+
+    core: AmountView
+    elastic: AmountView = Field(description="At most, beyond the core.")
+    time_limit_s: float | None
+    executions: int = Field(description="Of the tenant, waiting or running now.")
+    executions_max: int | None = Field(description="The tenant's quota; null: any number.")
+    executions_of_user: int = Field(description="Of the user in the tenant, waiting or running now.")
+    executions_of_user_max: int | None = Field(description="The quota of each user of the tenant; null: any number.")
+
+
 class PlanView(Wire):
     """What would become of an application if it were submitted now."""
 
@@ -39,6 +59,7 @@ class PlanView(Wire):
     ahead: int = Field(default=0, description="How many executions would be looked at before it.")
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     forecast: ForecastView | None = Field(default=None, description="When it would start and end.")
+    demand: DemandView
     notes: list[str] = Field(default=[])
 
 
@@ -70,3 +91,15 @@ class CatalogueList(Wire):
     """The catalogue."""
 
     entries: list[CatalogueEntryView]
+
+
+class FillRequest(Wire):
+    """What was put into the form of a catalogue entry, by field; what is not there stays as it is."""
+
+    values: dict[str, str | int | float | bool] = Field(default={}, max_length=100)
+
+
+class FillResponse(Wire):
+    """The entry's description with the values in their places."""
+
+    document: dict[str, Any]

@@ -7,10 +7,22 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.execution import (
+    TERMINAL_STATES,
+    Cause,
+    Execution,
+    ExecutionState,
+    Mark,
+    Outcome,
+    Service,
+    ServiceState,
+)
+from zoe_lib.domain.promises import pushed_down, refused
 from zoe_lib.domain.reasons import Reason
-from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.storage import InputRead, StorageObject
 from zoe_lib.wire.base import SECONDS_MAX, Wire
+
+STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted; empty while nothing was said of that."
 
 
 class SubmitRequest(Wire):
@@ -142,19 +154,30 @@ class InputReadView(Wire):
     view: str | None
     columns: list[str]
     why: str
+    decided: bool = Field(description="Once for each try, when it has its nodes and before anything of it starts.")
 
     @classmethod
-    def of(cls, read: InputRead) -> InputReadView:
-        """The wire form."""
-        return cls(name=read.name, uri=read.uri, view=read.view or None, columns=list(read.columns), why=read.why)
+    def all_of(cls, execution: Execution) -> list[InputReadView]:
+        """Of every input with a pushdown, decided or not."""
+        decided = {read.name: read for read in execution.inputs}
+        return [
+            cls._of(decided[one.name], True) if one.name in decided else cls._of(_undecided(execution, one), False)
+            for one in pushed_down(execution.application)
+        ]
+
+    @classmethod
+    def _of(cls, read: InputRead, decided: bool) -> InputReadView:
+        view, columns = read.view or None, list(read.columns)
+        return cls(name=read.name, uri=read.uri, view=view, columns=columns, why=read.why, decided=decided)
 
 
 class ExecutionView(ExecutionSummary):
     """One execution with its services, its notes and its description."""
 
     services: list[ServiceView]
-    inputs: list[InputReadView] = Field(default=[], description="Once it is decided; of inputs with a pushdown.")
+    inputs: list[InputReadView] = Field(default=[], description="How each input with a pushdown is read.")
     notes: list[str]
+    storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     description: dict[str, Any]
 
     @classmethod
@@ -163,8 +186,9 @@ class ExecutionView(ExecutionSummary):
         return cls(
             **_summary(execution),
             services=[ServiceView.of(s) for s in execution.services],
-            inputs=[InputReadView.of(read) for read in execution.inputs],
+            inputs=InputReadView.all_of(execution),
             notes=list(execution.notes),
+            storage_problem=execution.storage_problem,
             description=dict(description),
         )
 
@@ -177,18 +201,31 @@ class ExecutionList(Wire):
 
 
 class Explanation(Wire):
-    """Why an execution is not running: the reason, how many are ahead, and per node and component what refuses."""
+    """Why an execution is not running: the reason, how many are ahead, and per node and component what refuses.
+
+    `inputs`: how those with a pushdown are read, whether it runs or not. One that starts and whose required bandwidth
+    the storage controller refuses has a reason, too.
+    """
 
     state: ExecutionState
     reason: ReasonView | None
     ahead: int | None = None
     nodes: dict[str, dict[str, str]] = Field(default={})
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
+    inputs: list[InputReadView] = Field(default=[])
+    storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     detailed: bool = Field(description="False when the master could not be asked: only what is stored is shown.")
+
+
+def _undecided(execution: Execution, one: StorageObject) -> InputRead:
+    over = execution.state in TERMINAL_STATES
+    why = "it ended before" if over else "it is once there are nodes for it, before anything of it starts"
+    return InputRead(one.name, one.uri, why=f"not decided: {why}")
 
 
 def _summary(execution: Execution) -> dict[str, Any]:
     core, elastic = execution.core_services(), execution.elastic_services()
+    reason = execution.reason or refused(execution)
     return {
         "id": execution.id,
         "name": execution.name,
@@ -207,7 +244,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "exit_code": execution.exit_code,
         "cause": execution.cause,
         "message": execution.message,
-        "reason": None if execution.reason is None else ReasonView.of(execution.reason),
+        "reason": None if reason is None else ReasonView.of(reason),
         "forecast": None if execution.forecast is None else ForecastView.model_validate(execution.forecast),
         "core_total": len(core),
         "core_ready": sum(s.state is ServiceState.READY for s in core),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.wire.base import SECONDS_MAX, Wire
 
-Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
+Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
 """Of users and tenants: names of directories and labels are made of them."""
 
 
@@ -50,12 +51,28 @@ class TokenList(Wire):
     tokens: list[TokenView]
 
 
+class ProviderView(Wire):
+    """A way to sign in: by a password here, or at an address that a browser goes to."""
+
+    name: str
+    title: str
+    kind: Literal["password", "redirect"]
+    start: str | None = Field(default=None, description="Where a browser goes; `next` is a path to come back to.")
+
+
+class ProviderList(Wire):
+    """The ways to sign in, local passwords first."""
+
+    providers: list[ProviderView]
+
+
 class SignIn(Wire):
-    """A user's password; without a tenant the first of the user's."""
+    """A user's password; without a tenant the first of the user's, without a provider a local one."""
 
     user: str = Field(min_length=1, max_length=128)
     password: str = Field(min_length=1, max_length=1000)
     tenant: str | None = Field(default=None, max_length=128)
+    provider: str = Field(default="local", max_length=128)
 
 
 class TenantChoice(Wire):
@@ -102,6 +119,7 @@ class UserView(Wire):
     name: str
     disabled: bool
     password: bool
+    provider: str = Field(default="", description="Who knows the user elsewhere; empty: nobody, it is a local one.")
     roles: dict[str, Role]
 
 
@@ -118,9 +136,10 @@ class NewTenant(Wire):
 
 
 class QuotaView(Wire):
-    """How many executions of a tenant may wait or run at the same time; null: any number."""
+    """How many executions of a tenant, and of each of its users, may wait or run at the same time; null: any number."""
 
     executions_max: int | None = Field(ge=0, le=2**31 - 1)
+    executions_of_user_max: int | None = Field(default=None, ge=0, le=2**31 - 1)
 
 
 class RoleChoice(Wire):
@@ -141,6 +160,7 @@ class TenantDetail(Wire):
 
     name: str
     executions_max: int | None
+    executions_of_user_max: int | None
     executions: int
     members: list[MemberView]
 

@@ -54,6 +54,10 @@ class PolicyView(Wire):
     retry_backoff_s: float = Field(default=1.0, gt=0, le=3600)
     retry_backoff_max_s: float = Field(default=300.0, gt=0, le=86400)
     storage_patience_s: float = Field(default=30.0, gt=0, le=86400)
+    idle_after_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    idle_warning_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    idle_cores_milli: int = Field(default=100, ge=0)
+    idle_without_ports: bool = False
     version: int = 0
 
     @classmethod

@@ -19,10 +19,18 @@ class ReplayRequest(Wire):
     picture: Literal["png", "html"] | None = None
 
 
+class ReplayPointView(Wire):
+    """At one time: executions that wait, and cores that are reserved."""
+
+    at_s: float
+    waiting: int
+    cores: float
+
+
 class ReplayView(Wire):
     """What came of it. With nothing changed, every decision that was made must be made again.
 
-    `figures`: by side (`as it was`, `changed`) and name; times in seconds.
+    `figures`: by side (`as it was`, `changed`) and name; times in seconds. `series`: by side, in order of time.
     """
 
     from_s: float
@@ -32,4 +40,5 @@ class ReplayView(Wire):
     reproduced: int
     first_difference: str
     figures: dict[str, dict[str, float]]
+    series: dict[str, list[ReplayPointView]]
     picture: str | None = Field(default=None, description="The picture as base64.")

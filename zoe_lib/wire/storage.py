@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from zoe_lib.domain.promises import Rates
 from zoe_lib.wire.base import Wire
 
 
@@ -13,14 +14,42 @@ class BandwidthView(Wire):
     read_bytes_per_s: int
     write_bytes_per_s: int
 
+    @classmethod
+    def of(cls, rates: Rates) -> BandwidthView:
+        """The wire form of rates."""
+        return cls(read_bytes_per_s=rates.read, write_bytes_per_s=rates.write)
+
+    @classmethod
+    def of_known(cls, rates: Rates | None) -> BandwidthView | None:
+        """The same; None of what is not known."""
+        return None if rates is None else cls.of(rates)
+
 
 class TenantBandwidthView(Wire):
     """What a tenant's executions are granted in all, what it moved lately, and what of the grant it misses now."""
 
     tenant: str
     granted: BandwidthView
-    achieved: BandwidthView
-    missed: BandwidthView
+    achieved: BandwidthView | None = Field(description="None: the storage controller does not tell.")
+    missed: BandwidthView | None = Field(description="None: the storage controller does not tell.")
+
+
+class BandwidthPointView(TenantBandwidthView):
+    """The same on average in a stretch of time that begins at `at_s`."""
+
+    at_s: float
+
+
+class BandwidthOverTimeView(Wire):
+    """Bandwidth by time and tenant; each stretch is `stretch_s` long, one of which nothing is known is missing.
+
+    The first stretch may begin before `from_s` and the last end after `to_s`: what is outside has no part in the means.
+    """
+
+    from_s: float
+    to_s: float
+    stretch_s: float
+    points: list[BandwidthPointView]
 
 
 class StorageWaitView(Wire):

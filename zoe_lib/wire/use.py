@@ -1,4 +1,4 @@
-"""Use by day."""
+"""Use by day, and how much of what a tenant may have it has."""
 
 from __future__ import annotations
 
@@ -15,9 +15,30 @@ class DayUseView(Wire):
     user: str
     core_hours: float
     memory_gib_hours: float
+    store_gib: float = Field(description="Bandwidth granted of the object store times its duration.")
 
 
 class DailyUse(Wire):
-    """Use by day, tenant and user, in this order; executions that were removed are counted, too."""
+    """Use by day, tenant and user, in this order; executions that run or were removed are counted, too."""
 
     days: list[DayUseView]
+
+
+class Meter(Wire):
+    """How much is had of what may be had at the same time; a limit of null is none."""
+
+    used: int
+    limit: int | None
+
+
+class QuotaMeters(Wire):
+    """What the executions of a tenant have now. One over a limit of cores, memory or bandwidth waits; beyond that of
+    executions a submission is refused."""
+
+    tenant: str
+    executions: Meter
+    executions_of_user: Meter = Field(description="Of the one who asks.")
+    cores_milli: Meter
+    memory_bytes: Meter
+    read_bytes_per_s: Meter
+    write_bytes_per_s: Meter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
@@ -11,9 +11,10 @@ from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Peer:
     """A service of the same execution, for the address templates. `ports` are its component's."""
 
@@ -24,7 +25,7 @@ class Peer:
     ports: tuple[Port, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class StorageAccess:
     """What services of an execution know of the object store.
 
@@ -40,13 +41,15 @@ class StorageAccess:
 CONFIGURATION_VARIABLES = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR")
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Start:
     """Everything needed to start one service; the same service id is always started with the same value.
 
     `peers` holds every newest service of the execution, this one included. `attempt` counts the tries of the execution:
     what its services share must not be shared with those of an earlier one. `bears_gateway`: where a back-end reaches
     proxied ports through a gateway, the execution's is on this service's node. `cause_id` goes into labels and logs.
+    `secret`: by which the proxy signs in at the service's ports; for the service's user alone, in the file that
+    `{secret_file}` names, and nowhere else. Empty when no port wants one.
     """
 
     service_id: ServiceId
@@ -61,6 +64,7 @@ class Start:
     attempt: int = 1
     bears_gateway: bool = False
     storage: StorageAccess = field(default_factory=StorageAccess)
+    secret: str = field(default="", repr=False)
 
 
 class ObservedState(StrEnum):
@@ -74,7 +78,7 @@ class ObservedState(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Observation:
     """The present state of one service. A service without a readiness probe is ready once its process runs.
 
@@ -94,7 +98,7 @@ class Observation:
     started_at_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Address:
     """Where a port of a service can be reached from the master's machine, and what a request must bear for that.
 
@@ -106,7 +110,7 @@ class Address:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class LogChunk:
     """A piece of a service's output (standard output and error together).
 
@@ -121,7 +125,7 @@ class LogChunk:
     dropped_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Usage:
     """What a running service has used: CPU seconds since its start, memory bytes now."""
 
@@ -141,7 +145,7 @@ class ImageState(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ImageStatus:
     """The state of an image, with a sentence and a hint when it is unavailable."""
 

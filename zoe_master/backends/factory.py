@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from zoe_lib.config import Settings
-from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import Store
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
-from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.waker import Waker
 
 
@@ -20,7 +18,7 @@ class BackendRefused(Exception):  # noqa: N818 - the name is the fact
 def make_backend(settings: Settings, store: Store, waker: Waker) -> Backend:
     """The configured back-end, ready to use; BackendRefused."""
     if settings.backend == "swarm":
-        return swarm_backend(settings, waker)
+        return _swarm_backend(settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in store.tenants()], settings.insecure)
     if reason is not None:
         raise BackendRefused(reason)
@@ -32,38 +30,14 @@ def local_backend(settings: Settings, waker: Waker) -> LocalBackend:
     return LocalBackend(_local_settings(settings), waker)
 
 
-def swarm_backend(settings: Settings, waker: Waker) -> SwarmBackend:
-    """The Swarm back-end of these settings; it adopts what runs already."""
+def _swarm_backend(settings: Settings, waker: Waker) -> Backend:
+    # Only for those who use it: Docker's client takes almost as long to load as all the rest of the master.
+    from zoe_master.backends.swarm.configured import swarm_backend
+
     try:
-        return SwarmBackend(_swarm_settings(settings), waker)
+        return swarm_backend(settings, waker)
     except BackendError as error:
         raise BackendRefused(str(error)) from error
-
-
-def _swarm_settings(settings: Settings) -> SwarmSettings:
-    return SwarmSettings(
-        state_dir=settings.swarm_state_dir,
-        managers=tuple(settings.swarm_managers),
-        engines=settings.swarm_engines,
-        engine_port=settings.swarm_engine_port,
-        tls_dir=settings.swarm_tls_dir,
-        installation=settings.swarm_installation,
-        images=tuple(settings.swarm_images),
-        pull_images=settings.swarm_pull_images,
-        user=settings.swarm_user,
-        tenant_users=settings.swarm_tenant_users,
-        workspaces_dir=settings.swarm_workspaces_dir,
-        host_paths_allowed=tuple(Path(path) for path in settings.swarm_host_paths),
-        publish_ports=settings.swarm_publish_ports,
-        gateway_image=settings.swarm_gateway_image,
-        gateway_reservation=Resources(round(settings.swarm_gateway_cores * 1000), settings.swarm_gateway_memory_bytes),
-        allow_unhardened=settings.swarm_allow_unhardened,
-        ulimits_max={str(name): most for name, most in settings.swarm_ulimits_max.items()},
-        fence_command=settings.swarm_fence_command,
-        fence_timeout_s=settings.swarm_fence_timeout_s,
-        output_bytes_max=settings.swarm_log_bytes_max,
-        processes_max=settings.swarm_processes_max,
-    )
 
 
 def _local_settings(settings: Settings) -> LocalSettings:

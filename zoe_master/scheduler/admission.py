@@ -9,6 +9,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.gateway import core_groups, core_total
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.filters import ROOM_FILTERS
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
@@ -82,12 +83,15 @@ def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
         return never
     counts = placer.refused_by(request)
     core = core_total(execution.application, placer.ledger.gateway)
+    room_helps = sum(counts.values()) < len(nodes) or counts.keys() & ROOM_FILTERS
     refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
     return Reason(
         ReasonCode.NO_RESOURCES,
         f"The core needs {core.cores_milli / 1000:g} cores and {core.memory_bytes / 2**20:.0f} MiB at once; "
-        f"component {request.component.name} found no room on {len(nodes)} nodes"
+        f"component {request.component.name} found no room on {len(nodes)} node{'s' * (len(nodes) > 1)}"
         + (f" (refused: {refused})." if refused else " beside the rest of the core."),
         dict(counts),
-        "it starts when enough of what runs now has ended",
+        "it starts when enough of what runs now has ended"
+        if room_helps
+        else "no end of what runs helps: `zoe explain` tells what is in the way on each node",
     )

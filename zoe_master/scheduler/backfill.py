@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import accumulate
 
+from zoe_lib.domain.application import Component
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.gateway import core_groups
 from zoe_master.scheduler.admission import admit, surely_refused
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Holding, Ledger
@@ -35,13 +37,22 @@ class Reservation:
         self._now_s = now_s
         self._estimates = estimates
         self.shadow_s, self._then = _first_fit(blocked, placer, releases)
+        self._beside = placer.ledger.copy()  # room both now and then
+        if self._then is not None:
+            self._beside.lower_to(self._then)
+        # Both only shrink, so what there was room for at first is never too little.
+        self._capacities: dict[Hashable, float] = {}
 
     def may_let_pass(self, execution: Execution) -> bool:
         """False when no places that it could take would let it pass: the quick no of `lets_pass`."""
         if self._then is None:
             return False
-        cores_milli = execution.application.core_resources().cores_milli
-        return self._ends_before(execution) or not self._then.lacks_cores(cores_milli)
+        if self._ends_before(execution):
+            return True
+        if self._beside.lacks_cores(execution.application.core_resources().cores_milli):
+            return False
+        groups = core_groups(execution.application, self._then.gateway)
+        return all(count <= self._capacity(component) for component, count in groups)
 
     def lets_pass(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         """Whether the blocked one starts no later if this one takes these places now; if so they are accounted for."""
@@ -57,6 +68,12 @@ class Reservation:
                 return False
             self._then.take(node, amount)
         return True
+
+    def _capacity(self, component: Component) -> float:
+        known = self._capacities.get(component.demand)
+        if known is None:
+            known = self._capacities[component.demand] = self._beside.capacity(component.reservation)
+        return known
 
     def _ends_before(self, execution: Execution) -> bool:
         return self._now_s + self._estimates.run_s(execution) <= self.shadow_s

@@ -37,6 +37,7 @@ class Guarantees:
         self._of_tenant: dict[str, Rates] = defaultdict(Rates)
         self._ends: list[tuple[float, Rates]] = []
         self._first: ExecutionId | None = None
+        self._asked: dict[ExecutionId, int] = {}  # in the sequence of the queue
         self._first_starts_s = math.inf
         self._beside_first = Rates()
         for execution in active:
@@ -48,6 +49,7 @@ class Guarantees:
         wanted = required(execution.application)
         if wanted is None:
             return None
+        self._asked.setdefault(execution.id, len(self._asked))
         if self._supply is None or self._supply.problem:
             why = self._supply.problem if self._supply is not None else "no storage controller is configured"
             return _reason(f"{why}; nothing can be promised")
@@ -83,7 +85,7 @@ class Guarantees:
             self._ends.append((ends_s, wanted))
 
     def _may_pass_first(self, execution: Execution, wanted: Rates) -> bool:
-        if self._first in (None, execution.id):
+        if self._first is None or self._asked[execution.id] <= self._asked[self._first]:
             return True
         ends_s = self._now_s + self._estimates.run_s(execution)
         return ends_s <= self._first_starts_s < math.inf or wanted.fits_in(self._beside_first)

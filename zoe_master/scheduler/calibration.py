@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
+from zoe_lib.domain.values import value
+
 # Waits are compared after adding this, so that a few seconds do not count as a factor of ten.
 _FLOOR_S = 30.0
 # Simulated waits of a similar length are calibrated together: up to 1 min, 10 min, 1 h, 4 h, a day, and beyond.
@@ -33,7 +35,7 @@ class _Bin:
     level: float = _TARGET
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Spread:
     """Waits in seconds; `samples` is how many earlier forecasts they rest on."""
 

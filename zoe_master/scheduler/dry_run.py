@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class DryRun:
     """One pass under a policy: what waits in the sequence it is looked at, who would start, and what would be lost.
 

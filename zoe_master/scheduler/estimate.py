@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.values import value
 
 # Whose past runs tell how long another one takes: tenant, user, name of the application.
 RunKey = tuple[str, str, str]
@@ -25,7 +25,7 @@ class Source(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class RunTime:
     """An expected run time in seconds; infinite when nothing is known."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import admit, core_requests
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ledger import Ledger
@@ -21,7 +22,7 @@ _ABOUT_ITS_SIZE = (ReasonCode.NO_RESOURCES, ReasonCode.TENANT_LIMIT, ReasonCode.
 _QUEUE_MAX = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Explanation:
     """The reason, how many executions are ahead, and per node and component the filter that refuses and why.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from zoe_lib.domain.events import Queued, StartPlanned
@@ -19,6 +19,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import refusal
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Ledger
@@ -37,10 +38,12 @@ _BEHIND = 32
 # So many get a reservation in one forecast.
 _RESERVED_MAX = 500
 _STOPPING_S = 5.0
+# Times what half of the steps came to; all of them come to about twice that.
+_FAR = 4.0
 _NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "")
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Wait:
     """What the simulation came to: seconds from now, infinite when something ahead has no known end."""
 
@@ -56,7 +59,8 @@ def wait_of(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estim
     if position is None:
         return None
     future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND])
-    if policy.backfill == "conservative":
+    # Reservations know nothing of tenants' limits, the steps do.
+    if policy.backfill == "conservative" and not policy.tenant_limits:
         return future.reserved_wait_of(ordered[position])
     return future.wait_of(ordered[position])
 
@@ -90,12 +94,17 @@ class _Future:
         self._given = 0.0  # core-seconds of what was started
 
     def wait_of(self, wanted: Execution) -> Wait:
-        """Step by step until it starts, nothing more is expected to end, or the steps are used up."""
+        """Step by step until it starts, nothing more is expected to end, or the steps are used up.
+
+        Who turns out, after half of them, to be farther away than all of them can reach is extrapolated from there.
+        """
         for step in range(STEPS_MAX):
             if wanted.id in self._step(wanted, first=step == 0):
                 return Wait(self._now_s - self._began_s)
             if not self._advance():
                 return Wait(math.inf)
+            if step == STEPS_MAX // 2 and self._is_far(wanted):
+                break
         return Wait(self._extrapolated(wanted), extrapolated=True)
 
     def reserved_wait_of(self, wanted: Execution) -> Wait:
@@ -162,6 +171,9 @@ class _Future:
             for node, amount in self._placer.ledger.held(ended) if ended is not None else ():
                 self._placer.ledger.give_back(node, amount)
         return True
+
+    def _is_far(self, wanted: Execution) -> bool:
+        return _FAR * (self._now_s - self._began_s) < self._extrapolated(wanted) < math.inf
 
     def _extrapolated(self, wanted: Execution) -> float:
         """Seconds from now, as if areas went on being given out as fast as in the simulated steps."""

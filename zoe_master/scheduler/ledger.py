@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
@@ -40,15 +41,14 @@ class Ledger:
         self.free_memory = [node.total.memory_bytes - node.foreign.memory_bytes for node in self.nodes]
         self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
         self.services = [0] * len(self.nodes)
-        self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
-        """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
         self.gateway = gateway_reservation(self.nodes)
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""
         self._holdings = {execution.id: self._held(execution) for execution in active}
         for holdings in self._holdings.values():
-            for node, amount in holdings:
-                self.take(node, amount)
+            self._take_off(holdings)
+        self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
+        """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
         self.locality = locality or {}
         """Names of the nodes that hold an object, by its URI."""
         rates = rates_of(self.nodes)
@@ -81,16 +81,18 @@ class Ledger:
             for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
         ]
 
-    def held(self, execution: Execution, core: bool | None = None) -> list[Holding]:
-        """Node and amount of every service of the execution that holds something; only its core, or all but it."""
-        known = self._holdings.get(execution.id) if core is None else None
-        return self._held(execution, core) if known is None else known
+    def held(self, execution: Execution) -> list[Holding]:
+        """Node and amount of every service of the execution that holds something."""
+        known = self._holdings.get(execution.id)
+        if known is None:
+            known = self._holdings[execution.id] = self._held(execution)
+        return known
 
-    def _held(self, execution: Execution, core: bool | None = None) -> list[Holding]:
+    def _held(self, execution: Execution) -> list[Holding]:
         return [
             (self.index[service.node], amount)
             for service, amount in held(execution, self.gateway)
-            if service.node in self.index and core in (None, service.core)
+            if service.node in self.index
         ]
 
     def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
@@ -127,6 +129,27 @@ class Ledger:
         for kind, pieces in amount.devices.items():
             found = [i for i in found if self.free_devices[i].get(kind, 0) >= pieces]
         return found
+
+    def capacity(self, amount: Resources) -> float:
+        """How many services of this size all nodes together have room for; infinite for one that needs nothing."""
+        per_node: list[Iterable[float]] = []
+        if amount.cores_milli:
+            per_node.append(cores // amount.cores_milli for cores in self.free_cores)
+        if amount.memory_bytes:
+            per_node.append(memory // amount.memory_bytes for memory in self.free_memory)
+        for kind, pieces in amount.devices.items():
+            per_node.append(devices.get(kind, 0) // pieces for devices in self.free_devices)
+        return sum(max(min(fits), 0) for fits in zip(*per_node, strict=True)) if per_node else math.inf
+
+    def _take_off(self, holdings: Iterable[Holding]) -> None:
+        """As `take`, of many thousands before anybody looks."""
+        for node, amount in holdings:
+            self.free_cores[node] -= amount.cores_milli
+            self.free_memory[node] -= amount.memory_bytes
+            self.services[node] += 1
+            devices = self.free_devices[node]
+            for kind, pieces in amount.devices.items():
+                devices[kind] = devices.get(kind, 0) - pieces
 
     def _change(self, node: int, amount: Resources, sign: int) -> None:
         self.changes.append(node)

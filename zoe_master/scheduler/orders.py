@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 
@@ -20,7 +21,7 @@ SortKey = tuple[float, ...]
 _LEAST_S = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Moment:
     """What orders look at besides the execution.
 

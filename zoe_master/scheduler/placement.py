@@ -13,14 +13,13 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.candidates import Candidates
-from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
+from zoe_master.scheduler.filters import FILTERS, ROOM_FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.ledger import Ledger, Scores
 from zoe_master.scheduler.request import Filter, Request
 from zoe_master.scheduler.weighers import STORAGE_WEIGHERS, WEIGHERS
 
 # When it begins and when it is expected to end, in seconds since the epoch.
 Span = tuple[float, float]
-_OF_THE_LEDGER = frozenset({"resources", "devices"})
 
 
 def _for_ever(_execution: Execution) -> Span:
@@ -43,7 +42,7 @@ class Placer:
         self.span = span if held else _for_ever  # nothing else asks for it
         self._static = [FILTERS[name] for name in filters if name in STATIC_FILTERS]
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
-        self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | _OF_THE_LEDGER]
+        self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
         self._named = [(name, FILTERS[name]) for name in filters]
         self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
         self._by_storage = not STORAGE_WEIGHERS.isdisjoint(policy.weighers)

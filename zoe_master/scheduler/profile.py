@@ -13,34 +13,45 @@ from collections.abc import Iterable, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import admit, surely_refused
 from zoe_master.scheduler.backfill import Release
 from zoe_master.scheduler.ledger import Holding, Ledger
 from zoe_master.scheduler.placement import Placer
 
 
+@value(frozen=True, slots=True)
+class Found:
+    """Room that there is now: `free`, or had by letting elastic services go."""
+
+    placements: tuple[Placement, ...]
+    free: bool
+
+
 class Profile:
     """What is expected to be free from now on.
 
-    The first span holds what is free now. What should have ended by now is free from the second span on, which may
-    begin at the same time: it is expected, but not there.
+    `rooms` are those of `Reclaim`: what is free now, and what can be had; spans of their own which begin now. What
+    should have ended by now is free from the next span on, which may begin at the same time: it is expected, but not
+    there.
     """
 
-    def __init__(self, placer: Placer, releases: Iterable[Release], now_s: float) -> None:
-        self._placer = placer
-        self._times = [now_s]
-        self._ledgers = [placer.ledger.copy()]
+    def __init__(self, rooms: Sequence[Placer], releases: Iterable[Release], now_s: float) -> None:
+        self._placer = rooms[0]
+        self._present = len(rooms)
+        self._times = [now_s] * len(rooms)
+        self._ledgers = [room.ledger.copy() for room in rooms]
         for ends_at_s, holdings in sorted(releases, key=lambda release: release[0]):
             if ends_at_s == math.inf:
                 break
-            if len(self._times) == 1 or ends_at_s > self._times[-1]:
+            if len(self._times) == self._present or ends_at_s > self._times[-1]:
                 self._times.append(ends_at_s)
                 self._ledgers.append(self._ledgers[-1].copy())
             for node, amount in holdings:
                 self._ledgers[-1].give_back(node, amount)
 
-    def reserve(self, execution: Execution, run_s: float) -> tuple[Placement, ...] | None:
-        """Keep the earliest room for its core until its expected end; where, if that is now, else None."""
+    def reserve(self, execution: Execution, run_s: float) -> Found | None:
+        """Keep the earliest room for its core until its expected end; where, if that can be had now, else None."""
         cores_milli = execution.application.core_resources().cores_milli
         first = 0
         while first < len(self._times):
@@ -52,8 +63,9 @@ class Profile:
             answer = self._room(execution, first, after)
             if answer is not None:
                 holdings = self._placer.ledger.wanted(execution, answer)
-                self._take(first, after, self._times[first] + run_s, holdings)
-                return answer if first == 0 else None
+                now = first < self._present
+                self._take(0 if now else first, after, self._times[first] + run_s, holdings)
+                return Found(answer, free=first == 0) if now else None
             first += 1
         return None
 
@@ -71,8 +83,9 @@ class Profile:
         return answer if isinstance(answer, tuple) else None
 
     def _first_after(self, first: int, end_s: float) -> int:
-        """Index of the first span that begins at or after that time."""
-        return max(bisect_left(self._times, end_s), first + 1)
+        """Index of the first span that begins at or after that time. All that begin now count as one: what is to start
+        and end there has its place in each of them."""
+        return max(bisect_left(self._times, end_s), first + 1, self._present)
 
     def _take(self, first: int, after: int, end_s: float, holdings: Sequence[Holding]) -> None:
         ends_inside = end_s < math.inf and (after == len(self._times) or self._times[after] > end_s)

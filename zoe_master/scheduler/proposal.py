@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.execution import Execution, new_services
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
@@ -26,7 +27,7 @@ class Part(StrEnum):
     CORES = "cores_milli"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Change:
     """A smaller core that would start now: of which component, what, from how much to how much."""
 
@@ -36,7 +37,7 @@ class Change:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Proposal:
     """Whether it would start now; else why not, how many are ahead, and what would help (None: nothing smaller would).
 

@@ -9,6 +9,7 @@ from itertools import islice
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.admission import admit, refusal, surely_refused
 from zoe_master.scheduler.backfill import Release, Reservation
@@ -17,7 +18,7 @@ from zoe_master.scheduler.profile import Profile
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import kept_apart
 from zoe_master.scheduler.reasons import Reasons
-from zoe_master.scheduler.reclaim import Reclaim
+from zoe_master.scheduler.reclaim import Elastic, Reclaim
 from zoe_master.scheduler.request import Request
 from zoe_master.scheduler.snapshot import Snapshot
 
@@ -58,6 +59,7 @@ class QueuePass:
         self._policy = policy
         self._refuse = refuse
         self.started: list[tuple[Execution, tuple[Placement, ...]]] = []
+        self._kept: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._placed = 0
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -76,13 +78,15 @@ class QueuePass:
         if reason is None:
             answer = admit(execution, self._placer)
             if isinstance(answer, tuple):
-                self._start(execution, answer)
+                self._give(execution, answer)
                 return True
-            reason = _MAKING_ROOM if self._reclaim.make_room(execution) else None
-            reason = reason or self._refuse(execution, answer, self._placer)
+            if self._reclaim.make_room(execution, giving=self._giving(execution)):
+                self._keep_room(execution)
+                return True
+            reason = self._refuse(execution, answer, self._placer)
             if reason.code is not ReasonCode.NEVER_FITS:
                 self._queue.guarantees.take(execution)
-        self.reasons.own[execution.id] = reason
+        self.reasons.give(execution.id, reason)
         return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
@@ -101,66 +105,60 @@ class QueuePass:
     def _backfill(
         self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
     ) -> None:
-        # Most of a long queue needs more cores than are free, and less will be free for those later in turn.
-        free = self._placer.ledger.free_cores_in_all
-        candidates = [e for e in rest if e.application.core_resources().cores_milli <= free]
+        # Most of a long queue needs more cores than can be had, and there will be less for those later in turn.
+        widest = self._reclaim.rooms()[-1]
+        there = widest.ledger.free_cores_in_all
+        candidates = [e for e in rest if e.application.core_resources().cores_milli <= there]
         if not candidates:
             return
         if key is not None:
             candidates.sort(key=key)
         estimates, now_s = self._queue.estimates, self._snapshot.now_s
-        reservation = Reservation(blocked, self._placer, self._releases(), estimates, now_s)
+        reservation = Reservation(blocked, widest, self._releases(), estimates, now_s)
         for execution in candidates:
-            if surely_refused(execution, self._placer) or self._kept_back(execution) is not None:
+            if surely_refused(execution, widest) or self._is_kept_back(execution):
                 continue
             if reservation.may_let_pass(execution):
                 self._try_to_pass(execution, reservation)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
-        answer = admit(execution, self._placer)
+        """On what is free, or else where elastic services give way."""
+        answer = None if surely_refused(execution, self._placer) else admit(execution, self._placer)
         if not isinstance(answer, tuple):
-            return
-        if reservation.lets_pass(execution, answer):
-            self.reasons.drop(execution.id)
-            self._start(execution, answer)
+            if self._reclaim.make_room(execution, reservation.lets_pass, self._giving(execution)):
+                self._keep_room(execution)
+        elif reservation.lets_pass(execution, answer):
+            self._give(execution, answer)
         else:
-            for node, amount in self._placer.ledger.wanted(execution, answer):
-                self._placer.ledger.give_back(node, amount)
+            self._undo(execution, answer)
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         run_s = self._queue.estimates.run_s
-        profile = Profile(self._placer, self._releases(), self._snapshot.now_s)
+        profile = Profile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
         profile.reserve(blocked, run_s(blocked))
         reserved = 1
         for execution in rest:
             if reserved >= self._policy.backfill_depth_max:
                 return
-            if self._kept_back(execution) is not None:
+            if self._is_kept_back(execution):
                 continue
-            placements = profile.reserve(execution, run_s(execution))
-            if placements is None:
+            found = profile.reserve(execution, run_s(execution))
+            if found is None:
                 reserved += 1
-                continue
-            for node, amount in self._placer.ledger.wanted(execution, placements):
-                self._placer.ledger.take(node, amount)
-            self.reasons.drop(execution.id)
-            self._start(execution, placements)
+            elif found.free:
+                for node, amount in self._placer.ledger.wanted(execution, found.placements):
+                    self._placer.ledger.take(node, amount)
+                self._give(execution, found.placements)
+            else:
+                self._reclaim.keep(execution, found.placements, self._giving(execution))
+                self._keep_room(execution)
 
     def _releases(self) -> Iterator[Release]:
-        """What runs, and what this walk has started, with the times at which it is expected to end.
-
-        Elastic services that give way to cores are in nobody's way: they could be gone at once.
-        """
+        """What stays, and what this walk has given places to, with the times at which it is expected to end."""
         now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._queue.estimates
-        gives_way = self._policy.preemption == "elastic"
         for execution in self._snapshot.active:
-            ends_s = estimates.end_s(execution, now_s)
-            if gives_way and execution.application.malleable:
-                yield ends_s, ledger.held(execution, core=True)
-                yield now_s, ledger.held(execution, core=False)
-            else:
-                yield ends_s, ledger.held(execution)
-        for execution, placements in self.started:
+            yield estimates.end_s(execution, now_s), self._reclaim.staying(execution)
+        for execution, placements in (*self.started, *self._kept):
             yield now_s + estimates.run_s(execution), ledger.wanted(execution, placements)
 
     def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
@@ -172,20 +170,64 @@ class QueuePass:
             apart = apart | self._snapshot.held.keys()
         return [execution for execution in rest if execution.id in apart] if apart else ()
 
+    def _is_kept_back(self, execution: Execution) -> bool:
+        """Also by what others have got since the pass began; then that is why it waits."""
+        reason = self._kept_back(execution)
+        if reason is not None:
+            self.reasons.give(execution.id, reason)
+        return reason is not None
+
     def _kept_back(self, execution: Execution) -> Reason | None:
         """Why it may not start now, whatever is free."""
         if execution.id in self._snapshot.held:
             return self._snapshot.held[execution.id]
         if execution.not_before_s > self._snapshot.now_s:
-            return _BACKOFF
+            return refused(execution) or _BACKOFF
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
-        return self._queue.holdings.refusal(execution) or self._queue.guarantees.refusal(execution)
+        return self._limit_refusal(execution) or self._queue.guarantees.refusal(execution)
+
+    def _limit_refusal(self, execution: Execution) -> Reason | None:
+        """Why its tenant's limit forbids it even once all that leaves or can give way of the tenant's has gone."""
+        excess = self._queue.holdings.excess(execution)
+        if excess is None or self._reclaim.covers(execution.tenant, excess):
+            return None
+        return self._queue.holdings.refusal(execution)
+
+    def _giving(self, execution: Execution) -> Sequence[Elastic]:
+        """Its tenant's elastic services that have to go before its tenant's limit lets it start."""
+        excess = self._queue.holdings.excess(execution)
+        return () if excess is None else self._reclaim.givers(execution.tenant, excess)
+
+    def _give(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
+        """It starts on these places, which are off the ledger; or they are kept until its tenant's limit lets it."""
+        if self._queue.holdings.excess(execution) is None:
+            self._start(execution, placements)
+        else:
+            self._undo(execution, placements)
+            self._reclaim.keep(execution, placements, self._giving(execution))
+            self._keep_room(execution)
+
+    def _undo(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
+        for node, amount in self._placer.ledger.wanted(execution, placements):
+            self._placer.ledger.give_back(node, amount)
 
     def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         self.starts[execution.id] = placements
         self.started.append((execution, placements))
         self._placed += len(placements)
+        self._reclaim.follow(self._placer.ledger.wanted(execution, placements))
+        self.reasons.drop(execution.id)
+        self._count(execution)
+
+    def _keep_room(self, execution: Execution) -> None:
+        """Its place is kept, and it starts once that is free."""
+        self._kept.append((execution, self._reclaim.reserved[execution.id]))
+        self.reasons.give(execution.id, _MAKING_ROOM)
+        self._count(execution)
+
+    def _count(self, execution: Execution) -> None:
+        """What it gets counts for its tenant and for the store, from now on or soon."""
         self._queue.holdings.take(execution.tenant, execution.application.core_resources())
         self._queue.guarantees.take(execution)
 
@@ -196,5 +238,5 @@ def _behind(order: str) -> Reason:
     return Reason(
         ReasonCode.BEHIND_IN_QUEUE,
         f"Others come first by the policy ({order}); the first of them waits for room.",
-        hint="`zoe explain` tells how many are ahead",
+        hint="`zoe eta` tells when it is expected to start",
     )

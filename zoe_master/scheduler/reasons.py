@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.reasons import Reason, ReasonCode
 
 
 class Reasons(Mapping[ExecutionId, Reason]):
@@ -22,10 +23,22 @@ class Reasons(Mapping[ExecutionId, Reason]):
         """All of these, none of whom has an own reason, wait for this one. Once."""
         self._rest, self.common = rest, common
 
+    def give(self, execution_id: ExecutionId, reason: Reason) -> None:
+        """One's own reason, also for one of the rest."""
+        self.drop(execution_id)
+        self.own[execution_id] = reason
+
     def drop(self, execution_id: ExecutionId) -> None:
-        """One of the rest waits no longer."""
-        if self.own.pop(execution_id, None) is None:
+        """One waits no longer, or not for the common reason."""
+        if self.own.pop(execution_id, None) is None and self._rest:
             self._gone.add(execution_id)
+
+    def counts(self) -> Counter[ReasonCode]:
+        """How many wait by the code of their reason, without a walk through the rest."""
+        counts = Counter(reason.code for reason in self.own.values())
+        if self.common is not None:
+            counts[self.common.code] += len(self) - len(self.own)
+        return +counts
 
     def __getitem__(self, execution_id: ExecutionId) -> Reason:
         reason = self.own.get(execution_id)

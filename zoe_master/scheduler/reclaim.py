@@ -2,33 +2,45 @@
 
 A core never waits for somebody's elastic service. It is given a place as if elastic services were absent; those in
 its way are stopped, the last in policy order first and the fewest of them; the place is kept for it until they are
-gone. Cores are never taken back, so no two applications can take from each other for ever.
+gone. Whoever passes by backfill does the same, where that delays nobody whom the policy protects. What fills its
+tenant's limit gives way in the same manner: then it is the tenant's own elastic services that are stopped.
+
+Cores are never taken back, so no two applications can take from each other for ever: what goes makes room for a core,
+which holds it until its end. One that may pass no more by the time that the room is free leaves it to elastic services;
+only an arrival, an end or an estimate that proves wrong lets it pass again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.admission import admit
-from zoe_master.scheduler.ledger import Ledger
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.admission import admit, surely_refused
+from zoe_master.scheduler.ledger import Holding
 from zoe_master.scheduler.placement import Placer
 
+# Whether an execution may have these places.
+Allows = Callable[[Execution, Sequence[Placement]], bool]
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """A running service and what it holds where; `rank` is its execution's place in the policy's order."""
+
+@value(frozen=True, slots=True)
+class Elastic:
+    """An elastic service that may be asked to go; `rank` is its execution's place in the policy's order."""
 
     rank: int
     execution: Execution
     service: Service
-    node: int
     amount: Resources
+
+    @property
+    def counted(self) -> Resources:
+        """What it counts for its tenant's limit: without the gateway's share."""
+        return self.execution.component_of(self.service).reservation
 
 
 class Reclaim:
@@ -38,84 +50,173 @@ class Reclaim:
         self._placer = placer
         self._takes_back = preemption == "elastic"
         self._leaving: list[Holding] = []
-        self._elastic: list[Holding] = []
+        self._elastic: dict[int, list[Elastic]] = defaultdict(list)
+        self._staying: dict[ExecutionId, list[Holding]] = {}
+        self._rooms: tuple[Placer, ...] = ()
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
-        self._chosen: dict[ServiceId, Holding] = {}
+        self._chosen: list[Elastic] = []
+        # What counts for each tenant's limit: of all that leaves or can be made to, and of what leaves.
+        self._may_leave: dict[str, Resources] = defaultdict(Resources)
+        self._leaves: dict[str, Resources] = defaultdict(Resources)
         for rank, execution in enumerate(active):
-            self._sort(rank, execution, placer.ledger)
+            self._sort(rank, execution)
+        for services in self._elastic.values():
+            services.sort(key=_most_dispensable_first)
 
-    def make_room(self, execution: Execution) -> bool:
+    def rooms(self) -> tuple[Placer, ...]:
+        """What is free now; once what leaves has gone; and as if elastic services were absent. The first alone suffices
+        where nothing can be had. Made when they are first asked for and kept in step from then on.
+        """
+        if not self._rooms:
+            self._rooms = self._make_rooms()
+        return self._rooms
+
+    def staying(self, execution: Execution) -> Sequence[Holding]:
+        """What it holds until its end: all but what leaves or gives way."""
+        known = self._staying.get(execution.id)
+        return self._placer.ledger.held(execution) if known is None else known
+
+    def covers(self, tenant: str, excess: Resources) -> bool:
+        """Whether so much of a tenant's leaves, or can be made to."""
+        return excess.fits_in(self._may_leave[tenant])
+
+    def givers(self, tenant: str, excess: Resources) -> Sequence[Elastic]:
+        """The fewest elastic services of a tenant that come to so much together with what leaves of the tenant's."""
+        everybodys = (one for services in self._elastic.values() for one in services)
+        own = sorted((one for one in everybodys if one.execution.tenant == tenant), key=_most_dispensable_first)
+        return _fewest(own, self._leaves[tenant] - excess, lambda one: one.counted)
+
+    def make_room(self, execution: Execution, allows: Allows | None = None, giving: Sequence[Elastic] = ()) -> bool:
         """Keep a place for the core where something leaves, or else where elastic services then must go.
 
-        The place is taken off the ledger, so that nobody later in the pass gets it. False when neither helps.
+        The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for its
+        tenant's limit. False when neither helps, or the place that was found is not allowed.
         """
-        for lent in (self._leaving, [*self._leaving, *self._elastic]):
-            placements = self._admit_with(execution, lent)
-            if placements is not None:
-                self._choose({self._placer.ledger.index[p.node] for p in placements})
-                self.reserved[execution.id] = placements
+        for room in self._rooms_without(giving):
+            if surely_refused(execution, room):
+                continue
+            placements = admit(execution, room)
+            if isinstance(placements, tuple):
+                for node, amount in room.ledger.wanted(execution, placements):
+                    room.ledger.give_back(node, amount)
+                if allows is not None and not allows(execution, placements):
+                    return False
+                self.keep(execution, placements, giving)
                 return True
         return False
+
+    def keep(self, execution: Execution, placements: tuple[Placement, ...], giving: Sequence[Elastic] = ()) -> None:
+        """Keep these places for its core, and let go `giving` and whatever of elastic services is in its way there."""
+        for one in giving:
+            self._let_go(one)
+        ledger = self._placer.ledger
+        wanted = ledger.wanted(execution, placements)
+        for node, amount in wanted:
+            ledger.take(node, amount)
+        self.follow(wanted)
+        for node in sorted({node for node, _ in wanted}):
+            self._choose(node)
+        self.reserved[execution.id] = placements
+
+    def follow(self, taken: Iterable[Holding]) -> None:
+        """This was taken off the ledger; so it is off what may be had, too."""
+        for node, amount in taken if len(self._rooms) > 1 else ():
+            for room in self._rooms[1:]:
+                room.ledger.take(node, amount)
 
     def preempted(self) -> dict[ExecutionId, tuple[ServiceId, ...]]:
         """The elastic services that must go, by execution."""
         by_execution: dict[ExecutionId, list[ServiceId]] = defaultdict(list)
-        for holding in self._chosen.values():
-            by_execution[holding.execution.id].append(holding.service.id)
+        for going in self._chosen:
+            by_execution[going.execution.id].append(going.service.id)
         return {execution_id: tuple(services) for execution_id, services in by_execution.items()}
 
-    def _sort(self, rank: int, execution: Execution, ledger: Ledger) -> None:
+    def _sort(self, rank: int, execution: Execution) -> None:
         if execution.state is not ExecutionState.STOPPING and all(map(_stays, execution.services)):
             return
+        ledger = self._placer.ledger
+        staying = self._staying[execution.id] = []
         for service, amount in held(execution, ledger.gateway):
             if service.node not in ledger.index:
                 continue
-            holding = Holding(rank, execution, service, ledger.index[service.node], amount)
+            node = ledger.index[service.node]
+            one = Elastic(rank, execution, service, amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
-                self._leaving.append(holding)
+                self._leaving.append((node, amount))
+                self._leaves[execution.tenant] += one.counted
             elif self._takes_back and not service.core:
-                self._elastic.append(holding)
+                self._elastic[node].append(one)
+            else:
+                staying.append((node, amount))
+                continue
+            self._may_leave[execution.tenant] += one.counted
 
-    def _admit_with(self, execution: Execution, lent: Sequence[Holding]) -> tuple[Placement, ...] | None:
-        if not lent:
-            return None
-        ledger = self._placer.ledger
-        for holding in lent:
-            ledger.give_back(holding.node, holding.amount)
-        answer = admit(execution, self._placer)
-        for holding in lent:
-            ledger.take(holding.node, holding.amount)
-        return answer if isinstance(answer, tuple) else None
+    def _make_rooms(self) -> tuple[Placer, ...]:
+        if not self._leaving and not self._elastic:
+            return (self._placer,)
+        soon = self._placer.ledger.copy()
+        for node, amount in self._leaving:
+            soon.give_back(node, amount)
+        absent = soon.copy()
+        for node, services in self._elastic.items():
+            for one in services:
+                absent.give_back(node, one.amount)
+        return (self._placer, self._placer.on(soon), self._placer.on(absent))
 
-    def _choose(self, nodes: set[int]) -> None:
-        """Let go, on each of these nodes, as few elastic services as cover what is overdrawn there."""
-        for node in sorted(nodes):
-            candidates = sorted((h for h in self._elastic if h.node == node), key=_most_dispensable_first)
-            chosen: list[Holding] = []
-            for holding in candidates:
-                if self._covered(node, chosen):
-                    break
-                chosen.append(holding)
-            for holding in reversed(list(chosen)):
-                without = [h for h in chosen if h is not holding]
-                if self._covered(node, without):
-                    chosen = without
-            for holding in chosen:
-                self._chosen[holding.service.id] = holding
-                self._elastic.remove(holding)
-                self._leaving.append(holding)
+    def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[Placer]:
+        """What can be had, the least first, once these have gone."""
+        _, *others = self.rooms()
+        if not giving:
+            return others
+        soon = others[0].ledger.copy()
+        for one in giving:
+            soon.give_back(self._node_of(one), one.amount)
+        return (self._placer.on(soon), others[1])
 
-    def _covered(self, node: int, going: Sequence[Holding]) -> bool:
-        """Whether the node is level once what leaves and what is going has gone."""
-        left = self._placer.ledger.free(node)
-        for holding in (*(h for h in self._leaving if h.node == node), *going):
-            left = left + holding.amount
-        return Resources().fits_in(left) and all(pieces >= 0 for pieces in left.devices.values())
+    def _choose(self, node: int) -> None:
+        """Let go as few elastic services as cover what is overdrawn there once what leaves has gone."""
+        soon = self.rooms()[1].ledger
+        for one in _fewest(self._elastic.get(node, ()), soon.free(node), lambda one: one.amount):
+            self._let_go(one)
+
+    def _let_go(self, one: Elastic) -> None:
+        node = self._node_of(one)
+        soon = self.rooms()[1]  # made while it is one of those that can be made to go
+        self._elastic[node].remove(one)
+        soon.ledger.give_back(node, one.amount)
+        self._leaves[one.execution.tenant] += one.counted
+        self._chosen.append(one)
+
+    def _node_of(self, one: Elastic) -> int:
+        assert one.service.node is not None  # or it could not give anything
+        return self._placer.ledger.index[one.service.node]
+
+
+def _fewest(
+    candidates: Iterable[Elastic], free: Resources, amount: Callable[[Elastic], Resources]
+) -> Sequence[Elastic]:
+    """The first of the candidates that level what is overdrawn of `free`, without those that it takes not."""
+    chosen: list[Elastic] = []
+    for one in candidates:
+        if _level(free):
+            break
+        chosen.append(one)
+        free += amount(one)
+    for one in reversed(list(chosen)):
+        without = free - amount(one)
+        if _level(without):
+            chosen.remove(one)
+            free = without
+    return chosen
+
+
+def _level(free: Resources) -> bool:
+    return free.cores_milli >= 0 and free.memory_bytes >= 0 and all(pieces >= 0 for pieces in free.devices.values())
 
 
 def _stays(service: Service) -> bool:
     return service.core and service.state is not ServiceState.STOPPING
 
 
-def _most_dispensable_first(holding: Holding) -> tuple[int, int, str]:
-    return -holding.rank, -holding.service.index, holding.service.id
+def _most_dispensable_first(one: Elastic) -> tuple[int, int, str]:
+    return -one.rank, -one.service.index, one.service.id

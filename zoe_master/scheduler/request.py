@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.storage import StorageDemand
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.ledger import Ledger, Nodes, Scores
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Request:
     """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` as is expected."""
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.estimate import RunKey
 from zoe_master.scheduler.reasons import Reasons
 from zoe_master.scheduler.virtual_time import Arrival
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Snapshot:
     """The cluster and all executions that are not terminal, at one instant.
 
@@ -39,7 +40,7 @@ class Snapshot:
     locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Plan:
     """What to do: executions to start (every core service placed), elastic services to add, services to take back.
 

@@ -48,13 +48,20 @@ class Holdings:
         ]
         return min(counts, default=None)
 
-    def refusal(self, execution: Execution) -> Reason | None:
-        """Why the tenant's limit forbids the core now; None when it does not."""
-        if not self._limits:
-            return None
+    def excess(self, execution: Execution) -> Resources | None:
+        """By how much the core would take its tenant beyond its limit now; None when it would not."""
         core = execution.application.core_resources()
         if self.room_for(execution.tenant, core) != 0:
             return None
+        limit, with_it = limit_of(self._policy, execution.tenant), self.of(execution.tenant) + core
+        return Resources(
+            _beyond(with_it.cores_milli, limit.cores_milli) if core.cores_milli else 0,
+            _beyond(with_it.memory_bytes, limit.memory_bytes) if core.memory_bytes else 0,
+        )
+
+    def refusal(self, execution: Execution) -> Reason:
+        """That the core would take its tenant beyond its limit."""
+        core = execution.application.core_resources()
         return Reason(
             ReasonCode.TENANT_LIMIT,
             f"Its core needs {_text(core)}, and the tenant holds {_text(self.of(execution.tenant))} of at most "
@@ -110,6 +117,10 @@ def _dominant(held: Resources, cluster: Resources) -> float:
     shares = [held.cores_milli / max(cluster.cores_milli, 1), held.memory_bytes / max(cluster.memory_bytes, 1)]
     shares += [amount / cluster.devices[kind] for kind, amount in held.devices.items() if cluster.devices.get(kind)]
     return max(shares)
+
+
+def _beyond(held: int, most: int | None) -> int:
+    return 0 if most is None else max(held - most, 0)
 
 
 def _text(amount: Resources) -> str:

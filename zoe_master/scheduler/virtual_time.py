@@ -10,13 +10,14 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.estimate import Estimates
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Arrival:
     """Who came when (seconds since the epoch), how long it was expected to run, and the weight of its share."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import value
 
 
 class TraceError(Exception):
     """A file is no trace; the message says where it goes wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Job:
     """A rigid job: so many `services` that each hold `reservation` for `run_s` seconds.
 
@@ -37,7 +36,7 @@ class Job:
         return self.reservation.cores_milli * self.services / 1000
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Trace:
     """Jobs in order of submission, and the nodes they ran on.
 
@@ -55,7 +54,7 @@ class Trace:
         return sum(node.total.cores_milli for node in self.nodes) / 1000
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Run:
     """A job's time on the cluster, the successful try where there were several: begin and end in the log's seconds."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.execution import Execution, service_id
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master
@@ -28,7 +28,7 @@ _FOREVER = Behaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Foretold:
     """What a job was told at its submission, and what became of it: waits in seconds."""
 

@@ -21,7 +21,13 @@ _FULL: dict[str, Any] = {
             "image": "zoe/server:1",
             "command": ["serve", "--bind", "{host:self}:{port:web}", "--data", "{scratch}"],
             "work_dir": "{workspace}/site",
-            "environment": {"INDEX": "{index}", "RUN": "{execution}", "USER": "{user}", "BRACES": "{{}}"},
+            "environment": {
+                "INDEX": "{index}",
+                "RUN": "{execution}",
+                "USER": "{user}",
+                "BRACES": "{{}}",
+                "KEY": "{secret_file}",
+            },
             "volumes": [
                 {"name": "data", "target": "/data", "read_only": True},
                 {"host_path": "/srv/shared", "target": "/shared"},
@@ -37,7 +43,16 @@ _FULL: dict[str, Any] = {
             "total_count": 1,
             "startup_order": 1,
             "labels": {"disk": "ssd"},
-            "ports": [{"name": "web", "number": 8080, "protocol": "http", "path": "/lab", "proxied": True}],
+            "ports": [
+                {
+                    "name": "web",
+                    "number": 8080,
+                    "protocol": "http",
+                    "path": "/lab",
+                    "proxied": True,
+                    "sign_in": {"header": "X-Token", "scheme": ""},
+                }
+            ],
             "readiness": {"http": "web", "path": "/health", "interval_s": 0.5, "timeout_s": 30},
             "ends_application": True,
             "read_only_root": True,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.descriptions.documents import full, small
 from zoe_lib.descriptions import Code, DescriptionError, parse, to_document
-from zoe_lib.domain.application import Kind, Port, PortProtocol, Probe, ProbeKind, Volume
+from zoe_lib.domain.application import Kind, Port, PortProtocol, Probe, ProbeKind, SignIn, Volume
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown
 
@@ -28,7 +28,7 @@ def test_every_key_arrives() -> None:
     assert server.reservation == Resources(1500, 2**30, {"gpu": 1})
     assert (server.memory_limit_bytes, server.cores_limit_milli, server.shm_bytes) == (2**31, 2000, 2**26)
     assert server.volumes == (Volume("/data", name="data", read_only=True), Volume("/shared", host_path="/srv/shared"))
-    assert server.ports == (Port("web", 8080, PortProtocol.HTTP, "/lab", True),)
+    assert server.ports == (Port("web", 8080, PortProtocol.HTTP, "/lab", True, SignIn("X-Token", "")),)
     assert server.readiness == Probe(ProbeKind.HTTP, "web", "/health", 0.5, 30)
     assert (server.stop_grace_s, server.read_only_root, server.ends_application) == (5, True, True)
     assert server.labels == (("disk", "ssd"),)
@@ -132,6 +132,14 @@ def test_all_findings_come_at_once_and_in_order() -> None:
         ({"ports": [{"name": "a", "number": 1}, {"name": "b", "number": 1}]}, "ports/1/number", Code.DUPLICATE),
         ({"ports": [{"name": "a", "number": 1, "proxied": True}]}, "ports/0/proxied", Code.CONFLICT),
         ({"ports": [{"name": "a", "number": 1, "protocol": "udp"}]}, "ports/0/protocol", Code.OUT_OF_RANGE),
+        ({"ports": [{"name": "a", "number": 1, "sign_in": {}}]}, "ports/0/sign_in", Code.CONFLICT),
+        ({"ports": [{"name": "a", "number": 1, "protocol": "http", "proxied": True, "sign_in": {"header": "A: b"}}]},
+         "ports/0/sign_in/header", Code.BAD_FORMAT),
+        ({"ports": [{"name": "a", "number": 1, "protocol": "http", "proxied": True, "sign_in": {"scheme": "a\r"}}]},
+         "ports/0/sign_in/scheme", Code.BAD_FORMAT),
+        ({"ports": [{"name": "a", "number": 1, "protocol": "http", "proxied": True, "sign_in": {"header": "Host"}}]},
+         "ports/0/sign_in/header", Code.CONFLICT),
+        ({"command": ["{secret_file}"]}, "command/0", Code.CONFLICT),
         ({"readiness": {}}, "readiness", Code.CONFLICT),
         ({"readiness": {"tcp": "web"}}, "readiness/tcp", Code.UNKNOWN_REFERENCE),
         ({"stop_grace_s": float("inf")}, "stop_grace_s", Code.OUT_OF_RANGE),
@@ -165,6 +173,31 @@ def test_one_bad_value_in_a_component(change: dict[str, Any], pointer: str, code
 )
 def test_one_bad_value_in_the_application(change: dict[str, Any], pointer: str, code: Code) -> None:
     assert (pointer, code) in found({**small(), **change})
+
+
+@pytest.mark.parametrize(
+    ("pushdown", "finding", "words"),
+    [
+        ({"where": "kwh >"}, ("where", Code.BAD_FORMAT), "ends where a number or a 'text' is expected"),
+        ({"where": "kwh = 1 or city ~ 'N'"}, ("where", Code.BAD_FORMAT), "from character 17 on: \"~ 'N'\""),
+        ({"where": "city like 'N'"}, ("where", Code.BAD_FORMAT), "expected at character 6, not 'like'"),
+        ({"where": "(" * 60 + "a = 1" + ")" * 60}, ("where", Code.BAD_FORMAT), "nested deeper than 50"),
+        ({"where": " or ".join(["a = 1"] * 300)}, ("where", Code.BAD_FORMAT), "more than 200 comparisons"),
+        ({"where": "a = 1" + " " * 5000}, ("where", Code.OUT_OF_RANGE), "4096"),
+        ({"columns": ["a", "b", "a"]}, ("columns/2", Code.DUPLICATE), "'a'"),
+        ({}, ("", Code.CONFLICT), "a pushdown needs"),
+    ],
+)
+def test_a_pushdown_is_understood_before_it_is_kept(
+    pushdown: dict[str, Any], finding: tuple[str, Code], words: str
+) -> None:
+    document = full()
+    document["storage"]["inputs"][0]["pushdown"] = pushdown
+    with pytest.raises(DescriptionError) as caught:
+        parse(document)
+    place = "/storage/inputs/0/pushdown" + (f"/{finding[0]}" if finding[0] else "")
+    assert (place, finding[1]) in [(one.pointer, one.code) for one in caught.value.diagnostics]
+    assert any(words in one.message for one in caught.value.diagnostics)
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 4, {}, {"version": True}, b"x", object(), {1: 2}])

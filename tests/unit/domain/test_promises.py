@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, queued, started
+from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.events import StorageGranted
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.promises import Rates, Supply, awaits_grant, by_tenant, promises
+from zoe_lib.domain.promises import Promise, Rates, awaits_grant, by_tenant, promises, refused
+from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 
 REQUIRED, PREFERRED = Guarantee.REQUIRED, Guarantee.PREFERRED
@@ -44,14 +46,29 @@ def test_all_that_is_required_is_promised_and_of_the_preferred_what_fits_beside_
         running("small", 10, PREFERRED, "u", at_s=4),
         running("none", None, PREFERRED, write=200),
     ]
-    promised = promises(active, Supply(Rates(100, 100)))
-    assert promised == {"required": Rates(60), "early": Rates(30), "small": Rates(10)}
-    assert by_tenant(active, promised) == {"t": Rates(90), "u": Rates(10)}
+    promised = promises(active, Rates(100, 100))
+    assert promised == (
+        Promise("required", "t", Rates(60), True),
+        Promise("early", "t", Rates(30), False),
+        Promise("small", "u", Rates(10), False),
+    )
+    assert by_tenant(promised) == {"t": Rates(90), "u": Rates(10)}
 
 
 def test_nothing_is_preferred_to_what_is_required_even_if_the_supply_shrank() -> None:
     active = [running("required", 60, REQUIRED), running("preferred", 10, PREFERRED)]
-    assert promises(active, Supply(Rates(50, 50))) == {"required": Rates(60)}
+    assert promises(active, Rates(50, 50)) == (Promise("required", "t", Rates(60), True),)
+
+
+def test_what_is_granted_comes_first_and_is_kept_while_nobody_knows_how_much_there_is() -> None:
+    """As after another master took over: what was placed earlier and declined takes nothing from it."""
+    granted = [
+        apply(one, StorageGranted(at_s=5.0)) for one in (running("r2", 5, REQUIRED), running("late", 30, PREFERRED))
+    ]
+    active = [running("early", 40, PREFERRED), running("r1", 5, REQUIRED), *granted]
+    assert [one.execution_id for one in promises(active, None)] == ["r2", "r1", "late"]
+    assert [one.execution_id for one in promises(active, Rates(50, 50))] == ["r2", "r1", "late"]
+    assert [one.execution_id for one in promises(active, Rates(80, 80))] == ["r2", "r1", "late", "early"]
 
 
 def test_what_requires_bandwidth_starts_nothing_before_it_is_granted() -> None:
@@ -61,3 +78,26 @@ def test_what_requires_bandwidth_starts_nothing_before_it_is_granted() -> None:
     granted = apply(waiting, StorageGranted(at_s=2.0, read_bytes_per_s=5))
     assert len(list(may_start(granted, 10.0))) == 1
     assert len(list(may_start(running("p", 5, PREFERRED), 10.0))) == 1
+
+
+def test_one_that_requires_bandwidth_waits_with_what_the_controller_said_until_it_is_granted_or_placed_again() -> None:
+    told = apply(running("r", 5, REQUIRED), ev.StorageRefused(at_s=2.0, why="unknown tenant"))
+    reason = refused(told)
+    assert reason is not None
+    assert reason.code is ReasonCode.STORAGE_REFUSED
+    assert reason.sentence.endswith(": unknown tenant")
+    assert refused(apply(told, StorageGranted(at_s=3.0, read_bytes_per_s=5))) is None
+    gone = [ev.ServiceEnded(at_s=9.0, service_id=s.id, cause=Cause.STOPPED) for s in told.services]
+    stopping = ev.Stopping(at_s=9.0, outcome=Outcome.FAILED, cause=Cause.STORAGE_UNAVAILABLE)
+    waiting = told
+    for event in (stopping, *gone, ev.Requeued(at_s=9.0, not_before_s=20.0)):
+        waiting = apply(waiting, event)
+    assert (waiting.state, refused(waiting)) == (ExecutionState.QUEUED, reason)
+    places = tuple(ev.Placement(service_id=s.id, node="n") for s in waiting.current())
+    assert refused(apply(waiting, ev.StartPlanned(at_s=30.0, placements=places))) is None
+
+
+def test_one_that_prefers_bandwidth_does_not_wait_for_it_whatever_was_said() -> None:
+    told = apply(running("p", 5, PREFERRED), ev.StorageDeclined(at_s=2.0, why="unknown tenant"))
+    assert told.storage_problem == "unknown tenant"
+    assert refused(told) is None

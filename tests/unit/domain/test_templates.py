@@ -18,6 +18,7 @@ from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, esca
         ("{index}", Template(TemplateKind.INDEX)),
         ("{execution}", Template(TemplateKind.EXECUTION)),
         ("{user}", Template(TemplateKind.USER)),
+        ("{secret_file}", Template(TemplateKind.SECRET_FILE)),
         ("{input:meters}", Template(TemplateKind.INPUT, data="meters")),
         ("{columns:meters}", Template(TemplateKind.COLUMNS, data="meters")),
         ("{output:report-1}", Template(TemplateKind.OUTPUT, data="report-1")),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.events import ServiceEnded, ServiceStarting, ServiceStopping
+from zoe_lib.domain.execution import Cause, Execution
+from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
@@ -43,3 +45,98 @@ def test_elastic_services_are_counted_as_gone_when_the_core_that_waits_will_need
 def test_elastic_services_that_stay_are_waited_for(backfill: str) -> None:
     plan = decide(small(run_s=80.0), backfill=backfill, preemption="none")
     assert list(plan.starts) == ["small"]
+
+
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
+def test_whoever_may_pass_takes_its_room_back_from_elastic_services(backfill: str) -> None:
+    """Two cores are elastic, none is free; at 150 one core ends and the first in the queue starts."""
+    nodes = (node("n", cores=4),)
+    blocked = queued("blocked", component(cores=3), at_s=2.0, expected_run_s=10.0)
+    active = (with_elastic("first", 149.0), with_elastic("second", 199.0))
+    waiting = queued("small", component(cores=1), at_s=3.0, expected_run_s=40.0)
+    plan = schedule(Snapshot(100.0, nodes, (blocked, waiting), active), Policy(order="fifo", backfill=backfill))
+    assert plan.reasons["blocked"].code is ReasonCode.NO_RESOURCES
+    assert plan.reasons["small"].code is ReasonCode.MAKING_ROOM
+    assert {k: len(v) for k, v in plan.preempt.items()} == {"second": 1}, "one, of the last in the order"
+    assert list(plan.reserved) == ["small"]
+    assert not plan.elastic
+
+
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
+def test_nobody_takes_room_back_who_would_delay_the_first_or_where_elastic_services_stay(backfill: str) -> None:
+    nodes = (node("n", cores=4),)
+    blocked = queued("blocked", component(cores=3), at_s=2.0, expected_run_s=10.0)
+    active = (with_elastic("first", 149.0), with_elastic("second", 199.0))
+    for run_s, preemption in ((60.0, "elastic"), (40.0, "none")):
+        waiting = queued("small", component(cores=1), at_s=3.0, expected_run_s=run_s)
+        policy = Policy(order="fifo", backfill=backfill, preemption=preemption)
+        plan = schedule(Snapshot(100.0, nodes, (blocked, waiting), active), policy)
+        assert not plan.preempt
+        assert plan.reasons["small"].code is ReasonCode.BEHIND_IN_QUEUE
+
+
+def test_places_kept_for_those_that_passed_are_not_given_away_twice() -> None:
+    """Six cores in which two each may pass: three do, and the fourth waits."""
+    nodes = (node("n", cores=7),)
+    blocked = queued("blocked", component(cores=7), at_s=2.0, expected_run_s=10.0)
+    running = started(queued("old", component(total_count=7, essential_count=1), expected_run_s=149.0), *["n"] * 7)
+    waiting = [queued(f"q{i}", component(cores=2), at_s=3.0 + i, expected_run_s=40.0) for i in range(4)]
+    plan = schedule(Snapshot(100.0, nodes, (blocked, *waiting), (running,)), Policy(order="fifo", backfill="easy"))
+    assert set(plan.reserved) == {"q0", "q1", "q2"}
+    assert len(plan.preempt["old"]) == 6
+    assert plan.reasons["q3"].code is ReasonCode.BEHIND_IN_QUEUE
+    assert len(plan.reasons) == len(list(plan.reasons)) == 5
+
+
+def test_a_place_of_one_expected_to_take_no_time_is_not_given_away_twice() -> None:
+    """Two cores are free and an elastic service has one; who comes first takes both, as briefly as its last runs."""
+    waiting = (
+        queued("blocked", component(cores=4), at_s=2.0, expected_run_s=10.0),
+        queued("quick", component(cores=2), at_s=3.0),
+        queued("next", component(cores=2), at_s=4.0, expected_run_s=40.0),
+    )
+    known = {("default", "ada", "quick"): 0.0}
+    active = (with_elastic("old", 149.0),)
+    snapshot = Snapshot(100.0, (node("n", cores=4),), waiting, active, past_runs=known)
+    plan = schedule(snapshot, Policy(order="fifo", backfill="conservative"))
+    assert list(plan.starts) == ["quick"]
+    assert not plan.reserved
+    assert not plan.preempt
+
+
+def test_a_place_kept_for_one_expected_to_take_no_time_is_not_given_away_twice() -> None:
+    """Two cores are free, and an elastic service leaves the third that who comes first needs."""
+    waiting = (
+        queued("blocked", component(cores=4), at_s=2.0, expected_run_s=10.0),
+        queued("quick", component(cores=3), at_s=3.0),
+        queued("next", component(cores=1), at_s=4.0, expected_run_s=40.0),
+    )
+    known = {("default", "ada", "quick"): 0.0}
+    old = with_elastic("old", 149.0)
+    leaving = old.elastic_services()[0].id
+    old = apply(old, ServiceStarting(at_s=2.0, service_id=leaving))
+    old = apply(old, ServiceStopping(at_s=3.0, service_id=leaving, cause=Cause.PREEMPTED))
+    snapshot = Snapshot(100.0, (node("n", cores=4),), waiting, (old,), past_runs=known)
+    plan = schedule(snapshot, Policy(order="fifo", backfill="conservative"))
+    assert not plan.starts
+    assert list(plan.reserved) == ["quick"]
+
+
+def test_an_elastic_service_that_goes_comes_back_only_after_the_core_that_took_its_room() -> None:
+    """Tick by tick: it goes, the core starts, and nothing takes from the other again."""
+    nodes = (node("n", cores=4),)
+    blocked = queued("blocked", component(cores=3), at_s=2.0, expected_run_s=10.0)
+    small = queued("small", component(cores=1), at_s=3.0, expected_run_s=40.0)
+    active = [with_elastic("first", 149.0), with_elastic("second", 199.0)]
+    policy = Policy(order="fifo", backfill="easy")
+    plan = schedule(Snapshot(100.0, nodes, (blocked, small), tuple(active)), policy)
+    (gone,) = plan.preempt["second"]
+    active[1] = apply(active[1], ServiceStarting(at_s=100.0, service_id=gone))
+    active[1] = apply(active[1], ServiceStopping(at_s=100.0, service_id=gone, cause=Cause.PREEMPTED))
+    plan = schedule(Snapshot(101.0, nodes, (blocked, small), tuple(active)), policy)
+    assert (list(plan.reserved), plan.preempt, plan.elastic) == (["small"], {}, {})
+    active[1] = apply(active[1], ServiceEnded(at_s=102.0, service_id=gone, cause=Cause.PREEMPTED))
+    plan = schedule(Snapshot(102.0, nodes, (blocked, small), tuple(active)), policy)
+    assert list(plan.starts) == ["small"]
+    assert not plan.preempt
+    assert not plan.elastic

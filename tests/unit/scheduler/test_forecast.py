@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import TenantLimit
 from zoe_master.scheduler.calibration import Calibration
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import STEPS_MAX, Wait, wait_of
@@ -55,6 +56,16 @@ def test_backfill_and_limits_count() -> None:
     assert wait("small", *waiting, active=(running,), backfill="easy") == Wait(0.0)
 
 
+@pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
+def test_a_tenant_at_its_limit_waits_for_its_own(backfill: str) -> None:
+    """There is room for it, and its tenant may not have it before its first has ended."""
+    running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
+    waiting = (job("own", 1, 10.0, cores=1),)
+    limits = {"*": TenantLimit(cores_milli=2000)}
+    assert wait("own", *waiting, active=(running,), backfill=backfill) == Wait(0.0)
+    assert wait("own", *waiting, active=(running,), backfill=backfill, tenant_limits=limits) == Wait(51.0)
+
+
 def test_conservative_backfill_keeps_a_reservation_for_everybody_ahead() -> None:
     """The long one leaves room for the first of those ahead, but would hold up the second."""
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
@@ -89,6 +100,12 @@ def test_a_queue_too_long_to_simulate_is_extrapolated_close_to_the_truth() -> No
     assert found is not None
     assert found.extrapolated
     assert found.seconds == pytest.approx(10.0 * (count - 1), rel=0.02)
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy"])
+def test_whoever_the_steps_reach_is_not_extrapolated(backfill: str) -> None:
+    waiting = tuple(job(f"e{i:05}", i, 10.0) for i in range(STEPS_MAX))
+    assert wait(waiting[-1].id, *waiting, backfill=backfill) == Wait(10.0 * (STEPS_MAX - 1))
 
 
 def test_one_that_runs_over_is_expected_to_go_on_as_long_again() -> None:

@@ -17,7 +17,7 @@ from zoe_lib.store.codec import decode, encode, event_data, event_of
 
 EVENTS = [
     ev.Submitted(at_s=1.0, cause_id="c"),
-    ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.HELD, "held", {"labels": 2}, "ask")),
+    ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_RESOURCES, "no room", {"labels": 2}, "ask")),
     ev.StartPlanned(at_s=2.0, placements=(ev.Placement(service_id="s", node="n"),)),
     ev.StorageGranted(at_s=2.0, read_bytes_per_s=5),
     ev.ServiceEnded(at_s=3.0, service_id="s", cause=Cause.OUT_OF_MEMORY, exit_code=137, message="too much"),
@@ -63,7 +63,7 @@ def test_what_has_no_json_form_is_refused() -> None:
     with pytest.raises(TypeError):
         decode(list[int], [1])
     with pytest.raises(TypeError):
-        decode(Reason, {"code": "held"})  # a field without a default is missing
+        decode(Reason, {"code": "no_resources"})  # a field without a default is missing
 
 
 def test_sets_are_sorted() -> None:

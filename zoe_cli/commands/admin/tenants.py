@@ -54,20 +54,27 @@ def set_quota(
     context: typer.Context,
     tenant: Tenant,
     executions: Annotated[int | None, typer.Option(min=0, help="The most; default: any number.")] = None,
+    of_user: Annotated[int | None, typer.Option(min=0, help="The most of each user; default: any number.")] = None,
 ) -> None:
-    """Bound a tenant's executions. Cores, memory and bandwidth are bounded by the policy's tenant limits."""
+    """Bound a tenant's executions, and those of each of its users.
+
+    Cores, memory and bandwidth are bounded by the policy's tenant limits.
+    """
     with options(context).client() as client:
-        quota = client.admin.set_quota(tenant, executions)
-    rows = Rows(("tenant", "executions"), [(tenant, _number(quota.executions_max))])
-    emit(quota, options(context).output, rows)
+        quota = client.admin.set_quota(tenant, executions, of_user)
+    row = (tenant, _number(quota.executions_max), _number(quota.executions_of_user_max))
+    emit(quota, options(context).output, Rows(("tenant", "executions", "of a user"), [row]))
 
 
 def _rows(tenants: list[TenantDetail]) -> Rows:
     def members(tenant: TenantDetail) -> str:
         return ", ".join(f"{member.user} ({member.role})" for member in tenant.members)
 
-    rows = [(t.name, t.executions, _number(t.executions_max), members(t)) for t in tenants]
-    return Rows(("name", "executions", "at most", "members"), rows)
+    rows = [
+        (t.name, t.executions, _number(t.executions_max), _number(t.executions_of_user_max), members(t))
+        for t in tenants
+    ]
+    return Rows(("name", "executions", "at most", "of a user", "members"), rows)
 
 
 def _number(most: int | None) -> str:
@@ -79,4 +86,4 @@ add(app, "add", add_tenant, ("zoe admin tenant add physics",))
 add(roles, "set", set_role, ("zoe admin role set ada physics operator",))
 add(roles, "remove", remove_role, ("zoe admin role remove ada physics",))
 add(quotas, "ls", ls, ("zoe admin quota ls",))
-add(quotas, "set", set_quota, ("zoe admin quota set physics --executions 20",))
+add(quotas, "set", set_quota, ("zoe admin quota set physics --executions 20 --of-user 4",))

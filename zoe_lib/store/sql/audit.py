@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, delete, insert, select, update
 
 from zoe_lib.store.people import AuditEntry
+from zoe_lib.store.rows import Values
 from zoe_lib.store.tables import audit
 
 
 def add(connection: Connection, entry: AuditEntry) -> int:
     """Keep an entry; its id."""
-    values = {
+    entry_id: int = connection.execute(insert(audit).values(values_of(entry)).returning(audit.c.id)).scalar_one()
+    return entry_id
+
+
+def values_of(entry: AuditEntry) -> Values:
+    """Its row, but for the id that the database gives."""
+    return {
         "at_s": entry.at_s,
         "user_name": entry.user,
         "tenant": entry.tenant,
@@ -22,8 +29,6 @@ def add(connection: Connection, entry: AuditEntry) -> int:
         "by": entry.by,
         "status": entry.status,
     }
-    entry_id: int = connection.execute(insert(audit).values(values).returning(audit.c.id)).scalar_one()
-    return entry_id
 
 
 def end(connection: Connection, entry_id: int, status: int) -> None:

@@ -15,6 +15,7 @@ from zoe_lib.store.cursors import decode_cursor, encode_cursor
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import to_execution, to_service
 from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, services
+from zoe_lib.store.text import storable
 
 # All but the document, which is the largest part and nearly always parsed already.
 _LIGHT = [column for column in executions.c if column.name != "application"]
@@ -45,6 +46,8 @@ def page_query(query: ExecutionQuery) -> Select[Any]:
         statement = statement.where(executions.c.user_name == query.user)
     if query.states is not None:
         statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
+    if query.ids is not None:
+        statement = statement.where(executions.c.id.in_([one for one in query.ids if storable(one)]))
     if query.name_contains is not None:
         statement = statement.where(executions.c.name.icontains(query.name_contains, autoescape=True))
     if query.submitted_to_s is not None:
@@ -83,6 +86,13 @@ def counts(connection: Connection) -> Mapping[ExecutionState, int]:
     rows = connection.execute(select(executions.c.state, func.count()).group_by(executions.c.state))
     found = {ExecutionState(state): number for state, number in rows}
     return {state: found.get(state, 0) for state in ExecutionState}
+
+
+def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
+    """How many executions wait or run, by tenant and user."""
+    whose = (executions.c.tenant, executions.c.user_name)
+    rows = connection.execute(select(*whose, func.count()).where(text(NOT_TERMINAL)).group_by(*whose))
+    return {(tenant, user): number for tenant, user, number in rows}
 
 
 def _load(connection: Connection, applications: Applications, statement: Select[Any]) -> list[Execution]:

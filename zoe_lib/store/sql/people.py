@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
-from zoe_lib.store.people import Membership, Tenant, User
+from zoe_lib.store.codec import encode
+from zoe_lib.store.people import Membership, Quota, Tenant, User
+from zoe_lib.store.rows import Row
 from zoe_lib.store.tables import memberships, sessions, tenants, users
 
 
@@ -48,17 +51,14 @@ def read_memberships(connection: Connection, user: str | None, tenant: str | Non
 
 def add_user(connection: Connection, user: User) -> None:
     """Keep a user."""
-    row = insert(users).values(name=user.name, password_hash=user.password_hash, disabled=user.disabled)
+    row = insert(users).values(encode(user))
     if connection.execute(row.on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"there is a user {user.name} already")
 
 
 def read_users(connection: Connection) -> Sequence[User]:
     """All users by name."""
-    return [
-        User(row.name, row.password_hash, row.disabled)
-        for row in connection.execute(select(users).order_by(users.c.name))
-    ]
+    return [_to_user(row) for row in connection.execute(select(users).order_by(users.c.name))]
 
 
 def read_user(connection: Connection, name: str) -> User:
@@ -66,7 +66,23 @@ def read_user(connection: Connection, name: str) -> User:
     row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
     if row is None:
         raise NotFound(f"there is no user {name!r}")
-    return User(row.name, row.password_hash, row.disabled)
+    return _to_user(row)
+
+
+def adopt(connection: Connection, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+    """Keep a user whom a provider knows, with roles in the managed tenants."""
+    connection.execute(insert(users).values(encode(user)).on_conflict_do_nothing())
+    known = (users.c.provider == user.provider, users.c.subject == user.subject)
+    row = connection.execute(select(users).where(*known).with_for_update()).one_or_none()
+    if row is None:
+        raise ConcurrentUpdate(f"the name {user.name} is somebody else's here")
+    there = connection.execute(select(tenants.c.name).where(tenants.c.name.in_(roles)))
+    wanted = {name: roles[name] for name in there.scalars()}
+    mine = (memberships.c.user_name == row.name, memberships.c.tenant.in_(set(managed) - wanted.keys()))
+    connection.execute(delete(memberships).where(*mine))
+    for tenant, role in sorted(wanted.items()):
+        ensure_member(connection, row.name, tenant, role)
+    return _to_user(row)
 
 
 def set_password(connection: Connection, name: str, password_hash: str | None) -> None:
@@ -90,16 +106,19 @@ def add_tenant(connection: Connection, name: str) -> None:
 
 def read_tenants(connection: Connection) -> Sequence[Tenant]:
     """All tenants by name."""
-    return [
-        Tenant(row.name, row.executions_max) for row in connection.execute(select(tenants).order_by(tenants.c.name))
-    ]
+    rows = connection.execute(select(tenants).order_by(tenants.c.name))
+    return [Tenant(row.name, Quota(row.executions_max, row.executions_of_user_max)) for row in rows]
 
 
-def set_quota(connection: Connection, tenant: str, executions_max: int | None) -> None:
+def set_quota(connection: Connection, tenant: str, quota: Quota) -> None:
     """Bound a tenant's executions."""
-    changed = update(tenants).where(tenants.c.name == tenant).values(executions_max=executions_max)
+    changed = update(tenants).where(tenants.c.name == tenant).values(asdict(quota))
     if connection.execute(changed).rowcount != 1:
         raise NotFound(f"there is no tenant {tenant!r}")
+
+
+def _to_user(row: Row) -> User:
+    return User(row.name, row.password_hash, row.disabled, row.provider, row.subject)
 
 
 def _change_user(connection: Connection, name: str, **values: object) -> None:

@@ -10,10 +10,10 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import AppAccess, Principal, Session, Token
+from zoe_lib.store.people import SIGN_INS_MAX, AppAccess, Principal, Session, SignInAttempt, Token
 from zoe_lib.store.rows import Row, to_token, token_values
 from zoe_lib.store.sql.people import check_member
-from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, tokens, users
+from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
 
 
 def add_token(connection: Connection, token: Token) -> None:
@@ -70,6 +70,20 @@ def read_session(connection: Connection, session_id: str, now_s: float) -> Princ
 def end_session(connection: Connection, session_id: str) -> None:
     """Forget a session."""
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+def add_sign_in(connection: Connection, attempt: SignInAttempt) -> None:
+    """Keep an attempt, and not more than the bound."""
+    connection.execute(insert(sign_ins).values(encode(attempt)))
+    oldest = select(sign_ins.c.id).order_by(sign_ins.c.expires_at_s.desc()).offset(SIGN_INS_MAX)
+    connection.execute(delete(sign_ins).where(sign_ins.c.id.in_(oldest)))
+
+
+def take_sign_in(connection: Connection, attempt_id: str, now_s: float) -> SignInAttempt | None:
+    """Forget an attempt and tell it."""
+    taken = delete(sign_ins).where(sign_ins.c.id == attempt_id).returning(sign_ins)
+    row = connection.execute(taken).one_or_none()
+    return SignInAttempt(**row._mapping) if row is not None and row.expires_at_s > now_s else None
 
 
 def add_app_access(connection: Connection, access: AppAccess) -> None:
@@ -135,6 +149,7 @@ def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) ->
     """Forget sessions that are over and old failures."""
     connection.execute(delete(sessions).where(sessions.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(app_accesses).where(app_accesses.c.expires_at_s <= sessions_to_s))
+    connection.execute(delete(sign_ins).where(sign_ins.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_in_failures).where(sign_in_failures.c.at_s <= failures_to_s))
 
 

@@ -11,12 +11,14 @@ from sqlalchemy import Connection, Table, exists, func, select, text
 from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, QuotaExceeded
+from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, check_quota
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.people import AuditEntry, Quota
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
 from zoe_lib.store.sql import executions as reading
+from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
-from zoe_lib.store.tables import NOT_TERMINAL, executions, idempotency_keys, services, tenants
+from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_keys, services, tenants
 
 
 @dataclass(slots=True)
@@ -32,6 +34,7 @@ class Submission:
     application: Values
     key: str | None
     fingerprint: str
+    audit: AuditEntry | None = None
     written: bool = field(default=False)
     bounded: bool = field(default=False)
 
@@ -44,12 +47,15 @@ def _rows(table: Table, parameter: str) -> str:
     return f"jsonb_populate_recordset(NULL::{table.name}, CAST(:{parameter} AS jsonb))"
 
 
+_AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != "id")
+
 # Who has no key or gets it is inserted, services follow, and the journal comes last: its lock is taken when all the
 # rest is written (the count needs it), so that it is held for the shortest time and nobody waits for a key with it.
 _SUBMIT = text(f"""
     WITH bounded AS MATERIALIZED (
         SELECT name FROM tenants
-        WHERE executions_max IS NOT NULL AND NOT :counted AND name = ANY(CAST(:tenants AS text[]))
+        WHERE (executions_max IS NOT NULL OR executions_of_user_max IS NOT NULL)
+              AND NOT :counted AND name = ANY(CAST(:tenants AS text[]))
     ), asked AS MATERIALIZED (
         SELECT * FROM {_rows(idempotency_keys, "keys")} WHERE tenant NOT IN (SELECT name FROM bounded)
     ), keyed AS (
@@ -76,6 +82,11 @@ _SUBMIT = text(f"""
         SELECT fresh.id, fresh.tenant, 1, '{Submitted.kind}', fresh.submitted_at_s,
                CAST(:causes AS jsonb) ->> fresh.id, '{{}}'
         FROM locked, fresh ORDER BY fresh.submitted_at_s, fresh.id
+    ), audited AS (
+        INSERT INTO audit ({_AUDITED})
+        SELECT {_AUDITED} FROM jsonb_each(CAST(:audits AS jsonb)) AS entry (execution_id, document),
+                               jsonb_populate_record(NULL::audit, document)
+        WHERE execution_id IN (SELECT id FROM fresh)
     )
     SELECT id, NULL AS bounded, pg_notify('{CHANNEL}', '') FROM fresh
     UNION ALL SELECT NULL, name, NULL FROM bounded
@@ -83,12 +94,17 @@ _SUBMIT = text(f"""
 
 
 def prepare(
-    applications: Applications, execution: Execution, cause_id: str, key: str | None, fingerprint: str
+    applications: Applications,
+    execution: Execution,
+    cause_id: str,
+    key: str | None,
+    fingerprint: str,
+    entry: AuditEntry | None = None,
 ) -> Submission:
     """What is to be written for a fresh execution."""
     stored = apply(execution, Submitted(at_s=execution.submitted_at_s, cause_id=cause_id))
     name, document = applications.keep(stored.application)
-    return Submission(stored, cause_id, name, document, key, fingerprint)
+    return Submission(stored, cause_id, name, document, key, fingerprint, entry)
 
 
 def write(connection: Connection, submissions: Sequence[Submission], counted: bool = False) -> None:
@@ -103,6 +119,7 @@ def write(connection: Connection, submissions: Sequence[Submission], counted: bo
         "services": [row for one in ordered for row in changed_services((), one.execution)],
         "keys": [_key_values(one) for one in ordered if one.key is not None],
         "causes": {one.execution.id: one.cause_id for one in ordered},
+        "audits": {one.execution.id: audit_values(one.audit) for one in ordered if one.audit is not None},
     }
     texts = {name: json.dumps(value) for name, value in parameters.items()}
     rows = connection.execute(
@@ -121,12 +138,13 @@ def write_within_quota(connection: Connection, submission: Submission) -> None:
     before with the same key or id is not refused: it is left unwritten, as `write` leaves it.
     """
     wanted = submission.execution
-    lock = select(tenants.c.executions_max).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
-    executions_max = connection.execute(lock).scalar_one_or_none()
-    if executions_max is not None and not _known(connection, submission):
-        active = select(func.count()).where(executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))
-        if connection.execute(active).scalar_one() >= executions_max:
-            raise QuotaExceeded(wanted.tenant, executions_max)
+    lock = select(tenants).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
+    tenant = connection.execute(lock).one_or_none()
+    if tenant is not None and not _known(connection, submission):
+        counts = select(func.count(), func.count().filter(executions.c.user_name == wanted.user))
+        active = connection.execute(counts.where(executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))).one()
+        quota = Quota(tenant.executions_max, tenant.executions_of_user_max)
+        check_quota(wanted.tenant, wanted.user, quota, *active)
     write(connection, [submission], counted=True)
 
 

@@ -30,3 +30,10 @@ def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[T
         TickRecord(row.plan_id, row.at_s, row.epoch, row.read_to, row.whole, row.inputs)
         for row in connection.execute(wanted)
     ]
+
+
+def earliest_s(connection: Connection) -> float | None:
+    """When the first whole one was made."""
+    first = select(ticks.c.at_s).where(ticks.c.whole).order_by(ticks.c.id).limit(1)
+    found: float | None = connection.execute(first).scalar_one_or_none()
+    return found

@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.use import DAY_S, DayOfUser, Use, daily_use
-from zoe_lib.store.base import StoreLimits, UsageSample
-from zoe_lib.store.codec import encode
+from zoe_lib.store.base import StoreLimits, UsageSample, UsePoint
+from zoe_lib.store.codec import encode, field_names
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import to_sample
 from zoe_lib.store.sql.executions import active, ended_before, ended_since
@@ -46,6 +46,32 @@ def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[Us
     return [to_sample(row) for row in rows]
 
 
+# First what each service used in each stretch, then the sums of all services of a name.
+_OVER_TIME = """
+    SELECT :stretch * stretch AS at_s, name, sum(cores) AS cores, sum(memory) AS memory
+    FROM (
+        SELECT floor(sample.at_s / :stretch) AS stretch, {name} AS name,
+               coalesce((max(cpu_s) - min(cpu_s)) / nullif(max(sample.at_s) - min(sample.at_s), 0), 0) AS cores,
+               avg(memory_bytes)::double precision AS memory
+        FROM usage_samples AS sample JOIN executions ON executions.id = sample.execution_id
+        WHERE sample.at_s >= :from_s AND sample.at_s < :to_s
+        GROUP BY stretch, {name}, sample.service_id
+    ) AS services
+    GROUP BY stretch, name ORDER BY stretch, name
+"""
+_BY_NODE = text(_OVER_TIME.format(name="sample.node"))
+_BY_NAME = text(_OVER_TIME.format(name="executions.name"))
+
+
+def use_over_time(
+    connection: Connection, from_s: float, to_s: float, stretch_s: float, by_node: bool
+) -> Sequence[UsePoint]:
+    """What samples of a time come to."""
+    span = {"from_s": from_s, "to_s": to_s, "stretch": stretch_s}
+    rows = connection.execute(_BY_NODE if by_node else _BY_NAME, span)
+    return [UsePoint(at_s, name, cores, memory) for at_s, name, cores, memory in rows]
+
+
 def prune_some(connection: Connection, applications: Applications, ended_before_s: float) -> int:
     """Remove some of the executions that ended before, after their use was kept; how many.
 
@@ -74,16 +100,16 @@ def read_cut(connection: Connection) -> float:
 
 
 def read_daily_use(
-    connection: Connection, applications: Applications, from_day: int, to_day: int
+    connection: Connection, applications: Applications, from_day: int, to_day: int, now_s: float | None
 ) -> Mapping[DayOfUser, Use]:
     """The use that was kept, and that of executions which are still here."""
     wanted = (kept_use.c.day >= from_day, kept_use.c.day <= to_day)
     result = {
-        DayOfUser(row.day, row.tenant, row.user_name): Use(row.core_s, row.memory_byte_s)
+        DayOfUser(row.day, row.tenant, row.user_name): Use(row.core_s, row.memory_byte_s, row.store_bytes)
         for row in connection.execute(select(kept_use).where(*wanted))
     }
     here = [*ended_since(connection, applications, from_day * DAY_S), *active(connection, applications)]
-    for key, use in daily_use(here).items():
+    for key, use in daily_use(here, now_s).items():
         if from_day <= key.day <= to_day:
             result[key] = result.get(key, Use()) + use
     return result
@@ -99,13 +125,13 @@ def _move_cut(connection: Connection, cut_s: float) -> None:
 
 def _keep_use(connection: Connection, use: Mapping[DayOfUser, Use]) -> None:
     rows = [
-        {"day": k.day, "tenant": k.tenant, "user_name": k.user, "core_s": u.core_s, "memory_byte_s": u.memory_byte_s}
+        {"day": k.day, "tenant": k.tenant, "user_name": k.user, **encode(u)}
         for k, u in sorted(use.items(), key=lambda item: (item[0].day, item[0].tenant, item[0].user))
     ]
     if not rows:
         return
     new = insert_or(kept_use)
-    sums = {name: kept_use.c[name] + new.excluded[name] for name in ("core_s", "memory_byte_s")}
+    sums = {name: kept_use.c[name] + new.excluded[name] for name in field_names(Use)}
     connection.execute(new.on_conflict_do_update(index_elements=list(kept_use.primary_key), set_=sums), rows)
 
 

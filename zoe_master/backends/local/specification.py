@@ -26,6 +26,8 @@ HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # Below the scratch directory, and gone with it.
 _CONFIGURATION = "zoe-storage"
+_SIGN_IN = "zoe-sign-in"
+_SECRET_FILE = "secret"  # noqa: S105 - its name
 # Set for every component; by both the processes of a service are found again, so they come last.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
 BACKEND_VARIABLE = "ZOE_BACKEND"
@@ -128,6 +130,8 @@ class _Filler:
                 text = self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
+            case TemplateKind.SECRET_FILE:
+                text = str(self._places.scratch / _SIGN_IN / _SECRET_FILE)
             case TemplateKind.COLUMNS:
                 text = data_meant(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:
@@ -145,6 +149,8 @@ def _make_places(start: Start, around: Surroundings) -> _Places:
     scratch = make_owned(settings.scratch_dir, (start.service_id,), owner)
     if start.storage.files:
         write_owned(settings.scratch_dir, (start.service_id, _CONFIGURATION), start.storage.files, owner)
+    if start.secret:
+        write_owned(settings.scratch_dir, (start.service_id, _SIGN_IN), {_SECRET_FILE: start.secret}, owner)
     return _Places(
         scratch=scratch,
         configuration=scratch / _CONFIGURATION,

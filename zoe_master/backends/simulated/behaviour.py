@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.values import value
 from zoe_master.backends.base import Observation, ObservedState, Start
 
 SIGTERM_EXIT_CODE = 143
@@ -29,7 +29,7 @@ class ManualClock:
         self.now_s += seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Behaviour:
     """What becomes of a service once it is handed over; durations in seconds, `math.inf` is never.
 

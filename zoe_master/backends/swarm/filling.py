@@ -10,6 +10,8 @@ from zoe_master.backends.swarm.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
 WORKSPACE = "/workspace"
+SIGN_IN_FILE = "zoe-sign-in"
+"""Below /run/secrets: by which the proxy signs in at the service's ports."""
 
 
 class Filler:
@@ -46,6 +48,8 @@ class Filler:
                 text = self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
+            case TemplateKind.SECRET_FILE:
+                text = f"/run/secrets/{SIGN_IN_FILE}"
             case TemplateKind.COLUMNS:
                 text = data_meant(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:

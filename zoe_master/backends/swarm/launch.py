@@ -91,7 +91,8 @@ class Launcher:
         files = {
             name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
         }
-        around = replace(around, configuration=files)
+        sign_in = self._shared.file(attempt, tags, "sign-in", start.secret) if start.secret else None
+        around = replace(around, configuration=files, sign_in=sign_in)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

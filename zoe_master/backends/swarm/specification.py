@@ -13,7 +13,7 @@ from zoe_master.backends.base import CONFIGURATION_VARIABLES, ImageState, Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
-from zoe_master.backends.swarm.filling import SCRATCH, WORKSPACE, Filler
+from zoe_master.backends.swarm.filling import SCRATCH, SIGN_IN_FILE, WORKSPACE, Filler
 from zoe_master.backends.swarm.images import image_allowed
 from zoe_master.backends.swarm.mounts import mounts_of
 from zoe_master.backends.swarm.names import full_image, group_name, host_name
@@ -53,13 +53,15 @@ class Rendered:
 class Surroundings:
     """Where a group goes: the node, and the attempt's network and secret where it has them (id, name).
 
-    `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name.
+    `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
+    `Start.secret`.
     """
 
     node_id: str
     network_id: str | None = None
     secret: tuple[str, str] | None = None
     configuration: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    sign_in: tuple[str, str] | None = None
 
 
 def render(start: Start, settings: SwarmSettings) -> Rendered:
@@ -164,6 +166,8 @@ def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmS
     files = {f"{CONFIGURATION}/{name}": secret for name, secret in around.configuration.items()}
     if around.secret is not None:
         files[SECRET_FILE] = around.secret
+    if around.sign_in is not None:
+        files[SIGN_IN_FILE] = around.sign_in
     if files:
         uid, _, gid = user.partition(":")
         owner = {"UID": uid, "GID": gid or uid, "Mode": 0o400}

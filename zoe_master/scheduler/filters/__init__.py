@@ -21,3 +21,6 @@ FILTERS: Mapping[str, Filter] = {
 
 # These answer from the node and the component alone, so one answer holds for a whole pass.
 STATIC_FILTERS = frozenset({"readiness", "labels"})
+
+# These answer from what is free, so what ends can change their answer.
+ROOM_FILTERS = frozenset({"resources", "devices"})

@@ -30,6 +30,8 @@ class Fault(StrEnum):
     """What the back-end reports stands still for a while."""
     STORAGE_AWAY = "storage_away"
     """The storage controller cannot be reached for a while."""
+    STORAGE_SLOW = "storage_slow"
+    """The storage controller takes seconds to answer for a while, or longer than anybody waits for it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -24,10 +24,10 @@ from zoe_master.backends.base import BackendError, Start
 from zoe_master.backends.simulated import Behaviour, ManualClock
 from zoe_master.master import Master
 from zoe_master.simulator.faults.kinds import Fault, Occurrence
+from zoe_master.simulator.faults.late import LateKeeper, Lateness
 from zoe_master.simulator.faults.parts import BreakingBackend, BreakingStore
 from zoe_master.simulator.invariants import Invariants
 from zoe_master.steps import Step
-from zoe_master.storage import InlineKeeper
 from zoe_master.waker import Waker
 
 _TIMER_S = 5.0
@@ -69,7 +69,9 @@ class FaultRun:
         self._backend = BreakingBackend(nodes, self._clock, self._waker, behave=behave)
         self._nodes = {node.name: node for node in nodes}
         self._controller = controller
-        self._invariants = Invariants(self.store.another())
+        self._lateness = Lateness(self._clock, self._after)
+        self._keeper: LateKeeper | None = None
+        self._invariants = Invariants(self.store.another(), controller)
         self._dies_at: Step | None = None
         self._master: Master | None = None
         self._reader = self.store.another()  # never breaks
@@ -84,6 +86,7 @@ class FaultRun:
             Fault.BACKEND_AWAY: lambda lasts_s, _: self._for(lasts_s, self._backend, "away", True),
             Fault.EVENTS_LATE: self._events_late,
             Fault.STORAGE_AWAY: self._storage_away,
+            Fault.STORAGE_SLOW: self._storage_slow,
         }
         self.occurred: Counter[Fault] = Counter()
         self.masters = 0
@@ -169,8 +172,11 @@ class FaultRun:
         epoch = self.store.try_lead("faults")
         assert epoch is not None
         self.masters += 1
-        keeper = InlineKeeper(self._controller) if self._controller is not None else None
-        return Master(self.store, self._backend, epoch, clock=self._clock, reach=self._reach, storage=keeper)
+        if self._keeper is not None:
+            self._keeper.close()  # it died with its master
+        if self._controller is not None:
+            self._keeper = LateKeeper(self._controller, self._lateness, self._waker)
+        return Master(self.store, self._backend, epoch, clock=self._clock, reach=self._reach, storage=self._keeper)
 
     def _reach(self, step: Step) -> None:
         if step is self._dies_at:
@@ -235,10 +241,6 @@ class FaultRun:
     def _storage_away(self, lasts_s: float, _draw: float) -> bool:
         return self._controller is not None and self._for(lasts_s, self._controller, "down", True)
 
-
-def outcomes(executions: Iterable[Execution]) -> dict[str, int]:
-    """How many ended how, and how many tries there were beyond the first."""
-    listed = list(executions)
-    states = Counter(execution.state for execution in listed)
-    ends = (ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED)
-    return {state.value: states[state] for state in ends} | {"tried_again": sum(e.attempt - 1 for e in listed)}
+    def _storage_slow(self, lasts_s: float, draw: float) -> bool:
+        takes_s = 2 * draw * Lateness.timeout_s  # every second time longer than anybody waits
+        return self._controller is not None and self._for(lasts_s, self._lateness, "takes_s", takes_s)

@@ -47,6 +47,10 @@ def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any],
         "reproduced": test.reproduced,
         "first_difference": test.first_difference,
         "figures": {name: side.figures for name, side in sides.items()},
+        "series": {
+            name: [{"at_s": at_s, "waiting": waiting, "cores": cores} for at_s, waiting, cores in thinned(side)]
+            for name, side in sides.items()
+        },
     }
     return result, sides
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
@@ -176,11 +178,17 @@ def _ticks(store: Store, from_s: float, to_s: float) -> Sequence[TickRecord]:
         raise ReplayRefused("the end must be later than the begin")
     cut_s = store.cut_s()
     if from_s < cut_s:
-        raise ReplayRefused(f"what ended before {cut_s:.0f} s (since the epoch) has been removed; begin later")
+        raise ReplayRefused(f"what ended before {_date(cut_s)} has been removed; begin then or later")
     ticks = store.ticks(from_s, to_s)
     if not ticks:
-        raise ReplayRefused("no master wrote down what it saw at that time; begin later")
+        first_s = store.ticks_from_s()
+        hint = "none has been kept yet" if first_s is None else f"begin at {_date(first_s)} or later"
+        raise ReplayRefused(f"of that time there is no record of what a master saw; {hint}")
     return ticks
+
+
+def _date(at_s: float) -> str:
+    return f"{datetime.fromtimestamp(math.ceil(at_s), UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _ended_before(store: Store, from_s: float) -> Iterator[Execution]:

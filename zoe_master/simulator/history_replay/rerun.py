@@ -23,7 +23,8 @@ from zoe_master.backends.simulated import ManualClock
 from zoe_master.master import Master
 from zoe_master.simulator.history_replay.backend import RecordedBackend
 from zoe_master.simulator.history_replay.recording import Moment, Recording, to_event
-from zoe_master.storage import Seen, Wanted
+from zoe_master.simulator.history_replay.uses import RecordedUses
+from zoe_master.slos import Seen, Wanted
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
 # Between two recorded ticks: what follows at once from a tick is settled by the next one.
@@ -64,6 +65,8 @@ class Rerun:
                     self._backend.adopt(service.id, service.node)
         self._backend.cut_short = {number for number, moment in enumerate(recording.moments) if moment.cut_short}
         self._keeper = _RecordedKeeper()
+        wrote = (entry for moment in recording.moments for entry in moment.wrote)
+        self._uses = RecordedUses((*recording.before, *wrote))
         self._epoch = -1
         self._master: Master | None = None
 
@@ -116,7 +119,14 @@ class Rerun:
         epoch = self._store.try_lead("replay")
         assert epoch is not None
         keeper = self._keeper if moment.inputs.supply is not None else None
-        self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=keeper)
+        self._master = Master(
+            self._store,
+            self._backend,
+            epoch,
+            clock=self._clock,
+            storage=keeper,
+            last_uses=lambda executions: self._uses.at(executions, self._clock()),
+        )
         self._backend.executions = self._master.picture.executions
         self._epoch = moment.epoch
 
@@ -175,8 +185,9 @@ class _RecordedKeeper:
 
     def want(self, wanted: Wanted) -> None:
         """In force."""
+        held = frozenset(promise.execution_id for promise in wanted.promises)
         verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
-        self._seen = replace(self._seen, slos=wanted.slos, verdicts=verdicts)
+        self._seen = replace(self._seen, held=held, verdicts=verdicts)
 
     def seen(self) -> Seen:
         """The last look."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import Store
 from zoe_master.master import Tick
 from zoe_master.simulator.invariants.capacity import capacity_problems
+from zoe_master.simulator.invariants.grants import grant_problems
 from zoe_master.simulator.invariants.journal import Journal
 from zoe_master.simulator.invariants.promises import Promises
 from zoe_master.simulator.invariants.queue import queue_problems
+from zoe_master.simulator.invariants.reservations import reservation_problems
 
 
 class Violation(Exception):  # noqa: N818 - it is what was found
@@ -19,10 +22,11 @@ class Violation(Exception):  # noqa: N818 - it is what was found
 
 
 class Invariants:
-    """Looks at every tick of one run, and at the journal it writes to."""
+    """Looks at every tick of one run, at the journal it writes to, and at a storage controller."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, controller: SimulatedController | None = None) -> None:
         self._journal = Journal(store)
+        self._controller = controller
         self._promises = Promises()
         self.ticks = 0
 
@@ -34,7 +38,10 @@ class Invariants:
             *capacity_problems(tick.snapshot.nodes, known),
             *queue_problems(tick.snapshot, policy, tick.plan),
             *self._promises.problems(tick.snapshot, policy, tick.plan),
+            *reservation_problems(tick.snapshot, policy, tick.plan),
             *self._journal.problems(known),
         ]
+        if self._controller is not None:
+            problems += grant_problems(known, self._controller)
         if problems:
             raise Violation(f"{tick.plan_id} at {tick.snapshot.now_s:.3f} s: " + "; ".join(problems))

@@ -16,8 +16,8 @@ _EQUAL_S = 1e-6
 class Promises:
     """Remembers what the first in the queue could expect after the last tick.
 
-    It counts only while nothing else explains a delay: the same one is first and none that came before it by now has
-    started, the same nodes are there under the same policy, nothing was learned, nothing runs beyond its estimate.
+    It counts only while nothing else explains a delay: the same one is first and none that came before it by now
+    got a place, the same nodes are there under the same policy, nothing was learned, nothing runs beyond its estimate.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Promises:
             self._circumstances = None
             return []
         ready = tuple(node.name for node in snapshot.nodes if node.ready and node.hold is None)
-        circumstances = (head.id, head.attempt, ready, policy.version, plan.reserved.keys(), snapshot.past_runs)
+        circumstances = (head.id, head.attempt, ready, policy.version, snapshot.past_runs)
         expected_s = expected_start_s(snapshot, policy, plan, head)
         as_before = circumstances == self._circumstances and not started_in_turn(snapshot, policy, plan, head)
         broken = as_before and expected_s > self._expected_s + _EQUAL_S

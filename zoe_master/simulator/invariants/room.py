@@ -8,11 +8,11 @@ from itertools import groupby
 
 from zoe_lib.domain.cluster import Node, gateway_reservation, lacks_labels
 from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
-from zoe_lib.domain.gateway import core_groups
+from zoe_lib.domain.execution import Execution, ExecutionState, Service, ServiceState
+from zoe_lib.domain.gateway import core_groups, wanted
 from zoe_lib.domain.gateway import held as held_by
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
@@ -56,14 +56,31 @@ def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_abs
     room = Room(snapshot.nodes)
     for execution in snapshot.active:
         for service, amount in held_by(execution, room.gateway):
-            leaving = service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
-            if not ((elastic_absent and not service.core) or (leaving_absent and leaving)):
+            if not ((elastic_absent and not service.core) or (leaving_absent and leaving(execution, service))):
                 room.take(service.node, amount)
     for execution, placement in planned(snapshot, plan):
         service = execution.service(placement.service_id)
         if service.core or not elastic_absent:
-            room.take(placement.node, execution.component_of(service).reservation)
+            room.take(placement.node, wanted(execution, service, room.gateway))
     return room
+
+
+def cores_of(snapshot: Snapshot, plan: Plan, tenant: str) -> Resources:
+    """What a tenant's services hold, without elastic ones on nodes that are there, and its cores of the plan."""
+    there = {node.name for node in snapshot.nodes}
+    held = [
+        execution.component_of(service).reservation
+        for execution in snapshot.active
+        for service in execution.services
+        if execution.tenant == tenant and service.node is not None and service.alive
+        if service.core or service.node not in there
+    ]
+    given = [
+        execution.component_of(execution.service(placement.service_id)).reservation
+        for execution, placement in planned(snapshot, plan)
+        if execution.tenant == tenant and execution.service(placement.service_id).core
+    ]
+    return total([*held, *given])
 
 
 def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placement]]:
@@ -74,8 +91,11 @@ def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placeme
 
 
 def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Execution) -> float:
-    """When its core surely fits by the estimates if nothing else starts; infinite when that cannot be told."""
-    room = room_of(snapshot, plan, elastic_absent=policy.preemption == "elastic")
+    """When its core surely fits by the estimates if nothing else starts; infinite when that cannot be told.
+
+    What leaves, and elastic services that give way, could be gone at once.
+    """
+    room = room_of(snapshot, plan, elastic_absent=policy.preemption == "elastic", leaving_absent=True)
     for at_s, releases in groupby(sorted(_releases(snapshot, policy, plan), key=_time), key=_time):
         for _, node, amount in releases:
             room.give(node, amount)
@@ -85,26 +105,31 @@ def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Ex
 
 
 def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Release]:
-    """Expected ends of all that `room_of` counts as held."""
+    """Expected ends of all that `room_of` counts as held; what is kept for a core, as if it started now."""
     estimates, now_s = Estimates(snapshot.past_runs), snapshot.now_s
     gives_way = policy.preemption == "elastic"
+    gateway = gateway_reservation(snapshot.nodes)
     for execution in snapshot.active:
-        for service, amount in held_by(execution, gateway_reservation(snapshot.nodes)):
-            if service.node is not None and (service.core or not gives_way):
+        for service, amount in held_by(execution, gateway):
+            if service.node is not None and not leaving(execution, service) and (service.core or not gives_way):
                 yield estimates.end_s(execution, now_s), service.node, amount
     for execution, placement in planned(snapshot, plan):
         service = execution.service(placement.service_id)
-        if execution.id in plan.starts and (service.core or not gives_way):
-            amount = execution.component_of(service).reservation
-            yield now_s + estimates.run_s(execution), placement.node, amount
+        if service.core or not gives_way:
+            yield now_s + estimates.run_s(execution), placement.node, wanted(execution, service, gateway)
+
+
+def leaving(execution: Execution, service: Service) -> bool:
+    """Whether it was asked to stop."""
+    return service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
 
 
 def _time(release: Release) -> float:
     return release[0]
 
 
-def _how_often(wanted: Resources, free: Resources) -> int:
+def _how_often(each: Resources, free: Resources) -> int:
     """How many times an amount fits into another."""
-    pairs = [(wanted.cores_milli, free.cores_milli), (wanted.memory_bytes, free.memory_bytes)]
-    pairs += [(pieces, free.devices.get(kind, 0)) for kind, pieces in wanted.devices.items()]
+    pairs = [(each.cores_milli, free.cores_milli), (each.memory_bytes, free.memory_bytes)]
+    pairs += [(pieces, free.devices.get(kind, 0)) for kind, pieces in each.devices.items()]
     return min((max(there, 0) // asked if asked else 10**9 if there >= 0 else 0) for asked, there in pairs)

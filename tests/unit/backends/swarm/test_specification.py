@@ -55,6 +55,15 @@ def test_templates_become_names_inside_the_network() -> None:
     )
 
 
+def test_the_secret_of_the_proxy_is_a_file_for_the_user_alone() -> None:
+    rendered = render(replace(start(worker("--token-file={secret_file}")), secret="s3cret"), SETTINGS)
+    assert rendered.arguments == ("--token-file=/run/secrets/zoe-sign-in",)
+    spec = service_spec([rendered], Surroundings("node", sign_in=("id", "name")), SETTINGS)
+    (secret,) = spec["task_template"]["ContainerSpec"]["Secrets"]
+    assert (secret["SecretID"], secret["File"]["Name"], secret["File"]["Mode"]) == ("id", "zoe-sign-in", 0o400)
+    assert "s3cret" not in str(spec)
+
+
 def test_a_port_that_is_not_there_is_told() -> None:
     with pytest.raises(CannotStart, match="no such port"):
         render(start(worker("{port:master.nothing}")), SETTINGS)

@@ -52,6 +52,10 @@ def test_a_whole_pass_keeps_to_it_also_when_it_packs_tightly_and_for_elastic_ser
     plan = schedule(Snapshot(10.0, nodes, (mixed,), (grown,)), Policy(filters=("readiness", "resources")))
     assert plan.reasons["x"].code is ReasonCode.NO_RESOURCES
     assert plan.reasons["x"].counts["holds"] == 1
+    assert "what runs now has ended" in plan.reasons["x"].hint
+    alone = schedule(Snapshot(10.0, nodes[1:], (mixed,)), Policy()).reasons["x"]
+    assert "1 node (refused: 1 by holds)" in alone.sentence
+    assert "no end of what runs helps" in alone.hint
     assert {p.node for p in plan.elastic["y"]} == {"free"}
     opened = (nodes[0], replace(nodes[1], hold=None))
     plan = schedule(Snapshot(10.0, opened, (mixed,), (grown,)), Policy())

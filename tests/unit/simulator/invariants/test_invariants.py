@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.model import BandwidthSlo
+from storage_bridge.simulated import SimulatedController
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.policy import ORDERS, Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.reasons import Reasons
@@ -20,6 +24,7 @@ from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator import trace as replaying
 from zoe_master.simulator.invariants import Violation
 from zoe_master.simulator.invariants.capacity import capacity_problems
+from zoe_master.simulator.invariants.grants import grant_problems
 from zoe_master.simulator.invariants.journal import Journal
 from zoe_master.simulator.invariants.promises import Promises
 from zoe_master.simulator.invariants.queue import queue_problems
@@ -28,6 +33,7 @@ from zoe_master.simulator.lublin import generate
 NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "no room")
 BEHIND = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind")
 EASY = replace(FIFO, backfill="easy")
+CONSERVATIVE = replace(FIFO, backfill="conservative")
 
 
 def job(execution_id: str, cores: float, run_s: float = 100.0, at_s: float = 0.0, elastic: int = 0) -> Execution:
@@ -122,11 +128,11 @@ def test_one_left_behind_that_easy_lets_pass() -> None:
     assert set(right.starts) == {"short"}
     assert found(snapshot, EASY, right) == ""
     wrong = Plan(reasons=Reasons({"head": NO_ROOM, "short": BEHIND, "long": BEHIND}))
-    assert found(snapshot, EASY, wrong) == "short was left behind, though it fits now and ends before head can start"
+    assert found(snapshot, EASY, wrong) == "short was left behind, though it fits and ends before head can start"
     assert found(snapshot, FIFO, wrong) == ""  # without backfill nobody passes
 
 
-@pytest.mark.parametrize("order", ["fifo", "sjf", "srpt", "size", "hrrn", "las", "edf"])
+@pytest.mark.parametrize("order", sorted(ORDERS))
 def test_one_that_overtakes_against_the_order(order: str) -> None:
     """`early` and `late` ask for the same, so every order serves the earlier one first."""
     early, late = job("early", 3, at_s=0.0), job("late", 3, at_s=2.0)
@@ -137,6 +143,42 @@ def test_one_that_overtakes_against_the_order(order: str) -> None:
     assert "early comes before late" in found(snapshot, policy, wrong)
     full = busy(4, queued=(early, late))
     assert "early comes before late" in found(full, policy, Plan(reasons=Reasons({"late": NO_ROOM, "early": BEHIND})))
+
+
+def test_one_whose_tenant_used_more_than_its_due() -> None:
+    """`b` came later and used less."""
+    a, b = replace(job("a", 3, at_s=0.0), tenant="a"), replace(job("b", 3, at_s=1.0), tenant="b")
+    snapshot = replace(busy(4, free=3, queued=(a, b)), used={"a": 90.0, "b": 10.0})
+    policy = replace(FIFO, order="fair-share")
+    assert found(snapshot, policy, schedule(snapshot, policy)) == ""
+    assert "b comes before a" in found(snapshot, policy, Plan(starts=start(a), reasons=Reasons({"b": NO_ROOM})))
+    theirs = replace(policy, tenant_shares={"a": 100.0})
+    assert "a comes before b" in found(snapshot, theirs, Plan(starts=start(b), reasons=Reasons({"a": NO_ROOM})))
+
+
+def test_one_whose_turn_is_not_by_dominant_shares() -> None:
+    """`a` came first and again; `b` holds nothing when the second of `a` has its turn."""
+    first, second = (replace(job(f"a{i}", 1, at_s=float(i)), tenant="a") for i in (0, 1))
+    other = replace(job("b", 1, at_s=2.0), tenant="b")
+    snapshot, policy = busy(4, free=2, queued=(first, second, other)), replace(FIFO, tenants="drf")
+    right = schedule(snapshot, policy)
+    assert set(right.starts) == {"a0", "b"}
+    assert found(snapshot, policy, right) == ""
+    wrong = Plan(starts=start(first) | start(second), reasons=Reasons({"b": NO_ROOM}))
+    assert "b comes before a1" in found(snapshot, policy, wrong)
+
+
+def test_one_that_would_end_later_in_processor_sharing() -> None:
+    """The longer one came so much earlier that it would have ended first, had both run; by `sjf` it would come last."""
+    long, short = job("long", 3, run_s=50.0, at_s=0.0), job("short", 3, run_s=40.0, at_s=30.0)
+    snapshot = replace(busy(8, free=3, queued=(long, short)), now_s=40.0)
+    policy = replace(FIFO, order="psbs")
+    assert found(snapshot, policy, schedule(snapshot, policy)) == ""
+    wrong = Plan(starts=start(short), reasons=Reasons({"long": NO_ROOM}))
+    assert "long comes before short" in found(snapshot, policy, wrong)
+    by_size = replace(FIFO, order="sjf", ageing_s=0.0)
+    plan = Plan(starts=start(long), reasons=Reasons({"short": NO_ROOM}))
+    assert "short comes before long" in found(snapshot, by_size, plan)
 
 
 def test_one_that_overtakes_an_earlier_deadline() -> None:
@@ -204,20 +246,40 @@ def never_backfills(snapshot: Snapshot, policy: Policy) -> Plan:
     return schedule(snapshot, replace(policy, backfill="none"))
 
 
+def protects_the_first_alone(snapshot: Snapshot, policy: Policy) -> Plan:
+    return schedule(snapshot, EASY)
+
+
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("policy", "wrong", "said"),
     [
-        (starts_the_last_first, "comes before|could expect"),
-        (starts_nothing_while_something_runs, "its core fits"),
-        (forgets_what_runs, "over-committed"),
-        (never_backfills, "left behind"),
+        (EASY, starts_the_last_first, "comes before|could expect"),
+        (EASY, starts_nothing_while_something_runs, "its core fits"),
+        (EASY, forgets_what_runs, "over-committed"),
+        (EASY, never_backfills, "left behind"),
+        (CONSERVATIVE, protects_the_first_alone, "has a place, and delays"),
+        (CONSERVATIVE, never_backfills, "left behind, though it would delay nobody"),
     ],
 )
 def test_a_wrong_scheduler_is_caught_in_a_replay(
-    wrong: Callable[[Snapshot, Policy], Plan], said: str, monkeypatch: pytest.MonkeyPatch
+    policy: Policy, wrong: Callable[[Snapshot, Policy], Plan], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = generate(200, 32, seed=3, overestimate=2.0)
-    replaying.Replay(trace, EASY, check=True).run()
+    replaying.Replay(trace, policy, check=True).run()
     monkeypatch.setattr("zoe_master.master.schedule", wrong)
     with pytest.raises(Violation, match=said):
-        replaying.Replay(trace, EASY, check=True).run()
+        replaying.Replay(trace, policy, check=True).run()
+
+
+def test_promises_of_bandwidth_that_are_not_kept() -> None:
+    controller = SimulatedController(Capacity(100, {"disk": 100}))
+    wish = StorageDemand(bandwidth=Bandwidth(60, None, Guarantee.REQUIRED))
+    placed = started(queued("one", component(), storage=wish), "n")
+    running = replace(placed, services=tuple(replace(s, state=ServiceState.READY) for s in placed.services))
+    assert list(grant_problems([placed], controller)) == []
+    assert "one runs before" in "".join(grant_problems([running], controller))
+    granted = replace(running, marks={**running.marks, Mark.STORAGE_GRANTED: 2.0})
+    assert "the controller holds Rates(read=0" in "".join(grant_problems([granted], controller))
+    controller.set_slo("default", BandwidthSlo(120))
+    assert list(grant_problems([granted], controller)) == []
+    assert "of 100 bytes" in "".join(grant_problems([granted, replace(granted, id="two")], controller))

@@ -1,0 +1,153 @@
+"""Signing in with a password of an LDAP directory, which is Debian's slapd."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from tests.support.api import Api, problem
+from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
+from zoe_api import passwords
+from zoe_api.sign_in.ldap import Ldap
+from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.store.people import User
+
+# ldap3 leaves sockets to the garbage collector when a connection fails half way.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+RULES = [
+    {"provider": "corp", "tenant": "red", "role": "viewer"},
+    {"provider": "corp", "group": "staff", "tenant": "red", "role": "operator"},
+]
+
+
+@pytest.fixture(scope="module")
+def there() -> Iterator[Directory]:
+    with directory() as made:
+        yield made
+
+
+@pytest.fixture
+def settings(there: Directory) -> Callable[..., LdapSettings]:
+    return lambda **changes: LdapSettings(**there.settings(**changes))
+
+
+@pytest.fixture
+def api(postgres_url: str, settings: Callable[..., LdapSettings]) -> Iterator[Api]:
+    made = Api(postgres_url, ldap={"corp": settings()}, sign_in_roles=RULES)
+    yield made
+    made.close()
+    gc.collect()
+
+
+def sign_in(http: httpx.Client, user: str, password: str = PASSWORD, provider: str = "corp") -> httpx.Response:
+    return http.post("/api/v1/session", json={"user": user, "password": password, "provider": provider})
+
+
+def test_a_user_of_the_directory_signs_in_with_the_role_of_the_groups(api: Api) -> None:
+    http = api.http(None)
+    names = [(one["name"], one["kind"]) for one in http.get("/api/v1/session/providers").json()["providers"]]
+    assert names == [("local", "password"), ("corp", "password")]
+    told = sign_in(http, "Mia").json()
+    assert (told["user"], told["tenant"], told["role"]) == ("mia", "red", "operator")
+    assert http.get("/api/v1/me").json()["user"] == "mia"
+    kept = api.store.user("mia")
+    assert (kept.provider, len(kept.subject), kept.password_hash) == ("corp", 36, None)
+    assert sign_in(api.http(None), "ned").json()["role"] == "viewer"
+
+
+def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None:
+    for user, password in (("mia", "wrong"), ("nobody", PASSWORD), ("mia", PASSWORD + " ")):
+        assert problem(sign_in(api.http(None), user, password))["code"] == "bad_sign_in"
+    for _ in range(passwords.FAILURES_OF_PAIR_MAX):
+        sign_in(api.http(None), "mia", "wrong")
+    assert problem(sign_in(api.http(None), "mia"))["code"] == "too_many_sign_ins"
+
+
+def test_no_password_is_no_way_in(api: Api, settings: Callable[..., LdapSettings]) -> None:
+    assert problem(sign_in(api.http(None), "mia", ""))["code"] == "invalid_request"
+    assert Ldap("corp", settings()).identity("mia", "") is None
+    assert Ldap("corp", settings()).identity("", "") is None
+    found = Ldap("corp", settings()).identity("mia", PASSWORD)
+    assert found is not None
+    assert found.groups == {"staff"}
+
+
+HOSTILE = (
+    "*", "m*", "mia)(uid=*", "mia)(|(uid=*", "*)(objectClass=*", "mi\0a",
+    "\\6dia", "mia\0", "(", "\u00fc", "mia,ou=people",
+)  # fmt: skip
+
+
+def test_characters_of_filters_are_characters(api: Api) -> None:
+    for user in HOSTILE:
+        assert sign_in(api.http(None), user).status_code == (400 if "\0" in user else 401), user
+        assert Ldap("corp", api.settings.ldap["corp"]).identity(user, PASSWORD) is None
+    assert api.store.users() == [User("ada"), User("root")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"url": "ldaps://localhost:1"}, "corp:"),
+        ({"url": "ldaps://nowhere.invalid"}, "corp:"),
+        ({"bind_dn": f"cn=other,{BASE}"}, "invalidCredentials"),
+        ({"ca_file": "stranger"}, "certificate"),
+        ({"url": "plain", "start_tls": True, "ca_file": "stranger"}, "certificate"),
+        ({"url": "by address"}, "corp:"),
+        ({"base": "dc=elsewhere"}, "noSuchObject"),
+    ],
+)
+def test_a_directory_that_cannot_be_trusted_or_asked_is_told(
+    api: Api, there: Directory, settings: Callable[..., LdapSettings], changes: dict[str, Any], words: str
+) -> None:
+    named = {
+        "stranger": there.stranger,
+        "plain": there.plain,
+        "by address": there.secure.replace("localhost", "127.0.0.1"),
+    }
+    changed = {key: named.get(value, value) if isinstance(value, str) else value for key, value in changes.items()}
+    api.settings.ldap["corp"] = settings(**changed)
+    told = problem(sign_in(api.http(None), "mia"))
+    assert told["code"] == "provider_unavailable"
+    assert words in told["detail"]
+    assert PASSWORD not in str(told)
+    assert SEARCHERS_PASSWORD not in str(told)
+
+
+def test_plain_becomes_tls_before_anything_is_said(api: Api, there: Directory, settings: Any) -> None:
+    api.settings.ldap["corp"] = settings(url=there.plain, start_tls=True)
+    assert sign_in(api.http(None), "mia").status_code == 200
+
+
+def test_one_that_does_not_answer_is_not_waited_for(api: Api, there: Directory, settings: Any) -> None:
+    api.settings.ldap["corp"] = settings(timeout_s=0.5)
+    os.kill(there.process.pid, signal.SIGSTOP)
+    try:
+        assert problem(sign_in(api.http(None), "mia"))["code"] == "provider_unavailable"
+    finally:
+        os.kill(there.process.pid, signal.SIGCONT)
+    assert sign_in(api.http(None), "mia").status_code == 200
+
+
+def test_passwords_in_the_clear_are_refused_by_the_settings(settings: Any) -> None:
+    for changes in (
+        {"url": "ldap://ldap.example.org"},
+        {"url": "http://localhost"},
+        {"filter": "(uid=mia)"},
+        {"group_filter": "(cn=x)"},
+    ):
+        with pytest.raises(ValidationError):
+            settings(**changes)
+    assert settings(url="ldap://localhost:1").url
+
+
+def test_a_provider_that_is_not_there_is_not_found(api: Api) -> None:
+    assert problem(sign_in(api.http(None), "mia", provider="other"))["code"] == "not_found"
+    assert problem(sign_in(api.http(None), "mia", provider="local"))["code"] == "bad_sign_in"

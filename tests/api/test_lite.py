@@ -1,0 +1,136 @@
+"""Pages without scripts: signing in, the list, cancelling; hostile names stay texts."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+from tests.support.api import Api
+from tests.support.browser import PASSWORD, Browser
+from tests.support.documents import job
+from tests.support.people import make_token
+from tests.support.postgres import connect
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.store.base import StoreUnavailable
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&{{ 7*7 }}"
+ALLOWED = {"html", "head", "meta", "title", "body", "h1", "p", "a", "form", "input", "button", "label", "select",
+           "option", "table", "thead", "tbody", "tr", "th", "td", "strong"}  # fmt: skip
+
+
+class Markup(HTMLParser):
+    """Every element and attribute of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def signed_in(api: Api, user: str = "ben", role: str = "user", tenant: str = "red") -> httpx.Client:
+    http = Browser(api, user, role, tenant).http
+    answer = http.post("/lite/sign-in", data={"user": user, "password": PASSWORD})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/lite/"), answer.text
+    return http
+
+
+def csrf(page: str) -> str:
+    found = re.search(r'name="csrf" value="(\w+)"', page)
+    assert found
+    return found[1]
+
+
+def checked(answer: httpx.Response) -> str:
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    markup = Markup(answer.text)
+    assert markup.tags <= ALLOWED
+    assert not {name for name in markup.attributes if name.startswith("on") or name in ("style", "src")}
+    return answer.text
+
+
+def test_sign_in_list_and_cancel_without_a_script(api: Api) -> None:
+    stranger = api.http(None)
+    assert "Sign in" in checked(stranger.get("/lite/"))
+    wrong = stranger.post("/lite/sign-in", data={"user": "ben", "password": "wrong password"})
+    assert wrong.status_code == 401
+    assert "wrong" in checked(wrong)
+    execution = api.client().submit(job())
+    http = signed_in(api)
+    page = checked(http.get("/lite/"))
+    assert execution.id in page
+    cancel = f"/lite/executions/{execution.id}/cancel"
+    for refused in (http.post(cancel), http.post(cancel, data={"csrf": "guess"})):
+        assert refused.status_code == 403
+        checked(refused)
+    foreign = http.post(cancel, data={"csrf": csrf(page)}, headers={"Origin": "http://elsewhere.example"})
+    assert foreign.status_code == 403
+    assert api.store.execution(execution.id).state is ExecutionState.SUBMITTED
+    assert http.post(cancel, data={"csrf": csrf(page)}).status_code == 303
+    assert api.store.execution(execution.id).state is ExecutionState.CANCELLED
+    assert execution.id not in checked(http.get("/lite/"))
+    assert execution.id in checked(http.get("/lite/?ended=1"))
+    written = api.store.audit(None, 10, "ben")[0]
+    assert (written.action, written.status) == ("lite_cancel", 303)
+    assert http.post("/lite/sign-out", data={"csrf": csrf(page)}).status_code == 303
+    assert "Sign in" in http.get("/lite/").text
+
+
+def test_names_do_not_become_markup(api: Api, postgres_url: str) -> None:
+    execution = api.client().submit(job())
+    with closing(connect(postgres_url)) as connection, connection, connection.cursor() as cursor:
+        told = {"name": HOSTILE, "id": execution.id}
+        cursor.execute("UPDATE executions SET name = %(name)s, message = %(name)s WHERE id = %(id)s", told)
+    page = checked(signed_in(api).get("/lite/"))
+    assert "&lt;script&gt;" in page
+    assert "49" not in page.split("&lt;script&gt;")[1][:200]
+    wrong = api.http(None).post("/lite/sign-in", data={"user": HOSTILE, "password": "x", "provider": HOSTILE})
+    checked(wrong)
+
+
+def test_roles_and_tenants_hold_here_too(api: Api) -> None:
+    execution = api.client().submit(job())
+    viewer, other = signed_in(api, "vic", "viewer"), signed_in(api, "eva", "user", "blue")
+    page = viewer.get("/lite/").text
+    assert (execution.id in page, "Cancel" in page) == (True, False)
+    assert viewer.post(f"/lite/executions/{execution.id}/cancel", data={"csrf": csrf(page)}).status_code == 403
+    page = other.get("/lite/?all=1&ended=1").text
+    assert execution.id not in page
+    assert other.post(f"/lite/executions/{execution.id}/cancel", data={"csrf": csrf(page)}).status_code == 404
+    operator = signed_in(api, "olga", "operator", "blue")
+    assert execution.id in operator.get("/lite/?all=1").text
+    assert "Sign in" in api.http(make_token(api.store)).get("/lite/").text
+
+
+def test_it_says_so_when_the_database_is_away(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    http = signed_in(api)
+
+    def away(*_: object) -> None:
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(api.store, "session", away)
+    answer = http.get("/lite/")
+    assert answer.status_code == 503
+    assert "database" in checked(answer)
+
+
+def test_a_long_list_comes_in_pages(api: Api) -> None:
+    client = api.client()
+    ids = {client.submit(job()).id for _ in range(51)}
+    http = signed_in(api)
+    first = http.get("/lite/").text
+    link = re.search(r'href="(/lite/\?[^"]*cursor[^"]*)"', first)
+    assert link
+    second = http.get(link[1].replace("&amp;", "&")).text
+    assert {one for one in ids if one in first or one in second} == ids
+    assert http.get("/lite/?cursor=never+ours").headers["location"] == "/lite/"

@@ -1,0 +1,144 @@
+"""Requests by S3's protocol, on a real proxy with `s3api`: held to the same limits, and shown the same views."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.storage.test_bandwidth import account_of
+from tests.storage.test_views import WANTED, meters
+from tests.support.object_store import Person, definition, logged_in
+from tests.support.pusher import Pusher, pushed_store
+from tests.support.s3 import S3Client, s3_client
+from tests.support.waiting import until
+from zoe_embedded.swift.store import ObjectStore
+
+MB = 10**6
+SIZE = 8 * MB
+
+
+@pytest.fixture(scope="module")
+def connected() -> Iterator[tuple[ObjectStore, Pusher]]:
+    with pushed_store(nodes=1, replicas=1, s3=True) as both:
+        yield both
+
+
+@pytest.fixture
+def pusher(connected: tuple[ObjectStore, Pusher]) -> Pusher:
+    return connected[1]
+
+
+@pytest.fixture
+def ann(connected: tuple[ObjectStore, Pusher]) -> Iterator[Person]:
+    connected[1].push()
+    with logged_in(connected[0], "acme:ann") as person:
+        yield person
+
+
+@pytest.fixture
+def by_s3(connected: tuple[ObjectStore, Pusher]) -> Iterator[S3Client]:
+    with s3_client(connected[0], "acme:ann") as client:
+        yield client
+
+
+def limit(pusher: Pusher, person: Person, **rates: float) -> None:
+    """In force once it is there: a short wait, since the proxy says nothing of it."""
+    pusher.push(**{account_of(person): rates})
+    time.sleep(0.5)
+
+
+def test_reads_and_writes_are_held_to_the_limits_of_the_account(pusher: Pusher, ann: Person, by_s3: S3Client) -> None:
+    content = os.urandom(SIZE)
+    assert by_s3.call("PUT", "bucket").status_code == 200
+    assert by_s3.call("PUT", "bucket/object", content=content).status_code == 200
+    limit(pusher, ann, get=2 * MB)
+    began_s = time.monotonic()
+    assert by_s3.call("GET", "bucket/object").content == content
+    assert time.monotonic() - began_s > 3.0, "eight megabytes at two a second, half a second of burst"
+    limit(pusher, ann, put=2 * MB)
+    began_s = time.monotonic()
+    assert by_s3.call("PUT", "bucket/written", content=content).status_code == 200
+    assert time.monotonic() - began_s > 3.0
+    assert ann.call("GET", "bucket/written").content == content
+
+
+def test_what_is_moved_counts_once_for_the_account(connected: tuple[ObjectStore, Pusher]) -> None:
+    """Reports come in sequence: with the last upload all that was moved before is told."""
+    store, pusher = connected
+    with s3_client(store, "beta:bob") as bob:
+        assert bob.call("PUT", "counted").status_code == 200
+        assert bob.call("PUT", "counted/object", content=os.urandom(SIZE)).status_code == 200
+        assert len(bob.call("GET", "counted/object").content) == SIZE
+        assert bob.call("PUT", "counted/last", content=b"x").status_code == 200
+
+    def told() -> bool:
+        pusher.listen()
+        return pusher.moved.get(("AUTH_beta", "put"), 0) > SIZE
+
+    until(told)
+    assert pusher.moved["AUTH_beta", "put"] == SIZE + 1
+    assert SIZE <= pusher.moved["AUTH_beta", "get"] < 1.01 * SIZE
+    assert {account for account, _ in pusher.moved} <= {"AUTH_acme", "AUTH_beta"}
+
+
+def test_parts_of_a_large_upload_are_held_as_well(pusher: Pusher, ann: Person, by_s3: S3Client) -> None:
+    by_s3.call("PUT", "bucket")
+    begun = by_s3.call("POST", "bucket/large", "uploads=")
+    found = re.search("<UploadId>(.*)</UploadId>", begun.text)
+    assert found is not None, begun.text
+    content, tags = os.urandom(SIZE), []
+    limit(pusher, ann, put=2 * MB)
+    began_s = time.monotonic()
+    for number, part in enumerate((content[: SIZE - MB], content[SIZE - MB :]), start=1):
+        sent = by_s3.call("PUT", "bucket/large", f"partNumber={number}&uploadId={found[1]}", part)
+        assert sent.status_code == 200, sent.text
+        tags.append(f"<Part><PartNumber>{number}</PartNumber><ETag>{sent.headers['ETag']}</ETag></Part>")
+    assert time.monotonic() - began_s > 3.0
+    whole = f"<CompleteMultipartUpload>{''.join(tags)}</CompleteMultipartUpload>".encode()
+    assert by_s3.call("POST", "bucket/large", f"uploadId={found[1]}", whole).status_code == 200
+    assert by_s3.call("GET", "bucket/large").content == content
+
+
+def test_a_view_is_filtered_or_refused_and_never_plain(
+    connected: tuple[ObjectStore, Pusher], ann: Person, by_s3: S3Client
+) -> None:
+    content, wanted = meters(8, 8000)
+    ann.put("meters")
+    ann.put("meters/2015/a.csv", content)
+    with logged_in(connected[0], "controller:controller", ann.account_url) as admin:
+        admin.put("zoe-view-s3", **definition("meters", prefix="2015/", split_bytes=2**16, **WANTED))
+    listed = by_s3.call("GET", "zoe-view-s3")
+    names = re.findall("<Key>(.*?)</Key>", listed.text)
+    assert names == [entry["name"] for entry in ann.listing("zoe-view-s3")]
+    parts = [by_s3.call("GET", f"zoe-view-s3/{name}") for name in names]
+    assert {part.status_code for part in parts} == {200}
+    assert b"".join(gzip.decompress(part.content) for part in parts) == wanted
+    rest = by_s3.call("GET", f"zoe-view-s3/{names[0]}", headers={"Range": "bytes=10-"})
+    assert (rest.status_code, rest.content) == (206, parts[0].content[10:])
+    assert by_s3.call("HEAD", f"zoe-view-s3/{names[0]}").status_code == 200
+    for method, path, headers in (
+        ("GET", "zoe-view-s3/data/2015/a.csv", {}),
+        ("GET", "zoe-view-s3/2015/a.csv", {}),
+        ("PUT", f"zoe-view-s3/{names[0]}", {}),
+        ("DELETE", f"zoe-view-s3/{names[0]}", {}),
+        ("PUT", "meters/copy", {"x-amz-copy-source": "/zoe-view-s3/2015/a.csv"}),
+    ):
+        refused = by_s3.call(method, path, headers=headers)
+        assert refused.status_code in (400, 404), (method, path, refused.status_code, refused.text)
+        assert refused.status_code == 404 or "a view can only be read" in refused.text
+    selection = {"X-Backend-Zoe-Selection": "{}", "X-Zoe-View": '{"container": "meters"}'}
+    assert by_s3.call("GET", "meters/2015/a.csv", headers=selection).content == content
+    with s3_client(connected[0], "beta:bob") as bob:
+        assert bob.call("GET", f"zoe-view-s3/{names[0]}").status_code == 404, "it is looked for in his own account"
+    ann.put("meters/2015/a.csv", meters(9, 10)[0])
+    changed = by_s3.call("GET", f"zoe-view-s3/{names[0]}")
+    assert (changed.status_code, "the object has changed since it was listed" in changed.text) == (400, True)
+    ann.put("meters/2015/a.csv", b'id,city,kwh,note\n1,"Nice,99,x\n')
+    [broken] = re.findall("<Key>(.*?)</Key>", by_s3.call("GET", "zoe-view-s3").text)
+    refused = by_s3.call("GET", f"zoe-view-s3/{broken}")
+    assert (refused.status_code, "a quoted field does not end well" in refused.text) == (400, True)

@@ -1,0 +1,87 @@
+"""A store, the storage controller that shares it, and an installation of Zoe with both: all real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from storage_bridge.connection import connect
+from storage_bridge.line import ControllerSettings
+from storage_bridge.model import BandwidthSlo
+from storage_bridge.own import OwnController
+from tests.support.api import Api
+from tests.support.installation import Installation
+from tests.support.object_store import ADMIN, object_store
+from tests.support.people import make_token
+from zoe_embedded.home import Account
+from zoe_embedded.swift.configuration import REGION, ControllerLine
+from zoe_embedded.swift.controller import ControllerSite
+from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.sdk import Client
+
+MB = 10**6
+CAPACITY = 12 * MB
+TOKEN = "a-token"
+
+
+@dataclass
+class Whole:
+    """Store and controller, connected."""
+
+    store: ObjectStore
+    url: str
+    controller: OwnController
+
+    @property
+    def services(self) -> dict[str, dict[str, str]]:
+        """As in the settings of master and API."""
+        return {"zoe": {"url": self.store.auth_url, "region": REGION}}
+
+
+@contextmanager
+def whole_storage(database_url: str, capacity: int = CAPACITY) -> Iterator[Whole]:
+    """`capacity` is what it can move and promise each way, in bytes per second."""
+    sites: list[ControllerSite] = []
+
+    def line(apart: Path, account: Account | None) -> ControllerLine:
+        sites.append(ControllerSite(apart, TOKEN, account))
+        return sites[0].line
+
+    plain = database_url.replace("postgresql+psycopg2:", "postgresql:")  # as the documentation names it
+    with ExitStack() as undo:
+        store = undo.enter_context(object_store(nodes=1, replicas=1, proxy_workers=2, controller=line))
+        [site] = sites
+        undo.callback(site.close)
+        url = undo.enter_context(site.serve(store, ADMIN, plain, BandwidthSlo(capacity, capacity)))
+        controller = connect(ControllerSettings(url, TOKEN, "zoe", timeout_s=30))
+        assert isinstance(controller, OwnController)
+        yield Whole(store, url, controller)
+        assert "Traceback" not in site.log.read_text()
+
+
+@contextmanager
+def installation_with(whole: Whole, database_url: str, directory: Path, **settings: Any) -> Iterator[Installation]:
+    """Its master asks the controller."""
+    token_file = directory / "zoe-token"
+    token_file.write_text(TOKEN)
+    asked = {"storage_url": whole.url, "storage_token_file": str(token_file), "storage_interval_s": 0.5}
+    made = Installation(database_url, insecure=True, **{**asked, **settings})
+    yield made
+    made.close()
+
+
+@contextmanager
+def client_of(installation: Installation, database_url: str, whole: Whole) -> Iterator[Client]:
+    """Ann, of the tenant acme."""
+    api = Api(
+        database_url,
+        keys_dir=installation.keys_dir,
+        master_endpoint=installation.endpoint,
+        storage_url=whole.url,
+        storage_services=whole.services,
+    )
+    yield api.client(make_token(installation.store, "ann", "acme"), patience_s=60.0)
+    api.close()

@@ -1,0 +1,62 @@
+"""Ending an execution for a user."""
+
+from __future__ import annotations
+
+import time
+
+import structlog
+
+from zoe_api.codes import Code
+from zoe_api.dependencies import check_if_match, visible_execution
+from zoe_api.problems import ApiProblem
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.consequences import will_retry
+from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.messaging.client import MasterClient
+from zoe_lib.store.base import ConcurrentUpdate, Store
+from zoe_lib.store.people import Principal
+
+log = structlog.get_logger(__name__)
+
+_CANCEL_ATTEMPTS_MAX = 5
+
+
+def cancel(
+    store: Store,
+    master: MasterClient,
+    who: Principal,
+    execution_id: str,
+    request_id: str,
+    if_match: str | None = None,
+) -> Execution:
+    """The execution as it is then. Idempotent while it stops; 409 when it had ended otherwise before."""
+    for _ in range(_CANCEL_ATTEMPTS_MAX):
+        execution = visible_execution(store, who, execution_id)
+        check_if_match(if_match, execution.version)
+        try:
+            cancelled = _cancel(store, execution, who, request_id)
+        except ConcurrentUpdate:
+            continue
+        master.hint()
+        log.info("cancelled", execution=execution_id, user=who.user, state=cancelled.state.value)
+        return cancelled
+    raise ApiProblem(Code.CONFLICT, "it changes too fast to be cancelled; try again")
+
+
+def _cancel(store: Store, execution: Execution, who: Principal, request_id: str) -> Execution:
+    message = f"cancelled by {who.user}"
+    now_s = time.time()
+    event: ev.Event
+    if execution.state in WAITING_STATES:
+        event = ev.Refused(
+            at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
+        )
+    elif execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING) or will_retry(execution, store.policy()):
+        event = ev.Stopping(
+            at_s=now_s, cause_id=request_id, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED, message=message
+        )
+    elif execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
+        return execution
+    else:
+        raise ApiProblem(Code.ALREADY_ENDED, f"it is {execution.state}")
+    return store.append(execution.id, [event], execution.version, None)

@@ -1,0 +1,5 @@
+"""Pages without scripts that sign in, list and cancel executions, for when nothing else works."""
+
+from zoe_api.lite.pages import application
+
+__all__ = ["application"]

@@ -1,0 +1,161 @@
+"""The pages: HTML made here, with forms, and nothing that a browser would have to run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from zoe_api import access, sessions
+from zoe_api.cancelling import cancel
+from zoe_api.codes import PROBLEMS, Code
+from zoe_api.dependencies import Services
+from zoe_api.problems import ApiProblem
+from zoe_api.sign_in.by_password import LOCAL, user_of
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
+from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.roles import Scope
+from zoe_lib.messaging.client import MasterUnreachable
+from zoe_lib.store.base import ExecutionQuery, InvalidCursor, NotFound, StoreUnavailable
+from zoe_lib.store.people import Principal
+from zoe_lib.wire import SignIn
+
+HOME = "/lite/"
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_PER_PAGE = 50
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
+)
+_TEMPLATES.filters["clock"] = lambda at_s: time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at_s))
+Page = Callable[[Services, Request, Mapping[str, str]], Response]
+
+
+def application(its: Services) -> Starlette:
+    """All pages, to be mounted at `/lite`."""
+    return Starlette(
+        routes=[
+            Route("/", _endpoint(its, _executions)),
+            Route("/sign-in", _endpoint(its, _sign_in), methods=["POST"]),
+            Route("/sign-out", _endpoint(its, _sign_out), methods=["POST"]),
+            Route("/executions/{execution_id}/cancel", _endpoint(its, _cancel), methods=["POST"]),
+        ]
+    )
+
+
+def _endpoint(its: Services, page: Page) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        form = await request.form() if request.method == "POST" else {}
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        return await run_in_threadpool(_answer, its, page, request, fields)
+
+    return answer
+
+
+def _answer(its: Services, page: Page, request: Request, fields: Mapping[str, str]) -> Response:
+    """The page, or what is in its way."""
+    try:
+        return page(its, request, fields)
+    except ApiProblem as refusal:
+        told = refusal.problem
+        signing = told.status == 401 or refusal.problem.code in (Code.TOO_MANY_SIGN_INS, Code.NO_MEMBERSHIP)
+        said = f"{told.title}. {told.detail}".strip()
+        return _sign_in_page(its, said, told.status) if signing else _page("told.html", told.status, said=said)
+    except (StoreUnavailable, MasterUnreachable):
+        status, title = PROBLEMS[Code.DATABASE_UNAVAILABLE]
+        return _page("told.html", status, said=title)
+    except NotFound:
+        return _page("told.html", 404, said=PROBLEMS[Code.NOT_FOUND][1])
+    except IllegalTransition:
+        return _page("told.html", 409, said=PROBLEMS[Code.ILLEGAL_STATE][1])
+
+
+def _executions(its: Services, request: Request, _fields: Mapping[str, str]) -> Response:
+    secret, who = _signed_in(its, request)
+    access.check(who, Scope.READ)
+    cursor = request.query_params.get("cursor")
+    every = "all" in request.query_params and who.operator
+    states = None if "ended" in request.query_params else frozenset(ExecutionState) - TERMINAL_STATES
+    try:
+        query = ExecutionQuery(tenant=None if every else who.tenant, states=states, limit=_PER_PAGE, cursor=cursor)
+        found = its.store.executions(query)
+    except InvalidCursor:
+        return RedirectResponse(HOME, 303, _HEADERS)
+    kept = {name: "1" for name in ("ended", "all") if name in request.query_params}
+    more = f"{HOME}?{urlencode({**kept, 'cursor': found.next_cursor})}" if found.next_cursor else ""
+    return _page(
+        "executions.html",
+        who=who,
+        executions=[(one, _can_cancel(who, one)) for one in found.executions],
+        more=more,
+        ended="ended" in request.query_params,
+        csrf=sessions.csrf_token(secret),
+    )
+
+
+def _sign_in(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    try:
+        body = SignIn(**{name: value for name, value in fields.items() if name in SignIn.model_fields and value})
+    except ValidationError:
+        return _sign_in_page(its, PROBLEMS[Code.BAD_SIGN_IN][1], 401)
+    answer = RedirectResponse(HOME, 303, _HEADERS)
+    sessions.enter(its, request, answer, user_of(body, request, its), body.tenant)
+    return answer
+
+
+def _sign_out(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    _changing(its, request, fields, "lite_sign_out")
+    answer = RedirectResponse(HOME, 303, _HEADERS)
+    sessions.end(its.store, request, answer)
+    return answer
+
+
+def _cancel(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    who = _changing(its, request, fields, "lite_cancel")
+    access.check(who, Scope.SUBMIT)
+    cancel(its.store, its.master, who, request.path_params["execution_id"], request.state.request_id)
+    return RedirectResponse(HOME, 303, _HEADERS)
+
+
+def _signed_in(its: Services, request: Request) -> tuple[str, Principal]:
+    secret = sessions.secret_of(request)
+    who = its.store.session(sessions.id_of(secret), time.time()) if secret else None
+    if secret is None or who is None:
+        raise ApiProblem(Code.SESSION_OVER if secret else Code.NO_TOKEN)
+    return secret, who
+
+
+def _changing(its: Services, request: Request, fields: Mapping[str, str], action: str) -> Principal:
+    """Who asks for a change by a form of ours; it is written down before anything is done."""
+    secret, who = _signed_in(its, request)
+    if not sessions.csrf_right(fields.get("csrf", ""), secret):
+        raise ApiProblem(Code.CSRF_TOKEN_MISSING)
+    request.state.audit_id = its.store.add_audit(access.entry(who, request, action))
+    return who
+
+
+def _can_cancel(who: Principal, execution: Execution) -> bool:
+    return Scope.SUBMIT in who.scopes and not execution.terminal and execution.state is not ExecutionState.STOPPING
+
+
+def _sign_in_page(its: Services, said: str, status: int) -> Response:
+    said = "" if said.startswith(PROBLEMS[Code.NO_TOKEN][1]) else said
+    return _page("sign_in.html", status if said else 200, said=said, providers=[LOCAL, *its.settings.ldap])
+
+
+def _page(template: str, status: int = 200, **values: Any) -> Response:
+    return HTMLResponse(_TEMPLATES.get_template(template).render(**values), status, _HEADERS)

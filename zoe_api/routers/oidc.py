@@ -1,0 +1,107 @@
+"""Signing in at an OpenID Connect provider: a browser is sent there, and comes back with a code."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse
+from starlette.responses import Response
+
+from zoe_api import sessions
+from zoe_api.apps import pages
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.problems import ApiProblem
+from zoe_api.request_context import PREFIX
+from zoe_api.sign_in.identity import admit
+from zoe_lib.store.people import SignInAttempt
+
+if TYPE_CHECKING:
+    from zoe_api.sign_in.oidc import Oidc
+
+router = APIRouter(prefix="/session/oidc", tags=["session"])
+START, _CALLBACK = f"{PREFIX}/session/oidc/start", f"{PREFIX}/session/oidc/callback"
+_COOKIE = "zoe-sign-in"
+_WITHIN_S = 600.0
+Text = Annotated[str | None, Query(max_length=4096)]
+
+
+@router.get("/start", status_code=303, response_class=RedirectResponse)
+def oidc_start(
+    request: Request,
+    its: ServicesDep,
+    provider: Annotated[str, Query(max_length=128)],
+    next_path: Annotated[str, Query(alias="next", max_length=2000, description="A path of this Zoe.")] = "/",
+) -> Response:
+    """Send the browser to the provider; it comes back within ten minutes, once, and as the same browser."""
+    try:
+        state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
+        url = _provider(its, provider).start_url(_redirect_uri(request, its), state, nonce, verifier)
+        kept = sessions.id_of(state), sessions.id_of(browser)
+        attempt = SignInAttempt(*kept, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
+        its.store.add_sign_in(attempt)
+    except ApiProblem as refusal:
+        return _told(request, refusal)
+    answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
+    secure = request.url.scheme == "https"
+    answer.set_cookie(_COOKIE, browser, round(_WITHIN_S), path=_CALLBACK, secure=secure, httponly=True, samesite="lax")
+    return answer
+
+
+@router.get("/callback", status_code=303, response_class=RedirectResponse)
+def oidc_callback(
+    request: Request, its: ServicesDep, state: Text = None, code: Text = None, error: Text = None
+) -> Response:
+    """Sign the browser in that comes back from the provider."""
+    try:
+        return _signed_in(request, its, state or "", code or "", error or "")
+    except ApiProblem as refusal:
+        return _told(request, refusal)
+
+
+def _signed_in(request: Request, its: Services, state: str, code: str, error: str) -> Response:
+    attempt = its.store.take_sign_in(sessions.id_of(state), time.time())
+    browser = sessions.id_of(request.cookies.get(_COOKIE, ""))
+    if attempt is None or not hmac.compare_digest(attempt.browser, browser):
+        raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
+    if error or not code:
+        raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
+    provider = _provider(its, attempt.provider)
+    identity = provider.identity(code, _redirect_uri(request, its), attempt.nonce, attempt.verifier)
+    user = admit(its.store, identity, its.settings.sign_in_roles)
+    answer = RedirectResponse(attempt.next_path, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
+    sessions.enter(its, request, answer, user, None)
+    answer.delete_cookie(_COOKIE, path=_CALLBACK)
+    return answer
+
+
+def _provider(its: Services, name: str) -> Oidc:
+    settings = its.settings.oidc.get(name)
+    if settings is None:
+        raise ApiProblem(Code.NOT_FOUND, f"there is no provider {name!r}")
+    # Only where there is one: what reads its tokens takes a fifth of the API's start to load.
+    from zoe_api.sign_in.oidc import Oidc
+
+    return Oidc(name, settings)
+
+
+def _redirect_uri(request: Request, its: Services) -> str:
+    return f"{its.settings.public_url or str(request.base_url).rstrip('/')}{_CALLBACK}"
+
+
+def _own(path: str) -> str:
+    """A path of this origin; `//host` and `/\\host` are others."""
+    plain = path.isascii() and path.isprintable() and path.startswith("/") and path[1:2] not in ("/", "\\")
+    return path if plain else "/"
+
+
+def _told(request: Request, refusal: ApiProblem) -> Response:
+    """A page for browsers, a problem for programs."""
+    if "text/html" not in request.headers.get("accept", ""):
+        raise refusal
+    told = refusal.problem
+    return pages.told(told.status, told.title, f"{told.detail} {told.hint}".strip(), at_zoe=True)

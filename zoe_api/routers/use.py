@@ -1,0 +1,123 @@
+"""What is used now, what was used by day, and how much of a tenant's limits that is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from zoe_api.access import Operator, Reader
+from zoe_api.dependencies import MasterDep, StoreDep, ask
+from zoe_api.spans import FromS, ToS, stretch_of
+from zoe_lib.domain.cluster import gateway_reservation
+from zoe_lib.domain.execution import ACTIVE_STATES
+from zoe_lib.domain.gateway import held
+from zoe_lib.domain.policy import limit_of
+from zoe_lib.domain.promises import Rates, required
+from zoe_lib.domain.resources import total
+from zoe_lib.domain.use import DAY_S
+from zoe_lib.store.people import quota_of
+from zoe_lib.wire import (
+    DailyUse,
+    DayUseView,
+    Meter,
+    QuotaMeters,
+    UsageList,
+    UsageView,
+    UseOverTimeView,
+    UsePointView,
+)
+
+router = APIRouter(tags=["use"])
+_CSV = "text/csv"
+_AS_CSV = {_CSV: {"schema": {"type": "string"}}}
+
+
+@router.get("/usage", response_model=UsageList)
+def current_usage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
+    """What running services use now: those of the own tenant, or all for operators."""
+    mine = {e.id for e in store.active() if who.operator or e.tenant == who.tenant}
+    answer = ask(master, "usage", {}, request)
+    views = [UsageView(**one) for one in answer["usage"]]
+    return UsageList(usage=[view for view in views if view.execution_id in mine])
+
+
+@router.get("/usage/daily", response_model=DailyUse, responses={200: {"content": _AS_CSV}})
+def daily_usage(
+    who: Reader,
+    store: StoreDep,
+    request: Request,
+    from_s: FromS,
+    to_s: ToS = None,
+    form: Annotated[Literal["json", "csv"] | None, Query(alias="format", description="Or by `Accept`.")] = None,
+) -> DailyUse | Response:
+    """What was reserved on each day (UTC), until now: by users of the own tenant, or of all for operators."""
+    now_s = time.time()
+    found = store.daily_use(int(from_s // DAY_S), int((now_s if to_s is None else to_s) // DAY_S), now_s)
+    rows = [(key, use) for key, use in found.items() if who.operator or key.tenant == who.tenant]
+    rows.sort(key=lambda row: (row[0].day, row[0].tenant, row[0].user))
+    answer = DailyUse(
+        days=[
+            DayUseView(
+                day=datetime.fromtimestamp(key.day * DAY_S, UTC).date().isoformat(),
+                tenant=key.tenant,
+                user=key.user,
+                core_hours=use.core_s / 3600,
+                memory_gib_hours=use.memory_byte_s / 3600 / 2**30,
+                store_gib=use.store_bytes / 2**30,
+            )
+            for key, use in rows
+        ]
+    )
+    if form == "csv" or (form is None and _CSV in request.headers.get("accept", "")):
+        return _as_csv(answer)
+    return answer
+
+
+@router.get("/quota", response_model=QuotaMeters)
+def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
+    """How much of what the own tenant may have at the same time it has now."""
+    mine = [execution for execution in store.active() if execution.tenant == who.tenant]
+    active = [execution for execution in mine if execution.state in ACTIVE_STATES]
+    gateway = gateway_reservation(store.platform())
+    reserved = total(amount for execution in active for _, amount in held(execution, gateway))
+    rates = sum((required(execution.application) or Rates() for execution in active), Rates())
+    limit = limit_of(store.policy(), who.tenant)
+    quota = quota_of(store.tenants(), who.tenant)
+    return QuotaMeters(
+        tenant=who.tenant,
+        executions=Meter(used=len(mine), limit=quota.executions_max),
+        executions_of_user=Meter(used=sum(e.user == who.user for e in mine), limit=quota.executions_of_user_max),
+        cores_milli=Meter(used=reserved.cores_milli, limit=limit.cores_milli),
+        memory_bytes=Meter(used=reserved.memory_bytes, limit=limit.memory_bytes),
+        read_bytes_per_s=Meter(used=rates.read, limit=limit.read_bytes_per_s),
+        write_bytes_per_s=Meter(used=rates.write, limit=limit.write_bytes_per_s),
+    )
+
+
+def _as_csv(answer: DailyUse) -> Response:
+    text = io.StringIO()
+    table = csv.DictWriter(text, fieldnames=list(DayUseView.model_fields))
+    table.writeheader()
+    table.writerows(day.model_dump() for day in answer.days)
+    headers = {"Content-Disposition": 'attachment; filename="zoe-usage.csv"'}
+    return Response(text.getvalue(), headers=headers, media_type=f"{_CSV}; charset=utf-8")
+
+
+@router.get("/usage/over-time", response_model=UseOverTimeView)
+def usage_over_time(
+    _who: Operator,
+    store: StoreDep,
+    from_s: FromS,
+    to_s: ToS = None,
+    by: Annotated[Literal["node", "application"], Query(description="What is one line.")] = "node",
+) -> UseOverTimeView:
+    """What all services used, as far back as samples are kept; at most some hundred stretches, none below 30 s."""
+    until_s = time.time() if to_s is None else to_s
+    stretch_s = stretch_of(from_s, until_s)
+    points = store.use_over_time(from_s, until_s, stretch_s, by_node=by == "node")
+    return UseOverTimeView(stretch_s=stretch_s, points=[UsePointView.model_validate(point) for point in points])

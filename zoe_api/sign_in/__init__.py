@@ -1,0 +1,1 @@
+"""Signing in by others: OpenID Connect providers and LDAP directories."""

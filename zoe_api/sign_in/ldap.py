@@ -1,0 +1,111 @@
+"""LDAP: the one entry of a user is searched for, and must bind with the password that was typed (RFC 4513)."""
+
+from __future__ import annotations
+
+import math
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+from ldap3 import NONE, Connection, Server, Tls
+from ldap3.core.exceptions import LDAPException, LDAPInvalidCredentialsResult
+from ldap3.utils.conv import escape_filter_chars
+
+from zoe_api.codes import Code
+from zoe_api.problems import ApiProblem
+from zoe_api.sign_in.identity import Identity
+from zoe_lib.sign_in_settings import LdapSettings
+
+
+class Ldap:
+    """A directory."""
+
+    def __init__(self, name: str, settings: LdapSettings) -> None:
+        self._name = name
+        self._settings = settings
+
+    def identity(self, user: str, password: str) -> Identity | None:
+        """Whose password that is; None when it is wrong, or there is no such user. 502 without an answer."""
+        # Without a password a bind is anonymous and succeeds for any name (RFC 4513, section 5.1.2).
+        if not password or not user:
+            return None
+        settings = self._settings
+        secret = settings.bind_password_file.read_text().rstrip("\n") if settings.bind_password_file else ""
+        try:
+            with self._bound(settings.bind_dn, secret) as searching:
+                found = self._find(searching, user)
+                if found is None:
+                    return None
+                dn, subject = found
+                if not self._binds(dn, password):
+                    return None
+                return Identity(self._name, subject, user, self._groups(searching, dn))
+        except (LDAPException, OSError) as error:
+            why = str(error)[:200] or type(error).__name__
+            raise ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{self._name}: {why}", "ask an admin") from None
+
+    @contextmanager
+    def _bound(self, dn: str, password: str) -> Iterator[Connection]:
+        """A connection bound as that entry; every failure is an LDAPException."""
+        settings = self._settings
+        parts = urlsplit(settings.url)
+        tls = Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=str(settings.ca_file) if settings.ca_file else None)
+        server = Server(
+            parts.hostname or "",
+            port=parts.port or (636 if parts.scheme == "ldaps" else 389),
+            use_ssl=parts.scheme == "ldaps",
+            tls=tls,
+            get_info=NONE,
+            connect_timeout=settings.timeout_s,
+        )
+        connection = Connection(
+            server,
+            user=dn or None,
+            password=password or None,
+            auto_referrals=False,
+            raise_exceptions=True,
+            read_only=True,
+            receive_timeout=math.ceil(settings.timeout_s),  # a socket option of whole seconds
+        )
+        try:
+            connection.open()
+            if settings.start_tls and not connection.start_tls():
+                raise LDAPException("the directory refuses TLS")
+            if not connection.bind():
+                raise LDAPException("the directory refuses to bind")
+            yield connection
+        finally:
+            connection.strategy.close()
+            if connection.socket is not None:  # it was not opened as far as to be closed
+                connection.socket.close()
+
+    def _find(self, searching: Connection, user: str) -> tuple[str, str] | None:
+        """DN and subject of the one entry; None when there is none, or more than one."""
+        attribute = self._settings.subject_attribute
+        wanted = self._settings.filter.replace("{user}", escape_filter_chars(user))
+        searching.search(self._settings.base, wanted, attributes=[attribute], size_limit=2)
+        entries = [one for one in searching.response or () if one["type"] == "searchResEntry"]
+        if len(entries) != 1:
+            return None
+        dn = str(entries[0]["dn"])
+        value = entries[0]["attributes"].get(attribute)
+        subject = value[0] if isinstance(value, list) and value else value
+        return dn, str(subject) if subject else dn.lower()
+
+    def _binds(self, dn: str, password: str) -> bool:
+        try:
+            with self._bound(dn, password):
+                return True
+        except LDAPInvalidCredentialsResult:
+            return False
+
+    def _groups(self, searching: Connection, dn: str) -> frozenset[str]:
+        settings = self._settings
+        if not settings.group_base:
+            return frozenset()
+        wanted = settings.group_filter.replace("{dn}", escape_filter_chars(dn))
+        searching.search(settings.group_base, wanted, attributes=[settings.group_attribute])
+        entries = (one for one in searching.response or () if one["type"] == "searchResEntry")
+        values = (one["attributes"].get(settings.group_attribute, ()) for one in entries)
+        return frozenset(str(v) for value in values for v in (value if isinstance(value, list) else [value]))

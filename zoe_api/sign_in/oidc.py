@@ -1,0 +1,159 @@
+"""OpenID Connect Core 1.0, section 3.1: authorization code flow with state and nonce, and PKCE (RFC 7636)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from zoe_api.codes import Code
+from zoe_api.problems import ApiProblem
+from zoe_api.sign_in.identity import Identity
+from zoe_lib.sign_in_settings import OidcSettings
+
+# Signatures by a key that only the provider has; `none`, and any made with the client's own secret, are no proof.
+_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+_LEEWAY_S = 60
+_DISCOVERY = "/.well-known/openid-configuration"
+Json = Mapping[str, Any]
+
+
+class Oidc:
+    """A provider; what it publishes is asked anew for each sign-in, so that changed keys need nothing here."""
+
+    def __init__(self, name: str, settings: OidcSettings) -> None:
+        self._name = name
+        self._settings = settings
+
+    def start_url(self, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
+        """Where the browser goes."""
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+        asked = {
+            "response_type": "code",
+            "client_id": self._settings.client_id,
+            "redirect_uri": redirect_uri,
+            "scope": " ".join(self._settings.scopes),
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        with self._client() as client:
+            endpoint = str(self._discover(client)["authorization_endpoint"])
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+
+    def identity(self, code: str, redirect_uri: str, nonce: str, verifier: str) -> Identity:
+        """Who the browser's code stands for; ApiProblem when it is no proof of that."""
+        with self._client() as client:
+            published = self._discover(client)
+            told = self._tokens(client, published, code, redirect_uri, verifier)
+            keys = self._json(client.get(published["jwks_uri"]))
+            claims = self._verified(told.get("id_token"), keys, nonce)
+            if self._settings.user_claim not in claims and "userinfo_endpoint" in published:
+                claims = {**self._userinfo(client, published, told, claims), **claims}
+        name = claims.get(self._settings.user_claim)
+        if not isinstance(name, str) or not name:
+            raise ApiProblem(Code.SIGN_IN_REFUSED, f"the provider tells no {self._settings.user_claim}", "ask an admin")
+        groups = claims.get(self._settings.groups_claim)
+        found = frozenset(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else ()
+        return Identity(self._name, claims["sub"], name, frozenset(found))
+
+    def _client(self) -> httpx.Client:
+        ca_file = self._settings.ca_file
+        trusted = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+        return _Client(timeout=self._settings.timeout_s, verify=trusted, follow_redirects=False, trust_env=False)
+
+    def _discover(self, client: httpx.Client) -> Json:
+        published = self._json(client.get(self._settings.issuer.rstrip("/") + _DISCOVERY))
+        missing = {"authorization_endpoint", "token_endpoint", "jwks_uri"} - published.keys()
+        if published.get("issuer") != self._settings.issuer or missing:
+            raise _unavailable(self._name, "its discovery document is another issuer's, or not whole")
+        return published
+
+    def _tokens(self, client: httpx.Client, published: Json, code: str, redirect_uri: str, verifier: str) -> Json:
+        settings = self._settings
+        body = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "code_verifier": verifier,
+            "client_id": settings.client_id,
+        }
+        basic = httpx.Auth()
+        if settings.client_secret_file is not None:
+            secret = settings.client_secret_file.read_text().strip()
+            methods = published.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+            if "client_secret_basic" in methods:
+                basic = httpx.BasicAuth(settings.client_id, secret)
+            else:
+                body["client_secret"] = secret
+        answer = client.post(published["token_endpoint"], data=body, auth=basic)
+        if answer.status_code in (400, 401):
+            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider does not take the code")
+        return self._json(answer)
+
+    def _verified(self, token: object, keys: Json, nonce: str) -> dict[str, Any]:
+        """The claims of an ID token, once everything about it is right."""
+        issuer, client_id = self._settings.issuer, self._settings.client_id
+        wanted = jwt.JWTClaimsRegistry(
+            leeway=_LEEWAY_S,
+            iss={"essential": True, "value": issuer},
+            aud={"essential": True, "value": client_id},
+            nonce={"essential": True, "value": nonce},
+            sub={"essential": True},
+            exp={"essential": True},
+            iat={"essential": True},
+        )
+        try:
+            decoded = jwt.decode(str(token), _key_set(keys), algorithms=_ALGORITHMS)
+            wanted.validate(decoded.claims)
+        except (JoseError, ValueError, KeyError, TypeError) as error:
+            raise ApiProblem(Code.SIGN_IN_FAILED, f"its ID token is not good: {str(error)[:200]}") from None
+        claims = dict(decoded.claims)
+        audience = claims["aud"]
+        several = isinstance(audience, list) and len(audience) > 1
+        if claims.get("azp", None if several else client_id) != client_id or not isinstance(claims["sub"], str):
+            raise ApiProblem(Code.SIGN_IN_FAILED, "its ID token is for somebody else")
+        return claims
+
+    def _userinfo(self, client: httpx.Client, published: Json, told: Json, claims: Json) -> Json:
+        bearer = {"Authorization": f"Bearer {told.get('access_token', '')}"}
+        found = self._json(client.get(published["userinfo_endpoint"], headers=bearer))
+        if found.get("sub") != claims["sub"]:
+            raise ApiProblem(Code.SIGN_IN_FAILED, "its user information is about somebody else")
+        return found
+
+    def _json(self, answer: httpx.Response) -> Json:
+        try:
+            found = answer.json() if answer.status_code == 200 else None
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise _unavailable(self._name, f"it answered {answer.status_code}, or not in JSON")
+        return found
+
+
+class _Client(httpx.Client):
+    """One that tells users what is wrong with the provider."""
+
+    def request(self, method: str, url: Any, **more: Any) -> httpx.Response:
+        try:
+            return super().request(method, url, **more)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{type(error).__name__}: {str(error)[:200]}") from None
+
+
+def _key_set(keys: Any) -> KeySet:
+    return KeySet.import_key_set(keys)
+
+
+def _unavailable(name: str, why: str) -> ApiProblem:
+    return ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{name}: {why}", "ask an admin")

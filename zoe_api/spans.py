@@ -1,0 +1,19 @@
+"""Spans of time that are asked for, and how finely they are told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from zoe_lib.wire import SECONDS_MAX
+
+FromS = Annotated[float, Query(ge=0, le=SECONDS_MAX)]
+ToS = Annotated[float | None, Query(ge=0, le=SECONDS_MAX)]
+_STRETCH_S_MIN = 30.0
+_STRETCHES_MAX = 120
+
+
+def stretch_of(from_s: float, to_s: float) -> float:
+    """Seconds of one stretch: some hundred in all, none below half a minute."""
+    return max(_STRETCH_S_MIN, (to_s - from_s) / _STRETCHES_MAX)

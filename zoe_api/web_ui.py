@@ -1,0 +1,94 @@
+"""The web UI's files as `make web` built them; nothing of Node is needed to serve them."""
+
+from __future__ import annotations
+
+import gzip
+import mimetypes
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+STATIC = Path(__file__).resolve().parent / "static"
+
+ROUTE = "web"  # what all of its answers are counted as
+# Pages of their own; every other path is one of index.html.
+PAGES = {"api/docs": "api-docs.html"}
+
+# Styles that scripts set on elements pass; style elements and attributes in documents do not, nor any eval.
+_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+# The style sheet of Swagger UI holds its arrows and ticks as data: URLs; as pictures, these can do nothing.
+_POLICIES = {"api-docs.html": f"{_POLICY}; img-src 'self' data:"}
+SECURITY_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
+}
+_FOR_EVER = "public, max-age=31536000, immutable"  # the names of these files change with their content
+_ASK_EACH_TIME = "no-cache"
+_TEXTS = ("text/", "image/svg+xml", "application/json")
+_NOT_BUILT = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Zoe</title><h1>The web UI is not built</h1>
+<p>Run <code>make web</code>, and start Zoe again. <a href="/lite/">/lite/</a> does without it.</p></html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    content: bytes
+    zipped: bytes | None
+    media_type: str
+
+
+class WebUi:
+    """ASGI application for paths that are nobody else's. All files are in memory, compressed once."""
+
+    def __init__(self, otherwise: ASGIApp, directory: Path = STATIC) -> None:
+        self._otherwise = otherwise
+        self._files = {
+            path.relative_to(directory).as_posix(): _read(path) for path in directory.rglob("*") if path.is_file()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a file or a page; what is neither goes on."""
+        answer = None
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            answer = self.answer(scope["path"].lstrip("/"), "gzip" in Headers(scope=scope).get("accept-encoding", ""))
+        if answer is not None:
+            scope.setdefault("state", {})["route"] = ROUTE
+        await (answer or self._otherwise)(scope, receive, send)
+
+    @property
+    def built(self) -> bool:
+        """Whether there is anything to show."""
+        return "index.html" in self._files
+
+    def answer(self, path: str, zipped: bool) -> Response | None:
+        """The file of that path; every other path without a suffix is one of the pages. None: there is nothing."""
+        name = path if path in self._files else PAGES.get(path, "index.html")
+        if name == "index.html" and _no_page(path):
+            return None
+        if not self.built:
+            return HTMLResponse(_NOT_BUILT, 503, SECURITY_HEADERS)
+        file = self._files[name]
+        kept = _FOR_EVER if name.startswith("assets/") else _ASK_EACH_TIME
+        policy = {"Content-Security-Policy": _POLICIES.get(name, _POLICY)}
+        headers = {**SECURITY_HEADERS, **policy, "Cache-Control": kept, "Vary": "Accept-Encoding"}
+        if zipped and file.zipped is not None:
+            return Response(file.zipped, 200, {**headers, "Content-Encoding": "gzip"}, file.media_type)
+        return Response(file.content, 200, headers, file.media_type)
+
+
+def _no_page(path: str) -> bool:
+    """Whether it is a file that is not there, or of the API."""
+    return path != "index.html" and ("." in path.rsplit("/", 1)[-1] or path.startswith(("assets/", "api/")))
+
+
+def _read(path: Path) -> _File:
+    content = path.read_bytes()
+    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    is_text = media_type.startswith(_TEXTS) or media_type.endswith("javascript")
+    return _File(content, gzip.compress(content, mtime=0) if is_text else None, media_type)

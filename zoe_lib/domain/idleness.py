@@ -1,0 +1,54 @@
+"""When an interactive execution that nobody uses is warned, and when it is ended."""
+
+from __future__ import annotations
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Kind
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome
+from zoe_lib.domain.policy import Policy
+
+
+def idle_event(
+    execution: Execution, used_at_s: float | None, now_s: float, policy: Policy, cause_id: str
+) -> ev.Event | None:
+    """What follows from its last use, which is None when there was none; None when nothing does now."""
+    due_s = idle_due_s(execution, used_at_s, policy)
+    if due_s is None or now_s < due_s:
+        return None
+    if not _warned(execution, used_at_s):
+        ends_at_s = now_s + policy.idle_warning_s
+        return ev.IdleWarned(
+            at_s=now_s, cause_id=cause_id, used_at_s=_since_s(execution, used_at_s), ends_at_s=ends_at_s
+        )
+    return ev.Stopping(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=Outcome.SUCCEEDED,
+        cause=Cause.IDLE,
+        message=f"nobody used it for {now_s - _since_s(execution, used_at_s):.0f} s",
+    )
+
+
+def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) -> float | None:
+    """When the next thing follows unless somebody uses it; None when nothing ever does."""
+    if execution.state is not ExecutionState.RUNNING or execution.application.kind is not Kind.INTERACTIVE:
+        return None
+    if not policy.idle_after_s or not (_seen_used(execution) or policy.idle_without_ports):
+        return None
+    if _warned(execution, used_at_s):
+        return execution.marks[Mark.IDLE_WARNED] + policy.idle_warning_s
+    return _since_s(execution, used_at_s) + policy.idle_after_s
+
+
+def _seen_used(execution: Execution) -> bool:
+    """Whether its use passes through the proxy."""
+    return any(port.proxied for component in execution.application.components for port in component.ports)
+
+
+def _since_s(execution: Execution, used_at_s: float | None) -> float:
+    return max(execution.marks[Mark.READY], used_at_s or 0.0)
+
+
+def _warned(execution: Execution, used_at_s: float | None) -> bool:
+    """A use after the warning takes it back."""
+    return execution.marks.get(Mark.IDLE_WARNED, 0.0) > _since_s(execution, used_at_s)

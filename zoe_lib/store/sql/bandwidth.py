@@ -1,0 +1,83 @@
+"""What looks at the storage controller found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from sqlalchemy import Connection, delete, insert, text
+from sqlalchemy.dialects.postgresql import insert as insert_or
+
+from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.store.base import BandwidthPoint
+from zoe_lib.store.tables import bandwidth_looks, bandwidth_samples
+
+# Whoever is not in a look had nothing of the store, so sums are divided by the looks and not by the samples.
+_OVER_TIME = text("""
+    WITH asked AS (
+        SELECT floor(at_s / :stretch) AS stretch, count(*) AS looks,
+               nullif(count(*) FILTER (WHERE measured), 0) AS measured
+        FROM bandwidth_looks WHERE at_s >= :from_s AND at_s < :to_s
+        GROUP BY stretch
+    ), found AS (
+        SELECT floor(at_s / :stretch) AS stretch, tenant,
+               sum(granted_read) AS granted_read, sum(granted_write) AS granted_write,
+               sum(achieved_read) AS achieved_read, sum(achieved_write) AS achieved_write,
+               sum(missed_read) AS missed_read, sum(missed_write) AS missed_write
+        FROM bandwidth_samples
+        WHERE at_s >= :from_s AND at_s < :to_s AND (CAST(:tenant AS text) IS NULL OR tenant = :tenant)
+        GROUP BY stretch, tenant
+    )
+    SELECT :stretch * stretch, tenant,
+           div(coalesce(granted_read, 0), looks), div(coalesce(granted_write, 0), looks),
+           div(coalesce(achieved_read, 0), measured), div(coalesce(achieved_write, 0), measured),
+           div(coalesce(missed_read, 0), measured), div(coalesce(missed_write, 0), measured)
+    FROM asked CROSS JOIN (SELECT DISTINCT tenant FROM found) AS tenants LEFT JOIN found USING (stretch, tenant)
+    ORDER BY stretch, tenant
+""")
+
+
+def add_look(
+    connection: Connection, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True
+) -> None:
+    """Keep a look, unless it is kept already."""
+    look = insert_or(bandwidth_looks).values(at_s=at_s, measured=measured).on_conflict_do_nothing()
+    new = connection.execute(look.returning(bandwidth_looks.c.at_s)).scalar_one_or_none() is not None
+    if new and tenants:
+        connection.execute(insert(bandwidth_samples), [_values(at_s, name, one) for name, one in tenants.items()])
+
+
+def read_over_time(
+    connection: Connection, from_s: float, to_s: float, stretch_s: float, tenant: str | None
+) -> Sequence[BandwidthPoint]:
+    """Means over the looks of each stretch."""
+    span = {"from_s": from_s, "to_s": to_s, "stretch": stretch_s, "tenant": tenant}
+    return [_point(*row) for row in connection.execute(_OVER_TIME, span)]
+
+
+def prune_looks(connection: Connection, before_s: float) -> None:
+    """Forget older ones; their samples go with them."""
+    connection.execute(delete(bandwidth_looks).where(bandwidth_looks.c.at_s < before_s))
+
+
+def _values(at_s: float, tenant: str, one: TenantBandwidth) -> dict[str, object]:
+    achieved, missed = one.achieved or Rates(), one.missed or Rates()
+    return {
+        "at_s": at_s,
+        "tenant": tenant,
+        "granted_read": one.granted.read,
+        "granted_write": one.granted.write,
+        "achieved_read": achieved.read,
+        "achieved_write": achieved.write,
+        "missed_read": missed.read,
+        "missed_write": missed.write,
+    }
+
+
+def _point(at_s: float, tenant: str, *means: Decimal | None) -> BandwidthPoint:
+    granted, achieved, missed = (_rates(*means[way : way + 2]) for way in (0, 2, 4))
+    return BandwidthPoint(at_s, tenant, TenantBandwidth(granted or Rates(), achieved, missed))
+
+
+def _rates(read: Decimal | None, write: Decimal | None) -> Rates | None:
+    return None if read is None or write is None else Rates(int(read), int(write))

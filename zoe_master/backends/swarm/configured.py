@@ -1,0 +1,41 @@
+"""The Swarm back-end that the settings describe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zoe_lib.config import Settings
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
+from zoe_master.waker import Waker
+
+
+def swarm_backend(settings: Settings, waker: Waker) -> SwarmBackend:
+    """Ready to use; it adopts what runs already. BackendError when it must not be used."""
+    return SwarmBackend(_swarm_settings(settings), waker)
+
+
+def _swarm_settings(settings: Settings) -> SwarmSettings:
+    return SwarmSettings(
+        state_dir=settings.swarm_state_dir,
+        managers=tuple(settings.swarm_managers),
+        engines=settings.swarm_engines,
+        engine_port=settings.swarm_engine_port,
+        tls_dir=settings.swarm_tls_dir,
+        installation=settings.swarm_installation,
+        images=tuple(settings.swarm_images),
+        pull_images=settings.swarm_pull_images,
+        user=settings.swarm_user,
+        tenant_users=settings.swarm_tenant_users,
+        workspaces_dir=settings.swarm_workspaces_dir,
+        host_paths_allowed=tuple(Path(path) for path in settings.swarm_host_paths),
+        publish_ports=settings.swarm_publish_ports,
+        gateway_image=settings.swarm_gateway_image,
+        gateway_reservation=Resources(round(settings.swarm_gateway_cores * 1000), settings.swarm_gateway_memory_bytes),
+        allow_unhardened=settings.swarm_allow_unhardened,
+        ulimits_max={str(name): most for name, most in settings.swarm_ulimits_max.items()},
+        fence_command=settings.swarm_fence_command,
+        fence_timeout_s=settings.swarm_fence_timeout_s,
+        output_bytes_max=settings.swarm_log_bytes_max,
+        processes_max=settings.swarm_processes_max,
+    )

@@ -1,0 +1,33 @@
+"""The secrets by which the proxy signs in at ports of services: made of one key, so that none has to be kept."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Mapping
+
+from zoe_lib.domain.execution import Execution, ServiceId
+
+PURPOSE = "sign in at applications"
+
+
+class SignIns:
+    """Every master of an installation has the same key, and so tells the same secrets."""
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._key = key or os.urandom(32)
+
+    def secret(self, execution: Execution) -> str:
+        """Of the present try, which no other one has: 64 hexadecimal digits."""
+        return hmac.new(self._key, f"{execution.attempt} {execution.id}".encode(), hashlib.sha256).hexdigest()
+
+    def headers(self, execution: Execution | None, service_id: ServiceId, port_name: str) -> Mapping[str, str]:
+        """What a request to a port must bear; nothing where there is no signing in."""
+        service = next((s for s in execution.services if s.id == service_id), None) if execution else None
+        if execution is None or service is None:
+            return {}
+        port = next((one for one in execution.component_of(service).ports if one.name == port_name), None)
+        if port is None or port.sign_in is None:
+            return {}
+        return {port.sign_in.header: port.sign_in.value(self.secret(execution))}

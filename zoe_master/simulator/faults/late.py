@@ -1,0 +1,108 @@
+"""A storage controller that answers late: what `Looking` is to the master's threads, in simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from storage_bridge.base import StorageController
+from zoe_master.looking import Looks
+from zoe_master.slos import Wanted
+from zoe_master.storage import KeeperThread
+from zoe_master.waker import Waker
+
+W = TypeVar("W")
+T = TypeVar("T")
+# As the setting `storage_interval_s` has it.
+_INTERVAL_S = 5.0
+
+
+class Lateness:
+    """How long a look takes now, in simulated seconds, and who lets them pass. One that takes longer than `timeout_s`
+    has failed by then; whether the controller did what it was asked is not known, and here it did.
+    """
+
+    timeout_s = 10.0
+    takes_s = 0.0
+
+    def __init__(self, clock: Callable[[], float], after: Callable[[float, Callable[[], None]], None]) -> None:
+        self.clock = clock
+        self.after = after
+
+
+class LateKeeper(KeeperThread):
+    """The production keeper without its threads."""
+
+    def __init__(self, controller: StorageController, lateness: Lateness, waker: Waker) -> None:
+        self._lateness = lateness
+        super().__init__(controller, controller, waker, _INTERVAL_S)
+
+    def _aside(self, name: str, look: Callable[[Wanted | None], T], first: T, failed: T) -> Looks[Wanted, T]:  # noqa: ARG002
+        return LateLooking(self._lateness, look, first, failed, self._waker, self._interval_s)
+
+
+class LateLooking(Generic[W, T]):
+    """Looks again when something else is wanted or `interval_s` have passed; at once whenever that takes no time."""
+
+    def __init__(
+        self, lateness: Lateness, look: Callable[[W | None], T], first: T, failed: T, waker: Waker, interval_s: float
+    ) -> None:
+        self._lateness = lateness
+        self._look = look
+        self._failed = failed
+        self._waker = waker
+        self._interval_s = interval_s
+        self._order: tuple[int, W | None] = (0, None)
+        self._seen: tuple[int, T] = (0, first)
+        self._under_way = False
+        self._looked_at_s = -interval_s
+        self._closed = False
+
+    def want(self, wanted: W) -> int:
+        """Leave word; the number of the order, a higher one for each that differs from the one before."""
+        number, before = self._order
+        if wanted != before:
+            number += 1
+            self._order = (number, wanted)
+        if number != self._seen[0] or self._lateness.clock() >= self._looked_at_s + self._interval_s:
+            self._begin()
+        return number
+
+    @property
+    def seen(self) -> tuple[int, T]:
+        """What the last look found, with the number of the order that it was begun with."""
+        if not self._lateness.takes_s:
+            self._begin()
+        return self._seen
+
+    def close(self) -> None:
+        """Whoever asked is gone."""
+        self._closed = True
+
+    def _begin(self) -> None:
+        if self._under_way or self._closed:
+            return
+        takes_s, timeout_s = self._lateness.takes_s, self._lateness.timeout_s
+        number, wanted = self._order
+        if not takes_s:
+            self._end(number, self._look(wanted))
+            return
+        self._under_way = True
+        self._lateness.after(min(takes_s, timeout_s), lambda: self._answer(number, wanted, takes_s > timeout_s))
+
+    def _answer(self, number: int, wanted: W | None, too_late: bool) -> None:
+        if self._closed:
+            return
+        self._under_way = False
+        before, found = self._seen, self._look(wanted)
+        self._end(number, self._failed if too_late else found)
+        if self._seen != before:
+            self._waker.wake()
+        if self._order[0] != number:
+            self._begin()
+        elif too_late:
+            self._lateness.after(self._interval_s, self._begin)
+
+    def _end(self, number: int, found: T) -> None:
+        self._seen = (number, found)
+        self._looked_at_s = self._lateness.clock()

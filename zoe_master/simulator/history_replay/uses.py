@@ -1,0 +1,36 @@
+"""When applications had been used last, as far as the journal tells: warnings say it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, ExecutionId
+from zoe_lib.store.base import JournalEntry
+
+
+class RecordedUses:
+    """What a replay takes for last uses: each warning comes when it came, and none that did not.
+
+    Until the use that a recorded warning counts from, somebody may have used it at any time, so it is taken to be
+    used now; from then on nobody did until the warning, nor until an end that followed from it.
+    """
+
+    def __init__(self, entries: Iterable[JournalEntry]) -> None:
+        self._quiet: dict[ExecutionId, list[tuple[float, float]]] = defaultdict(list)
+        for entry in entries:
+            execution_id, data = entry.execution_id or "", entry.data
+            if entry.kind == ev.IdleWarned.kind:
+                self._quiet[execution_id].append((float(str(data["used_at_s"])), entry.at_s))
+            elif entry.kind == ev.Stopping.kind and data.get("cause") == Cause.IDLE:
+                from_s, _ = self._quiet[execution_id].pop()
+                self._quiet[execution_id].append((from_s, entry.at_s))
+
+    def at(self, execution_ids: Sequence[ExecutionId], now_s: float) -> Mapping[ExecutionId, float]:
+        """The last use of each before now."""
+        return {one: self._of(one, now_s) for one in execution_ids}
+
+    def _of(self, execution_id: ExecutionId, now_s: float) -> float:
+        quiet = self._quiet.get(execution_id, ())
+        return next((from_s for from_s, to_s in quiet if from_s <= now_s <= to_s), now_s)

@@ -1,0 +1,33 @@
+"""What executions require of the object store is in force while they run, and all of it together is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from storage_bridge.simulated import SimulatedController
+from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.promises import Rates, awaits_grant, required
+
+_HOLDS = (ExecutionState.STARTING, ExecutionState.RUNNING)
+_RUNS = (ServiceState.STARTING, ServiceState.READY)
+
+
+def grant_problems(executions: Iterable[Execution], controller: SimulatedController) -> Iterator[str]:
+    """What is wrong with promises of bandwidth, in words; also while the controller cannot be asked."""
+    granted: dict[str, Rates] = {}
+    for execution in executions:
+        wish = required(execution.application)
+        if wish is None or execution.state not in _HOLDS:
+            continue
+        if not awaits_grant(execution):
+            granted[execution.tenant] = granted.get(execution.tenant, Rates()) + wish
+        elif any(service.state in _RUNS for service in execution.services):
+            yield f"{execution.id} runs before what it requires of the store is granted"
+    for tenant, rates in granted.items():
+        slo = controller.in_force.get(tenant)
+        there = Rates() if slo is None else Rates(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0)
+        if not rates.fits_in(there):
+            yield f"{tenant} was granted {rates}, and the controller holds {there}"
+    together = sum(granted.values(), Rates())
+    if not together.fits_in(Rates(controller.moved, controller.moved)):
+        yield f"{together} is granted of {controller.moved} bytes per second"

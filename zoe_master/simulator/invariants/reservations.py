@@ -1,0 +1,58 @@
+"""Conservative backfill: whoever is given a place delays the promised start of nobody that comes before it.
+
+Everything is summed anew over plain lists of who holds how much of which node, and from when until when. For which
+nodes a promise is, counting cannot tell: that is asked of the placement, as run times are of the estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy, TenantLimit, limit_of
+from zoe_lib.domain.promises import required
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.scheduler.queue import Queue
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.simulator.invariants.queue import refused_for_room
+from zoe_master.simulator.invariants.timetable import Timetable
+
+
+def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
+    """Who was given a place and delays whom, and who was left behind, in words.
+
+    Promises are made to those that wait, in the sequence of the queue, up to the first of whom only the pass itself
+    knows whether it looked at it: what a tenant's limit or the store's bandwidth leaves changes while it goes on.
+    """
+    head = refused_for_room(snapshot, plan) if policy.backfill == "conservative" else None
+    if head is None or plan.placements >= policy.placements_per_tick_max:
+        return
+    queue = Queue(snapshot, policy)
+    table = Timetable(snapshot, policy, queue)
+    if not table.known:
+        return
+    sequence = queue.sequence()
+    place = next(i for i, execution in enumerate(sequence) if execution.id == head.id)
+    for execution in sequence[:place]:
+        if given := plan.starts.get(execution.id) or plan.reserved.get(execution.id):
+            table.hold(table.now(execution, given))
+    promised, promising = 0, True
+    for execution in sequence[place:]:
+        if given := plan.starts.get(execution.id) or plan.reserved.get(execution.id):
+            use = table.now(execution, given)
+            if (late := table.delayed_by(use)) is not None:
+                yield f"{execution.id} has a place, and delays {late.name}, which was to start at {late.begin_s:g} s"
+            table.hold(use)
+        elif promising and plan.reasons[execution.id].code in (ReasonCode.NO_RESOURCES, ReasonCode.BEHIND_IN_QUEUE):
+            promising = execution is head or not _may_be_kept_back(execution, policy)
+            promise = table.earliest(execution) if promising else None
+            if promise is not None and promise.begin_s == snapshot.now_s:
+                yield f"{execution.id} was left behind, though it would delay nobody"
+            elif promise is not None:
+                table.hold(promise, promised=True)
+            promised += 1
+            promising &= promised < policy.backfill_depth_max
+
+
+def _may_be_kept_back(execution: Execution, policy: Policy) -> bool:
+    return limit_of(policy, execution.tenant) != TenantLimit() or required(execution.application) is not None
