@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -12,10 +12,13 @@ help: ## show this list
 setup: ## make the isolated environment .venv from the lock file
 	@$(PYTHON) scripts/setup.py
 
-images: setup ## build the images that a swarm runs, with the docker command
+web: setup ## build the web UI into zoe_api/static, if its sources have changed
+	@$(RUN) scripts/web.py
+
+images: setup web ## build the images that a swarm runs, with the docker command
 	@$(RUN) -m scripts.images $(IMAGES)
 
-up: setup ## PostgreSQL, master and API in containers, for a swarm (COMPOSE_PROFILES=metrics: Prometheus and Grafana, too)
+up: setup web ## PostgreSQL, master and API in containers, for a swarm (COMPOSE_PROFILES=metrics: Prometheus and Grafana, too)
 	@$(RUN) -m scripts.deploy up
 
 down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
@@ -33,13 +36,13 @@ demo: runtime ## run a real Spark application through Zoe and check its answer
 demo-storage: runtime ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
 	@$(RUN) -m zoe_embedded.demo_storage
 
-serve: runtime ## the same stack, staying up on loopback
+serve: runtime web ## the same stack, staying up on loopback
 	@$(RUN) -m zoe_embedded.serve
 
-test: setup ## all tests, with a closing table of what was skipped and the time of each part
+test: setup web ## all tests, with a closing table of what was skipped and the time of each part
 	@$(RUN) scripts/run_tests.py
 
-test-all: setup ## the same with 100,000 property checks and the published traces (needs ZOE_TEST_DATA; half an hour)
+test-all: setup web ## the same with 100,000 property checks and the published traces (needs ZOE_TEST_DATA; half an hour)
 	@$(RUN) scripts/run_tests.py --all
 
 test-unit: setup ## the tests that need no process and no database
@@ -51,11 +54,14 @@ test-swarm: setup ## the Swarm back-end on three engines made for it (as root)
 storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-C (needs memcached)
 	@$(RUN) -m zoe_embedded.swift
 
+test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_TEST_PICTURES=1 draws docs/images anew)
+	@ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py web
+
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
 	@ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py storage
 
-lint: setup ## ruff, mypy --strict, import-linter
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) scripts/web.py check
 
 format: setup ## format the sources
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
@@ -67,6 +73,9 @@ bench: setup ## all figures of docs/performance.md, measured here and now (minut
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process
+
+bench-web: setup web ## the web UI: what a first page weighs, frames of a table with 100,000 live rows (minutes)
+	@$(RUN) -m benchmarks.web
 
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)

@@ -7,6 +7,10 @@ PACKAGES="$PACKAGES docker.io iproute2 iptables e2fsprogs openssl busybox-static
 PACKAGES="$PACKAGES docker-registry"
 # An object store on loopback.
 PACKAGES="$PACKAGES memcached"
+# A directory to sign in with.
+PACKAGES="$PACKAGES slapd ldap-utils"
+# A browser, with a font to draw with.
+PACKAGES="$PACKAGES chromium fonts-dejavu-core"
 missing=""
 for package in $PACKAGES; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

@@ -13,7 +13,9 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET  # we read only what pytest wrote
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,16 +32,25 @@ PARTS = {
     "compose": ["tests/compose"],
     "storage": ["tests/storage"],
     "api": ["tests/api"],
+    "web": ["tests/web"],
     "cli": ["tests/cli"],
     "docs": ["tests/docs"],
     "package": ["tests/package"],
     "end to end": ["tests/e2e"],
     "demo": ["tests/demo"],
 }
+# Parts that need little beyond a processor, and wait for nobody by the clock: they run beside each other, one a core.
+BESIDE_EACH_OTHER = ("unit", "properties", "simulation", "migration", "cli", "docs", "package")
 # What only the long run holds.
 LONG_PARTS = {"published traces": ["tests/traces"]}
 LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000"}
-LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
+LINT = (
+    ["ruff", "check", "."],
+    ["ruff", "format", "--check", "."],
+    ["mypy"],
+    ["lint-imports"],
+    ["python", "scripts/web.py", "check"],
+)
 
 
 @dataclass
@@ -65,12 +76,26 @@ def main() -> int:
     if unknown:
         print(f"unknown: {', '.join(unknown)}; there are lint, {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    parts = [lint() if name == "lint" else suite(name) for name in chosen]
-    return close(parts)
+    began_s = time.monotonic()
+    return close(run(chosen), time.monotonic() - began_s)
+
+
+def run(chosen: list[str]) -> list[Part]:
+    """All parts in the order in which they are named, whenever each of them runs."""
+    done = {"lint": lint()} if "lint" in chosen else {}
+    beside = [name for name in chosen if name in BESIDE_EACH_OTHER]
+    if len(beside) > 1:
+        print(f"\n{', '.join(beside)} run beside each other; each prints when it has ended", flush=True)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            done.update(zip(beside, pool.map(partial(suite, live=False), beside), strict=True))
+    for name in chosen:
+        if name not in done:
+            done[name] = suite(name)
+    return [done[name] for name in chosen]
 
 
 def lint() -> Part:
-    """ruff, mypy and import-linter; each counts as one test."""
+    """ruff, mypy, import-linter, and what checks the web UI; each counts as one test."""
     part, began_s = Part("lint"), time.monotonic()
     headline("lint")
     for command in LINT:
@@ -81,17 +106,21 @@ def lint() -> Part:
     return part
 
 
-def suite(name: str) -> Part:
-    """One run of pytest."""
+def suite(name: str, live: bool = True) -> Part:
+    """One run of pytest; what it prints is shown as it comes or, for parts beside each other, at its end."""
     part, began_s = Part(name), time.monotonic()
     folders = [folder for folder in PARTS[name] if any((ROOT / folder).rglob("test_*.py"))]
     if not folders:
         return part
-    headline(name)
+    if live:
+        headline(name)
     with tempfile.TemporaryDirectory() as directory:
         report = Path(directory) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *folders]
-        done = subprocess.run(command, cwd=ROOT, check=False)
+        output = {} if live else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        done = subprocess.run(command, cwd=ROOT, check=False, **output)
+        if not live:
+            headline(f"{name}\n{done.stdout.decode(errors='replace')}")
         read_report(report, part)
     part.ok, part.seconds = done.returncode == 0, time.monotonic() - began_s
     part.failed += not part.ok and not part.failed
@@ -112,7 +141,7 @@ def read_report(report: Path, part: Part) -> None:
             part.passed += 1
 
 
-def close(parts: list[Part]) -> int:
+def close(parts: list[Part], took_s: float) -> int:
     """The closing table."""
     print(f"\n{'part':<16}{'seconds':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
     for part in parts:
@@ -123,9 +152,7 @@ def close(parts: list[Part]) -> int:
         for reason, count in sorted(reasons.items()):
             print(f"  {count:4} x {reason}")
     passed, failed = sum(p.passed for p in parts), sum(p.failed for p in parts)
-    print(
-        f"\n{sum(p.seconds for p in parts):.0f} s in all\n{passed} passed, {failed} failed, {reasons.total()} skipped"
-    )
+    print(f"\n{took_s:.0f} s in all\n{passed} passed, {failed} failed, {reasons.total()} skipped")
     return 0 if all(part.ok for part in parts) else 1
 
 

@@ -1,0 +1,107 @@
+"""A real browser on the web UI: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect, sync_playwright
+
+from tests.support.needs import need_program
+from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES
+from zoe_lib.sdk import Client, Conflict
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+WAIT_MS = 30_000
+# What browsers say by themselves of every answer that is a refusal, which pages handle.
+_OF_ANSWERS = "Failed to load resource"
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """Chromium without a window."""
+    program = need_program("chromium")
+    expect.set_options(timeout=WAIT_MS)
+    with sync_playwright() as playwright:
+        # The sandbox of its own needs rights that root in a container lacks; only pages of ours are opened.
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visitor:
+    """Somebody with a browser window; what goes wrong in it is kept."""
+
+    context: BrowserContext
+    page: Page
+    url: str
+    errors: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, browser: Browser, url: str, **options: Any) -> Visitor:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+        context.set_default_timeout(WAIT_MS)
+        visitor = cls(context, context.new_page(), url)
+        visitor.page.on("console", visitor._on_console)
+        visitor.page.on("pageerror", lambda error: visitor.errors.append(str(error)))
+        visitor.page.on("response", visitor._on_response)
+        return visitor
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and _OF_ANSWERS not in message.text:
+            self.errors.append(message.text)
+
+    def _on_response(self, answer: Response) -> None:
+        """The API may refuse; the pages' own files must be there."""
+        if answer.status >= 400 and "/api/" not in answer.url:
+            self.errors.append(f"{answer.status} {answer.url}")
+
+    def open(self, path: str = "/") -> Page:
+        self.page.goto(f"{self.url}{path}")
+        return self.page
+
+    def sign_in(self, user: str, password: str) -> Page:
+        self.open()
+        self.type_password(user, password)
+        expect(self.page.get_by_role("heading", name="Catalogue")).to_be_visible()
+        return self.page
+
+    def type_password(self, user: str, password: str) -> None:
+        self.page.get_by_label("User", exact=True).fill(user)
+        self.page.get_by_label("Password", exact=True).fill(password)
+        self.page.get_by_role("button", name="Sign in").click()
+
+    def launch(self, application: dict[str, Any]) -> str:
+        """By the editor, as a user pastes a description; the execution's id."""
+        self.open("/new")
+        editor = self.page.get_by_label("Description as JSON")
+        editor.click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(json.dumps(application))
+        self.page.get_by_role("button", name="Launch").click()
+        self.page.wait_for_url(re.compile("/executions/[^/]+$"))
+        return self.page.url.rsplit("/", 1)[-1]
+
+    def violations(self) -> list[str]:
+        """What axe finds against accessibility."""
+        self.page.evaluate(AXE.read_text("utf-8"))
+        found = self.page.evaluate("axe.run({resultTypes: ['violations']})")
+        return [f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]]
+
+    def close(self) -> None:
+        self.context.close()
+
+
+def cancel_all(client: Client) -> None:
+    """Everything that waits or runs, of all tenants; what ends by itself in between needs no cancelling."""
+    alive = sorted(WAITING_STATES | ACTIVE_STATES)
+    for execution in client.executions(states=alive, limit=500, all_tenants=True).executions:
+        with contextlib.suppress(Conflict):
+            client.cancel(execution.id)

@@ -1,0 +1,43 @@
+"""A stack as `make serve` makes it, and browsers on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.support.stack import running_stack
+from tests.support.web import Visitor, cancel_all, chromium
+from zoe_embedded.stack import Stack
+from zoe_lib.sdk import Client
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def client(stack: Stack) -> Iterator[Client]:
+    """The admin's; what a test leaves running is cancelled."""
+    with Client(stack.url, stack.token) as made:
+        yield made
+        cancel_all(made)
+
+
+@pytest.fixture
+def admin(browser: Browser, stack: Stack) -> Iterator[Visitor]:
+    """The admin, signed in; a page that broke on the way fails the test."""
+    visitor = Visitor.of(browser, stack.url)
+    visitor.sign_in("admin", stack.password)
+    yield visitor
+    visitor.close()
+    assert visitor.errors == []

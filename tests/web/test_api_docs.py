@@ -1,0 +1,80 @@
+"""The reference of the API in a browser: all of it from here, tried out by session and by token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.support.web import Visitor
+from zoe_embedded.stack import Stack
+
+
+@pytest.fixture
+def stranger(browser: Browser, stack: Stack) -> Iterator[Visitor]:
+    """Nobody is signed in; a violation of the page's policy is an error of the console."""
+    visitor = Visitor.of(browser, stack.url)
+    yield visitor
+    visitor.close()
+    assert visitor.errors == []
+
+
+def opened(page: Page, tag: str, operation: str) -> Locator:
+    """An operation, unfolded and ready to be tried."""
+    block = page.locator(f"#operations-{tag}-{operation}")
+    block.locator(".opblock-summary-control").click()
+    block.get_by_role("button", name="Try it out").click()
+    return block
+
+
+def answered(block: Locator, status: int) -> None:
+    block.get_by_role("button", name="Execute").click()
+    expect(block.locator(".live-responses-table .response-col_status")).to_contain_text([str(status)])
+
+
+def test_everything_comes_from_here_and_the_policy_holds(stranger: Visitor) -> None:
+    hosts: set[str] = set()
+    stranger.page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    page = stranger.open("/api/docs")
+    expect(page.get_by_role("heading", name="Zoe")).to_be_visible()
+    block = page.locator("#operations-executions-submit_execution")
+    block.locator(".opblock-summary-control").click()
+    expect(block.get_by_role("heading", name="Responses")).to_be_visible()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.get_by_text("An API token: zoe_")).to_be_visible()
+    assert hosts - {""} == {urlsplit(stranger.url).netloc}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_the_colours_of_the_system(browser: Browser, stack: Stack, scheme: str) -> None:
+    visitor = Visitor.of(browser, stack.url, color_scheme=scheme)
+    page = visitor.open("/api/docs")
+    expect(page.locator("#operations-executions-list_executions")).to_be_visible()
+    ground = page.evaluate("getComputedStyle(document.documentElement).colorScheme")
+    visitor.close()
+    assert ground == scheme
+
+
+def test_changes_are_made_by_the_session(admin: Visitor) -> None:
+    page = admin.open("/api/docs")
+    block = opened(page, "people", "add_token")
+    block.locator("textarea").fill('{"note": "made in the reference", "lifetime_s": 60}')
+    answered(block, 201)
+    assert "X-CSRF-Token" not in block.inner_text()
+    admin.open("/account")
+    expect(page.get_by_role("row").filter(has_text="made in the reference")).to_be_visible()
+
+
+def test_a_token_does_it_too_and_nobody_is_refused(stranger: Visitor, stack: Stack) -> None:
+    page = stranger.open("/api/docs")
+    block = opened(page, "people", "add_token")
+    block.locator("textarea").fill('{"note": "by a token", "lifetime_s": 60}')
+    answered(block, 401)
+    page.get_by_role("button", name="Authorize", exact=True).click()
+    dialog = page.locator(".modal-ux")
+    dialog.get_by_role("textbox").fill(stack.token)
+    dialog.get_by_role("button", name="Apply credentials").click()
+    dialog.get_by_role("button", name="Close", exact=True).click()
+    answered(block, 201)

@@ -1,0 +1,124 @@
+"""From the catalogue to the output, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.support.documents import job, sized
+from tests.support.waiting import until
+from tests.support.web import Visitor
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+
+
+def state_is(page: Page, state: str) -> None:
+    expect(page.locator("main .badge").first).to_have_text(state)
+
+
+def test_from_the_catalogue_to_the_output_in_three_clicks(admin: Visitor, client: Client) -> None:
+    page = admin.open("/catalogue")
+    page.get_by_label("Search").fill("command")
+    page.get_by_role("link", name="One command").click()
+    expect(page.get_by_text("It would start now")).to_be_visible()
+    page.get_by_label("Command", exact=True).fill("sh -c 'echo from the browser; sleep 600'")
+    page.get_by_role("button", name="Launch").click()
+    state_is(page, "running")
+    page.get_by_role("link", name="Logs", exact=True).first.click()
+    expect(page.get_by_role("log")).to_contain_text("from the browser")
+    page.get_by_role("button", name="Cancel").click()
+    state_is(page, "cancelled")
+    execution = client.execution(page.url.split("/executions/")[1].split("/")[0])
+    assert execution.state is ExecutionState.CANCELLED
+
+
+def test_settings_are_in_the_address_and_the_plan_answers_live(admin: Visitor) -> None:
+    page = admin.open("/catalogue/batch?command=echo+linked")
+    expect(page.get_by_label("Command", exact=True)).to_have_value("echo linked")
+    memory = page.get_by_label("Memory", exact=True)
+    memory.focus()
+    memory.press("End")
+    expect(page.get_by_text("It would never start here")).to_be_visible()
+    memory.press("Home")
+    expect(page.get_by_text("It would start now")).to_be_visible()
+    page.wait_for_url(re.compile("memory=16777216"))
+
+
+def test_the_list_lives_and_many_are_cancelled_at_once(admin: Visitor, client: Client) -> None:
+    page = admin.open("/executions?name=herd")
+    expect(page.get_by_text("live", exact=True)).to_be_visible()
+    for number in range(3):
+        client.submit(sized(0.1, "sleep", "600", name=f"herd-{number}"))
+    for number in range(3):
+        row = page.get_by_role("row").filter(has_text=f"herd-{number}")
+        expect(row).to_contain_text("running")
+        row.get_by_role("checkbox").check()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Cancel 3").click()
+    for number in range(3):
+        expect(page.get_by_role("row").filter(has_text=f"herd-{number}")).to_contain_text("cancelled")
+
+
+def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(admin: Visitor, client: Client) -> None:
+    cores = sum(node.cores for node in client.nodes().nodes)
+    first = client.submit(sized(cores - 0.2, "sleep", "600", name="first"))
+    until(lambda: client.execution(first.id).state is ExecutionState.RUNNING)
+    page = admin.page
+    admin.launch(sized(cores - 0.1, "sleep", "600", name="second"))
+    state_is(page, "queued")
+    why = page.get_by_label("Why it waits")
+    expect(why).to_contain_text("cores")
+    expect(why).to_contain_text("What would help")
+    expect(why).to_contain_text("first in the queue")
+    client.cancel(first.id)
+    state_is(page, "running")
+    expect(page.get_by_text(re.compile("It waited"))).to_be_visible()
+
+
+def test_run_again_and_clone(admin: Visitor, client: Client) -> None:
+    page = admin.page
+    first = admin.launch(job("echo", "once", name="again"))
+    state_is(page, "succeeded")
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_url(lambda url: "/executions/" in url and first not in url)
+    state_is(page, "succeeded")
+    page.get_by_role("link", name="Clone and edit").click()
+    editor = page.get_by_label("Description as JSON")
+    expect(editor).to_contain_text('"echo"')
+    editor.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text('{"version": 4, "name": "x", "komponents": []}')
+    expect(page.get_by_role("alert")).to_contain_text("komponents")
+    expect(editor.locator(".cm-lintRange-error").first).to_be_visible()
+
+
+def test_tabs_tell_of_an_execution(admin: Visitor, client: Client) -> None:
+    page = admin.page
+    admin.launch(sized(0.1, "sh", "-c", "while :; do :; done", name="busy"))
+    state_is(page, "running")
+    page.get_by_role("link", name="Events").click()
+    expect(page.get_by_role("cell", name="service started")).to_be_visible()
+    page.get_by_role("link", name="Description").click()
+    expect(page.locator("pre")).to_contain_text('"busy"')
+    page.get_by_role("link", name="Charts").click()
+    expect(page.get_by_label(re.compile("Cores, used and reserved"))).to_be_visible()
+
+
+def test_logs_are_searched_followed_and_downloaded(admin: Visitor) -> None:
+    page = admin.page
+    script = "i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; echo the needle; sleep 600"
+    admin.launch(sized(0.1, "sh", "-c", script, name="long"))
+    state_is(page, "running")
+    page.get_by_role("link", name="Logs", exact=True).last.click()
+    log = page.get_by_role("log")
+    expect(log).to_contain_text("the needle")
+    page.get_by_label("Search").fill("line 17")
+    expect(page.get_by_text("111 lines")).to_be_visible()
+    expect(log.locator(".hit")).to_have_text("line 17")
+    expect(page.get_by_label("Follow")).not_to_be_checked()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    text = download.value.path().read_text()
+    assert text.splitlines()[:2] == ["line 0", "line 1"]
+    assert text.splitlines()[-1] == "the needle"

@@ -1,0 +1,39 @@
+"""Replays of what happened, side by side with what another policy would have made of it."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta
+
+from playwright.sync_api import expect
+
+from tests.support.documents import job, sized
+from tests.support.web import Visitor
+from tests.web.test_everyone import PICTURES
+from zoe_lib.sdk import Client
+
+
+def test_what_happened_is_replayed_under_another_policy(admin: Visitor, client: Client) -> None:
+    client.wait(client.submit(job("true")).id, 60)
+    began = datetime.fromtimestamp(int(time.time()) + 1)  # noqa: DTZ006 - as the browser, whose clock is this one
+    time.sleep(1.1)
+    cores = sum(node.cores for node in client.nodes().nodes)
+    ids = [client.submit(sized(cores, "sleep", "1", name=f"turn-{i}", size={"run_time_s": 1})).id for i in range(3)]
+    client.wait(ids[-1], 60)
+    page = admin.open("/cluster/replay")
+    page.get_by_label("Since").fill((began - timedelta(days=1)).isoformat())
+    page.get_by_role("button", name="Replay").click()
+    expect(page.get_by_role("alert")).to_contain_text("begin at")
+    page.get_by_label("Since").fill(began.isoformat())
+    page.get_by_label("Queue order").select_option("fifo")
+    page.get_by_label("One more node like").select_option("local")
+    page.get_by_role("button", name="Replay").click()
+    outcome = page.get_by_label("What came of it")
+    expect(outcome).to_be_visible(timeout=60_000)
+    expect(outcome.get_by_role("columnheader")).to_have_text(["Figure", "as it was", "changed"])
+    expect(outcome.get_by_role("row").filter(has_text="executions").first).to_contain_text("3")
+    for label in ("Executions that wait", "Cores reserved"):
+        expect(page.get_by_label(label)).to_have_attribute("aria-label", f"{label}. Latest: as it was: 0, changed: 0")
+    assert admin.violations() == []
+    if PICTURES is not None:
+        page.screenshot(path=PICTURES / "web-replay.png")

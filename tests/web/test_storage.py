@@ -1,0 +1,70 @@
+"""Charts of the object store's bandwidth: also of the time before anybody looked at a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from storage_bridge.model import Achieved
+from tests.support.documents import job
+from tests.support.postgres import PostgresServer
+from tests.support.stack import running_stack
+from tests.support.storage_controller import MB, TOKEN, Served, served_controller
+from tests.support.web import Visitor
+from tests.web.test_everyone import PICTURES
+from zoe_embedded.stack import Stack
+from zoe_lib.api_tokens import FIRST_TENANT
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+
+SAMPLED_S = 0.2
+ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0\.0 MB/s"
+
+
+@pytest.fixture(scope="module")
+def controller(postgres_server: PostgresServer) -> Iterator[Served]:
+    """A real one, which is told of tenants that read and write all the time."""
+    url = postgres_server.create_database()
+    with served_controller(url) as served:
+        served.achieved |= {FIRST_TENANT: Achieved(7 * MB, 2 * MB), "another": Achieved(3 * MB, 0)}
+        yield served
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def stack(controller: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack that asks this controller."""
+    token_file = tmp_path_factory.mktemp("controller") / "token"
+    token_file.write_text(TOKEN)
+    with running_stack(
+        storage_url=controller.url,
+        storage_token_file=str(token_file),
+        storage_interval_s=SAMPLED_S,
+        usage_interval_s=SAMPLED_S,
+    ) as running:
+        yield running
+
+
+def test_an_execution_shows_the_bandwidth_of_its_time_when_it_is_over(admin: Visitor, client: Client) -> None:
+    bandwidth = {"read": "10MB/s", "guarantee": "required"}
+    execution = client.submit(job("sleep", "3", name="reader", storage={"bandwidth": bandwidth}))
+    assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+    page = admin.open(f"/executions/{execution.id}/charts")
+    # A mean over its time: in the first looks the promise may not have been in force yet.
+    expect(page.get_by_label(re.compile(ACHIEVED.format(granted="[1-9].*")))).to_be_visible()
+
+
+def test_operators_see_each_tenants_bandwidth_of_the_last_hours(admin: Visitor) -> None:
+    page = admin.open("/cluster/storage")
+    over_time = page.get_by_label("Bandwidth over time")
+    for hours in ("1", "24"):
+        over_time.get_by_role("combobox").select_option(hours)
+        own = re.compile(f"Bandwidth of {FIRST_TENANT}, .*{ACHIEVED.format(granted='[0-9.]+')}")
+        expect(over_time.get_by_label(own)).to_be_visible()
+        expect(over_time.get_by_label(re.compile(r"Bandwidth of another, .*Latest: read: 3\.0 MB/s"))).to_be_visible()
+    assert admin.violations() == []
+    if PICTURES is not None:
+        page.screenshot(path=PICTURES / "web-storage.png")

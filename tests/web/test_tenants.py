@@ -1,0 +1,80 @@
+"""Two tenants in one installation: each sees its own, in the browser, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.support.documents import sized
+from tests.support.stack import running_stack
+from tests.support.waiting import until
+from tests.support.web import Visitor, cancel_all
+from zoe_embedded.stack import Stack
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.roles import Role
+from zoe_lib.sdk import Client
+
+PASSWORD = "a password for tests"
+
+
+@pytest.fixture(scope="module")
+def two_tenants() -> Iterator[Stack]:
+    """The local back-end takes a second tenant only where all trust each other."""
+    with running_stack(insecure=True) as running:
+        with Client(running.url, running.token) as client:
+            client.admin.add_tenant("blue")
+            client.admin.add_user("bea", PASSWORD)
+            client.admin.set_role("bea", "blue", Role.USER)
+        yield running
+
+
+def test_a_second_tenant_sees_nothing_of_the_first(browser: Browser, two_tenants: Stack) -> None:
+    with Client(two_tenants.url, two_tenants.token) as client:
+        secret = client.submit(sized(0.1, "sleep", "600", name="secret-plan"))
+        until(lambda: client.execution(secret.id).state is ExecutionState.RUNNING)
+        visitor = Visitor.of(browser, two_tenants.url)
+        page = visitor.sign_in("bea", PASSWORD)
+        visitor.open("/executions")
+        expect(page.get_by_text("Nothing here yet")).to_be_visible()
+        visitor.open("/executions?all_tenants=true")
+        expect(page.get_by_role("alert")).to_contain_text("scope")
+        for tab in ("", "/logs", "/events", "/description"):
+            visitor.open(f"/executions/{secret.id}{tab}")
+            expect(page.get_by_role("alert")).to_contain_text("there is no execution")
+        visitor.open(f"/new?from={secret.id}")
+        expect(page.get_by_role("alert")).to_contain_text("there is no execution")
+        visitor.open("/usage")
+        expect(page.get_by_label("Quota")).to_contain_text("Quota of blue")
+        assert "secret-plan" not in page.content()
+        visitor.launch(sized(0.1, "sleep", "600", name="own-plan"))
+        expect(page.locator("main .badge").first).to_have_text("running")
+        visitor.open("/executions")
+        expect(page.get_by_role("row")).to_have_count(2)
+        visitor.close()
+        cancel_all(client)
+    assert visitor.errors == []
+
+
+def test_the_admin_bounds_what_each_user_has(browser: Browser, two_tenants: Stack) -> None:
+    admin = Visitor.of(browser, two_tenants.url)
+    page = admin.sign_in("admin", two_tenants.password)
+    admin.open("/admin/tenants")
+    blue = page.get_by_role("region", name="blue")
+    blue.get_by_label("Of each user").fill("1")
+    blue.get_by_role("button", name="Set").click()
+    visitor = Visitor.of(browser, two_tenants.url)
+    its = visitor.sign_in("bea", PASSWORD)
+    with Client(two_tenants.url, two_tenants.token) as client:
+        until(lambda: client.admin.tenants().tenants[0].executions_of_user_max == 1)
+        first = visitor.launch(sized(0.1, "sleep", "600", name="one"))
+        visitor.open("/usage")
+        expect(its.get_by_role("region", name="Quota")).to_contain_text("Your executions")
+        visitor.open(f"/new?from={first}")
+        its.get_by_role("button", name="Launch").click()
+        expect(its.get_by_role("alert")).to_contain_text("bea in blue may have 1")
+        cancel_all(client)
+    admin.close()
+    visitor.close()
+    assert admin.errors == visitor.errors == []

@@ -1,0 +1,122 @@
+"""What a browser meets on a bad day: hostile texts, broken connections, ended sessions, a master that is away."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.support.documents import job, sized
+from tests.support.stack import running_stack
+from tests.support.waiting import until
+from tests.support.web import Visitor
+from zoe_embedded.stack import Stack
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.sdk import Client
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+
+def test_nothing_in_names_or_output_runs(admin: Visitor, client: Client) -> None:
+    page = admin.page
+    document = job("sh", "-c", f"printf '%s\\n' '{HOSTILE.replace(chr(39), chr(34))}'; exit 3")
+    document["description"] = HOSTILE
+    document["components"][0]["environment"] = {"HOSTILE": HOSTILE}
+    execution = client.submit(document, name=HOSTILE[:120])
+    until(lambda: client.execution(execution.id).state is ExecutionState.FAILED)
+    for path in ("", "/logs", "/events", "/description"):
+        admin.open(f"/executions/{execution.id}{path}")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("<img")
+        page.wait_for_timeout(300)
+    admin.open(f"/executions/{execution.id}/logs")
+    expect(page.get_by_role("log")).to_contain_text("<script>")
+    admin.open("/executions")
+    expect(page.get_by_role("table")).to_contain_text("<img src=x")
+    assert page.title() == "Zoe"
+    assert page.locator("main img").count() == 0
+
+
+def test_wrong_passwords_are_refused_in_words(browser: Browser, stack: Stack) -> None:
+    visitor = Visitor.of(browser, stack.url)
+    visitor.open("/executions")
+    visitor.type_password("admin", "not the password")
+    expect(visitor.page.get_by_role("alert")).to_be_visible()
+    expect(visitor.page.get_by_label("Password")).to_have_value("not the password")
+    visitor.close()
+    assert visitor.errors == []
+
+
+def test_a_wrong_present_password_is_told_and_ends_nothing(admin: Visitor) -> None:
+    page = admin.open("/account")
+    page.get_by_label("Present password").fill("not the password")
+    page.get_by_label("New password").fill("a much longer password")
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_label("New password")).to_have_value("a much longer password")
+
+
+def test_a_session_that_ends_in_mid_work_loses_nothing(admin: Visitor, stack: Stack, client: Client) -> None:
+    page = admin.open("/catalogue/batch")
+    page.get_by_label("Command", exact=True).fill("echo typed before")
+    expect(page.get_by_text("It would start now")).to_be_visible()
+    admin.context.clear_cookies()
+    page.get_by_role("button", name="Launch").click()
+    dialog = page.get_by_role("dialog", name="Sign in again")
+    expect(dialog).to_be_visible()
+    expect(dialog.get_by_label("User")).to_have_value("admin")
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    expect(dialog).to_be_visible()
+    dialog.get_by_label("Password").fill(stack.password)
+    dialog.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/executions/*")
+    execution = client.execution(page.url.rsplit("/", 1)[-1])
+    assert execution.description["components"][0]["command"] == ["echo", "typed", "before"]
+
+
+def test_a_connection_that_broke_is_taken_up_behind_the_last_event(admin: Visitor, client: Client) -> None:
+    page = admin.open("/executions?name=while-away")
+    expect(page.get_by_text("live", exact=True)).to_be_visible()
+    admin.context.set_offline(True)
+    execution = client.submit(sized(0.1, "sleep", "600", name="while-away"))
+    until(lambda: client.execution(execution.id).state is ExecutionState.RUNNING)
+    expect(page.get_by_text("while-away")).to_have_count(0)
+    admin.context.set_offline(False)
+    expect(page.get_by_role("row").filter(has_text="while-away")).to_contain_text("running")
+
+
+def test_signing_out_leaves_nothing_behind(admin: Visitor) -> None:
+    page = admin.open("/executions")
+    page.locator("summary", has_text="admin").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    admin.open("/executions")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+@pytest.fixture
+def other_stack() -> Iterator[Stack]:
+    """One whose parts may be stopped."""
+    with running_stack() as running:
+        yield running
+
+
+def test_without_the_master_the_page_says_what_still_works(browser: Browser, other_stack: Stack) -> None:
+    visitor = Visitor.of(browser, other_stack.url)
+    page = visitor.sign_in("admin", other_stack.password)
+    master = other_stack.processes["zoe_master.main"]
+    os.kill(master, signal.SIGSTOP)
+    try:
+        expect(page.get_by_text("The master is away")).to_be_visible()
+        visitor.launch(job("echo", "later"))
+        expect(page.locator("main .badge").first).to_have_text("submitted")
+    finally:
+        os.kill(master, signal.SIGCONT)
+    expect(page.get_by_text("The master is away")).to_have_count(0)
+    expect(page.locator("main .badge").first).to_have_text("succeeded")
+    visitor.close()
+    assert visitor.errors == []

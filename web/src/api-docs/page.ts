@@ -1,0 +1,64 @@
+import swaggerUi from "swagger-ui-dist/swagger-ui-bundle.js?url";
+import type { components } from "../api/schema";
+import "swagger-ui-dist/swagger-ui.css";
+import "./page.css";
+
+// This page shares no module with the others: each would become a file more of theirs, as would what bundling Swagger UI
+// takes. So its script is a file as it comes, which defines a global.
+
+interface SwaggerRequest {
+  /** Whether it reads the document itself. */
+  loadSpec?: boolean;
+  method: string;
+  headers: Record<string, string>;
+}
+
+declare global {
+  /** What is used here of it. */
+  function SwaggerUIBundle(options: {
+    url: string;
+    domNode: HTMLElement | null;
+    deepLinking: boolean;
+    defaultModelsExpandDepth: number;
+    requestInterceptor: (request: SwaggerRequest) => Promise<SwaggerRequest>;
+    showMutatedRequest: boolean;
+    validatorUrl: string | null;
+  }): void;
+}
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+function applyColours(): void {
+  document.documentElement.classList.toggle("dark-mode", dark.matches);
+}
+
+/** Changes by a session need its proof, which is another one after each sign-in, also in another window. */
+async function withProof(request: SwaggerRequest): Promise<SwaggerRequest> {
+  if (request.loadSpec || request.method === "GET" || request.headers.Authorization) return request;
+  const answer = await fetch("/api/v1/session");
+  if (!answer.ok) return request;
+  const session = (await answer.json()) as components["schemas"]["SessionView"];
+  request.headers["X-CSRF-Token"] = session.csrf_token;
+  return request;
+}
+
+function show(): void {
+  SwaggerUIBundle({
+    url: "/api/v1/openapi.json",
+    domNode: document.getElementById("reference"),
+    deepLinking: true,
+    defaultModelsExpandDepth: 0,
+    requestInterceptor: withProof,
+    // The commands that are shown for copying hold no proof of a session.
+    showMutatedRequest: false,
+    // Otherwise the document is sent to a service of others, which draws a badge.
+    validatorUrl: null,
+  });
+}
+
+applyColours();
+dark.addEventListener("change", applyColours);
+const script = document.createElement("script");
+script.addEventListener("load", show);
+script.src = swaggerUi;
+document.head.append(script);

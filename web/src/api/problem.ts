@@ -1,0 +1,33 @@
+import type { components } from "./schema";
+
+export type Problem = components["schemas"]["Problem"];
+export type Diagnostic = components["schemas"]["Diagnostic"];
+
+/** What the API refused, in its own words (RFC 9457); status 0: nothing answered at all. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly hint = "",
+    readonly errors: Diagnostic[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export const UNREACHABLE = "unreachable";
+
+export function refusedBy(status: number, body: unknown): Refused {
+  const problem = body as Partial<Problem> | null | undefined;
+  if (problem && typeof problem.title === "string") {
+    const message = problem.detail ? `${problem.title}: ${problem.detail}` : problem.title;
+    return new Refused(status, problem.code ?? "", message, problem.hint ?? "", problem.errors ?? []);
+  }
+  return new Refused(status, "", `Zoe answered ${status}`);
+}
+
+export function asRefused(error: unknown): Refused {
+  if (error instanceof Refused) return error;
+  return new Refused(0, UNREACHABLE, "Zoe does not answer", "The page tries again by itself.");
+}

@@ -1,0 +1,58 @@
+import { lazy, Suspense } from "react";
+import { Navigate, Route, Routes } from "react-router";
+import { useMay, useSessionState } from "./api/session";
+import { Loading, ProblemBox } from "./components/feedback";
+import { Frame } from "./frame";
+import { SignInAgain, SignInPage } from "./pages/sign-in";
+
+const CataloguePage = lazy(() => import("./pages/catalogue/page"));
+const LaunchPage = lazy(() => import("./pages/catalogue/launch"));
+const EditPage = lazy(() => import("./pages/catalogue/edit"));
+const ExecutionsPage = lazy(() => import("./pages/executions/page"));
+const ExecutionPage = lazy(() => import("./pages/execution/page"));
+const ClusterPage = lazy(() => import("./pages/cluster/page"));
+const UsagePage = lazy(() => import("./pages/usage"));
+const AccountPage = lazy(() => import("./pages/account"));
+const AdminPage = lazy(() => import("./pages/admin/page"));
+
+export function App() {
+  const { session, known, ended, problem } = useSessionState();
+  if (!known) return <Loading />;
+  if (session === null) return <SignInPage problem={problem} />;
+  return (
+    <>
+      <Frame>
+        <Suspense fallback={<Loading />}>
+          <Pages />
+        </Suspense>
+      </Frame>
+      {ended && <SignInAgain />}
+    </>
+  );
+}
+
+function Pages() {
+  const operates = useMay("operate");
+  const administers = useMay("admin");
+  return (
+    <Routes>
+      <Route path="/" element={<Navigate to="/catalogue" replace />} />
+      <Route path="/catalogue" element={<CataloguePage />} />
+      <Route path="/catalogue/:entryId" element={<LaunchPage />} />
+      <Route path="/new" element={<EditPage />} />
+      <Route path="/executions" element={<ExecutionsPage />} />
+      <Route path="/executions/:executionId" element={<ExecutionPage />} />
+      <Route path="/executions/:executionId/:tab" element={<ExecutionPage />} />
+      <Route path="/usage" element={<UsagePage />} />
+      <Route path="/account" element={<AccountPage />} />
+      {operates && <Route path="/cluster/:tab?" element={<ClusterPage />} />}
+      {administers && <Route path="/admin/:tab?" element={<AdminPage />} />}
+      <Route
+        path="*"
+        element={
+          <ProblemBox title="There is no such page" text="The address may be wrong, or not for your role." />
+        }
+      />
+    </Routes>
+  );
+}

@@ -1,0 +1,32 @@
+import { type ReactNode, useEffect, useRef } from "react";
+
+interface DialogProps {
+  title: string;
+  onClose?: () => void;
+  children: ReactNode;
+}
+
+/** A modal dialog; without `onClose` it stays until its work is done. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    box.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      aria-label={title}
+      onCancel={(event) => {
+        if (!onClose) event.preventDefault();
+      }}
+      onClose={() => {
+        // Browsers let Escape through in the end, whatever the page says.
+        if (onClose) onClose();
+        else box.current?.showModal();
+      }}
+    >
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  );
+}

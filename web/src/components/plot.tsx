@@ -1,0 +1,95 @@
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { bytes } from "../format";
+
+export interface Series {
+  label: string;
+  values: (number | null)[];
+  dashed?: boolean;
+}
+
+interface PlotProps {
+  label: string;
+  /** Seconds since the epoch. */
+  times: number[];
+  series: Series[];
+  format: (value: number) => string;
+  /** From when to when it is told, with breaks where there is no value. Else from the first time to the last, with
+   * lines that go on, for what is not measured at the same moments. */
+  span?: { from_s: number; to_s: number };
+}
+
+const COLOURS = ["#2f5fd0", "#c2571a", "#11803e", "#8b3fb5", "#a8861a", "#0f7f8c", "#c03363", "#5b6577"];
+const HEIGHT_PX = 220;
+// Steps that are round numbers of KiB, MiB and GiB.
+const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
+const TIMES = (_: uPlot, ticks: number[]) =>
+  ticks.map((at) => new Date(at * 1000).toLocaleTimeString("en-GB"));
+
+/** Lines over time. The table beside it is for whoever does not see it. */
+export function Plot({ label, times, series, format, span }: PlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const shape = series.map((one) => `${one.label}${one.dashed}`).join("|");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew only for other lines; the data follows below
+  useEffect(() => {
+    const at = box.current;
+    if (at === null) return;
+    const text = getComputedStyle(at).color;
+    const axis = { stroke: text, grid: { stroke: "#8886", width: 1 }, ticks: { stroke: "#8886", width: 1 } };
+    const made = new uPlot(
+      {
+        width: at.clientWidth,
+        height: HEIGHT_PX,
+        series: [
+          { value: "{HH}:{mm}:{ss}" },
+          ...series.map((one, index) => ({
+            label: one.label,
+            stroke: COLOURS[index % COLOURS.length] ?? text,
+            width: 2,
+            spanGaps: span === undefined,
+            ...(one.dashed ? { dash: [6, 4] } : {}),
+            value: (_: uPlot, value: number | null) => (value === null ? "" : format(value)),
+          })),
+        ],
+        axes: [
+          { ...axis, space: 90, values: TIMES },
+          {
+            ...axis,
+            size: 80,
+            values: (_: uPlot, ticks: number[]) => ticks.map(format),
+            ...(format === bytes ? { incrs: POWERS_OF_TWO } : {}),
+          },
+        ],
+        scales: { y: { range: (_: uPlot, _low: number, high: number) => [0, Math.max(high * 1.05, 1e-6)] } },
+      },
+      [times, ...series.map((one) => one.values)],
+      at,
+    );
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: at.clientWidth, height: HEIGHT_PX }));
+    watch.observe(at);
+    return () => {
+      watch.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+  useEffect(() => {
+    plot.current?.setData([times, ...series.map((one) => one.values)]);
+    if (span) plot.current?.setScale("x", { min: span.from_s, max: span.to_s });
+  }, [times, series, span]);
+  const latest = series.map((one) => `${one.label}: ${lastOf(one.values, format)}`).join(", ");
+  return (
+    <figure className="card">
+      <figcaption>{label}</figcaption>
+      <div className="plot" ref={box} role="img" aria-label={`${label}. Latest: ${latest}`} />
+    </figure>
+  );
+}
+
+function lastOf(values: (number | null)[], format: (value: number) => string): string {
+  const last = values.findLast((value) => value !== null);
+  return last === undefined || last === null ? "not known" : format(last);
+}

@@ -1,0 +1,53 @@
+/** Numbers and times in words. Times are seconds since the epoch, as everywhere in the API. */
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+export function bytes(value: number): string {
+  let unit = 0;
+  let rest = value;
+  while (rest >= 1024 && unit < UNITS.length - 1) {
+    rest /= 1024;
+    unit += 1;
+  }
+  return `${rest >= 100 || Number.isInteger(rest) ? rest.toFixed(0) : rest.toFixed(1)} ${UNITS[unit]}`;
+}
+
+export function rate(bytesPerSecond: number): string {
+  const mega = bytesPerSecond / 1e6;
+  return `${mega >= 100 ? mega.toFixed(0) : mega.toFixed(1)} MB/s`;
+}
+
+export function number(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: 2 });
+}
+
+export function duration(seconds: number): string {
+  const s = Math.max(0, seconds);
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.round(s)} s`;
+  const minutes = Math.floor(s / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(s % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+export function clock(atS: number): string {
+  return new Date(atS * 1000).toLocaleTimeString("en-GB");
+}
+
+export function moment(atS: number): string {
+  const date = new Date(atS * 1000);
+  const sameDay = date.toDateString() === new Date().toDateString();
+  return sameDay ? clock(atS) : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** "in 3 min 5 s" or "2 h 1 min ago". */
+export function distance(atS: number, nowS: number): string {
+  return atS >= nowS ? `in ${duration(atS - nowS)}` : `${duration(nowS - atS)} ago`;
+}
+
+/** "1 service", "2 services". */
+export function counted(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { Link, NavLink } from "react-router";
+import { api, told } from "./api/client";
+import { asRefused } from "./api/problem";
+import { useMay, useSession, useSessionState } from "./api/session";
+import { chooseTheme, chosenTheme, type Theme } from "./theme";
+
+/** What is around every page: where to go, who one is, and whether Zoe is all there. */
+export function Frame({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <header className="top">
+        <Link className="brand" to="/" aria-label="Zoe, first page">
+          <img src="/zoe.svg" alt="" width="26" height="26" /> Zoe
+        </Link>
+        <Navigation />
+        <Person />
+      </header>
+      <Health />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </>
+  );
+}
+
+function Navigation() {
+  const operates = useMay("operate");
+  const administers = useMay("admin");
+  return (
+    <nav aria-label="Pages">
+      <NavLink to="/catalogue">Catalogue</NavLink>
+      <NavLink to="/executions">Executions</NavLink>
+      {operates && <NavLink to="/cluster">Cluster</NavLink>}
+      <NavLink to="/usage">Usage</NavLink>
+      {administers && <NavLink to="/admin">Admin</NavLink>}
+    </nav>
+  );
+}
+
+function Person() {
+  const session = useSession();
+  const { begin, end } = useSessionState();
+  const [theme, setTheme] = useState<Theme>(chosenTheme());
+  const changeTenant = async (tenant: string) => {
+    begin(await told(api.PUT("/api/v1/session/tenant", { body: { tenant } })));
+  };
+  return (
+    <details className="menu person">
+      <summary>
+        <span className="who">{session.user}</span>
+        <span className="faint">{session.tenant}</span>
+      </summary>
+      <div className="menu-body">
+        <p>
+          <strong>{session.user}</strong> is {session.role} of {session.tenant}
+        </p>
+        {session.tenants.length > 1 && (
+          <label>
+            Tenant{" "}
+            <select value={session.tenant} onChange={(e) => void changeTenant(e.target.value)}>
+              {session.tenants.map((tenant) => (
+                <option key={tenant}>{tenant}</option>
+              ))}
+            </select>
+          </label>
+        )}
+        <label>
+          Colours{" "}
+          <select
+            value={theme}
+            onChange={(e) => {
+              const chosen = e.target.value as Theme;
+              chooseTheme(chosen);
+              setTheme(chosen);
+            }}
+          >
+            <option value="system">as the system</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
+        <Link to="/account">Tokens and password</Link>
+        <button type="button" onClick={() => void end()}>
+          Sign out
+        </button>
+      </div>
+    </details>
+  );
+}
+
+/** Says what still works while a part of Zoe is away. */
+function Health() {
+  const { data, error } = useQuery({
+    queryKey: ["status"],
+    queryFn: () => told(api.GET("/api/v1/status")),
+    refetchInterval: 5_000,
+    retry: false,
+  });
+  if (error) {
+    const refused = asRefused(error);
+    const what =
+      refused.status === 503
+        ? "The database does not answer. Running applications go on; lists, submissions and cancels wait for it."
+        : "Zoe does not answer. What you see is from before; the page tries again by itself.";
+    return (
+      <p className="health" role="status">
+        {what}
+      </p>
+    );
+  }
+  if (data && data.master === null) {
+    return (
+      <p className="health" role="status">
+        The master is away. Running applications go on, and submissions and cancels are accepted and done
+        later; live logs, charts, plans and forecasts wait for it.
+      </p>
+    );
+  }
+  return null;
+}

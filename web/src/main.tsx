@@ -1,0 +1,36 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { BrowserRouter } from "react-router";
+import { asRefused } from "./api/problem";
+import { SessionProvider } from "./api/session";
+import { App } from "./app";
+import { applyTheme } from "./theme";
+import "./styles/base.css";
+import "./styles/parts.css";
+
+applyTheme();
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      // What was refused stays refused; what did not answer may answer soon.
+      retry: (failures, error) => failures < 2 && [0, 502].includes(asRefused(error).status),
+    },
+  },
+});
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("the page has no root");
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <SessionProvider>
+        <BrowserRouter>
+          <App />
+        </BrowserRouter>
+      </SessionProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

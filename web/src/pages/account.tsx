@@ -1,0 +1,172 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, type Schemas, told } from "../api/client";
+import { useMay, useSession } from "../api/session";
+import { ErrorBox } from "../components/feedback";
+import { CopyButton } from "../components/files";
+import { Table } from "../components/table";
+import { moment } from "../format";
+
+export default function AccountPage() {
+  const session = useSession();
+  return (
+    <>
+      <h1>{session.user}</h1>
+      <p className="faint">
+        {session.role} of {session.tenant}; scopes: {session.scopes.join(", ")}
+      </p>
+      <div className="columns">
+        <Tokens />
+        <Password />
+      </div>
+    </>
+  );
+}
+
+function Tokens() {
+  const { scopes } = useSession();
+  const maySubmit = useMay("submit");
+  const queries = useQueryClient();
+  const [note, setNote] = useState("");
+  const [days, setDays] = useState(90);
+  const { data, error } = useQuery({ queryKey: ["tokens"], queryFn: () => told(api.GET("/api/v1/tokens")) });
+  const renew = () => queries.invalidateQueries({ queryKey: ["tokens"] });
+  const add = useMutation({
+    mutationFn: () =>
+      told(
+        api.POST("/api/v1/tokens", {
+          body: {
+            note,
+            lifetime_s: days * 86_400,
+            scopes: scopes.filter((one) => one === "read" || one === "submit"),
+          },
+        }),
+      ),
+    onSuccess: renew,
+  });
+  const revoke = useMutation({
+    mutationFn: (id: string) =>
+      told(api.DELETE("/api/v1/tokens/{token_id}", { params: { path: { token_id: id } } })),
+    onSettled: renew,
+  });
+  return (
+    <section className="card" aria-label="Tokens">
+      <h2>Tokens for programs</h2>
+      <p className="faint">
+        What programs may ask: <a href="/api/docs">the reference of the API</a>
+      </p>
+      <ErrorBox error={error ?? add.error ?? revoke.error} />
+      {add.data?.secret && <NewSecret secret={add.data.secret} />}
+      <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]}>
+        {data?.tokens.map((token) => (
+          <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token.id)} />
+        ))}
+      </Table>
+      {maySubmit && (
+        <form
+          className="row"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault();
+            add.mutate();
+          }}
+        >
+          <label>
+            Note <input value={note} onChange={(e) => setNote(e.target.value)} maxLength={200} />
+          </label>
+          <label>
+            Days{" "}
+            <input
+              type="number"
+              min={1}
+              max={3650}
+              value={days}
+              onChange={(e) => setDays(e.target.valueAsNumber)}
+              required
+            />
+          </label>
+          <button type="submit" className="primary" disabled={add.isPending}>
+            Make a token
+          </button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function NewSecret({ secret }: { secret: string }) {
+  return (
+    <div className="notice good" role="status">
+      <p>This is shown once. Keep it where your programs find it:</p>
+      <p>
+        <code>{secret}</code> <CopyButton text={secret} />
+      </p>
+      <pre className="scroll">{`export ZOE_URL=${window.location.origin} ZOE_TOKEN=…\nzoe ls`}</pre>
+    </div>
+  );
+}
+
+export function TokenRow({ token, onRevoke }: { token: Schemas["TokenView"]; onRevoke: () => void }) {
+  return (
+    <tr>
+      <td>
+        <code>{token.id}</code>
+      </td>
+      <td>{token.note}</td>
+      <td>{token.scopes.join(", ")}</td>
+      <td className="num">{token.expires_at_s === null ? "never" : moment(token.expires_at_s)}</td>
+      <td>
+        <button type="button" className="danger" aria-label={`Revoke ${token.id}`} onClick={onRevoke}>
+          Revoke
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function Password() {
+  const [old, setOld] = useState("");
+  const [fresh, setFresh] = useState("");
+  const change = useMutation({
+    mutationFn: () => told(api.PUT("/api/v1/session/password", { body: { old, new: fresh } })),
+    onSuccess: () => window.location.assign("/"),
+  });
+  return (
+    <section className="card" aria-label="Password">
+      <h2>Password</h2>
+      <p className="faint">Changing it ends every session of yours, this one, too.</p>
+      <form
+        className="stacked"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        <label>
+          Present password
+          <input
+            type="password"
+            autoComplete="current-password"
+            value={old}
+            onChange={(e) => setOld(e.target.value)}
+            required
+          />
+        </label>
+        <label>
+          New password, at least 10 characters
+          <input
+            type="password"
+            autoComplete="new-password"
+            minLength={10}
+            value={fresh}
+            onChange={(e) => setFresh(e.target.value)}
+            required
+          />
+        </label>
+        <ErrorBox error={change.error} />
+        <button type="submit" disabled={change.isPending}>
+          Change it
+        </button>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,130 @@
+import Form from "@rjsf/core";
+import type {
+  FieldTemplateProps,
+  ObjectFieldTemplateProps,
+  RJSFSchema,
+  UiSchema,
+  WidgetProps,
+} from "@rjsf/utils";
+import { useMemo } from "react";
+import type { Schemas } from "../../api/client";
+import { bytes } from "../../format";
+import { validator } from "./validator";
+
+export type Values = Record<string, string | number | boolean>;
+
+interface Extension {
+  widget?: string;
+  step?: number | null;
+}
+
+type Field = RJSFSchema & { "x-zoe"?: Extension };
+
+interface EntryFormProps {
+  entry: Schemas["CatalogueEntryView"];
+  values: Values;
+  onChange: (values: Values) => void;
+}
+
+/** The form of a catalogue entry, made from its JSON Schema; `x-zoe` says which fields are sliders of what step. */
+export function EntryForm({ entry, values, onChange }: EntryFormProps) {
+  const schema = entry.form as RJSFSchema;
+  const uiSchema = useMemo(() => uiOf(schema), [schema]);
+  if (Object.keys(schema.properties ?? {}).length === 0)
+    return <p className="faint">It has no settings of its own.</p>;
+  return (
+    <Form
+      tagName="div"
+      schema={schema}
+      uiSchema={uiSchema}
+      validator={validator}
+      formData={values}
+      liveValidate
+      showErrorList={false}
+      onChange={({ formData }) => onChange((formData ?? {}) as Values)}
+      templates={{ FieldTemplate, ObjectFieldTemplate }}
+      widgets={{ slider: Slider, memory: Memory }}
+    />
+  );
+}
+
+function uiOf(schema: RJSFSchema): UiSchema {
+  const ui: UiSchema = { "ui:submitButtonOptions": { norender: true } };
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const field = property as Field;
+    const bounded = field.minimum !== undefined && field.maximum !== undefined;
+    const isNumber = field.type === "integer" || field.type === "number";
+    if (field["x-zoe"]?.widget === "memory") ui[name] = { "ui:widget": "memory" };
+    else if (isNumber && bounded) ui[name] = { "ui:widget": "slider" };
+  }
+  return ui;
+}
+
+function FieldTemplate({ id, label, description, errors, children, schema }: FieldTemplateProps) {
+  if (schema.type === "object") return children;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <div className="faint">{description}</div>
+      {children}
+      {errors}
+    </div>
+  );
+}
+
+function ObjectFieldTemplate({ properties }: ObjectFieldTemplateProps) {
+  return properties.map((property) => <div key={property.name}>{property.content}</div>);
+}
+
+function stepOf(schema: RJSFSchema): number {
+  return (schema as Field)["x-zoe"]?.step ?? 1;
+}
+
+function Slider({ id, value, schema, onChange, label, disabled, readonly }: WidgetProps) {
+  const shared = {
+    min: schema.minimum,
+    max: schema.maximum,
+    step: stepOf(schema),
+    disabled: disabled || readonly,
+  };
+  return (
+    <div className="slider">
+      <input
+        type="range"
+        aria-label={`${label}, as a slider`}
+        value={Number(value ?? schema.minimum)}
+        onChange={(e) => onChange(e.target.valueAsNumber)}
+        {...shared}
+      />
+      <input
+        id={id}
+        type="number"
+        value={value ?? ""}
+        onChange={(e) => onChange(Number.isNaN(e.target.valueAsNumber) ? undefined : e.target.valueAsNumber)}
+        {...shared}
+      />
+    </div>
+  );
+}
+
+function Memory({ id, value, schema, onChange, disabled, readonly }: WidgetProps) {
+  const size = Number(value ?? schema.default ?? schema.minimum ?? 0);
+  return (
+    <div className="slider">
+      <input
+        id={id}
+        type="range"
+        min={schema.minimum}
+        max={schema.maximum}
+        step={stepOf(schema)}
+        value={size}
+        aria-valuetext={bytes(size)}
+        disabled={disabled || readonly}
+        onChange={(e) => onChange(e.target.valueAsNumber)}
+      />
+      <output htmlFor={id} className="num">
+        {bytes(size)}
+      </output>
+    </div>
+  );
+}

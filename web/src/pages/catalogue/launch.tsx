@@ -1,0 +1,133 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { api, type Schemas, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { CopyButton } from "../../components/files";
+import { useSettled } from "../../components/settled";
+import { EntryForm, type Values } from "./form";
+import { useCatalogue } from "./page";
+import { LivePlan } from "./plan";
+
+type Entry = Schemas["CatalogueEntryView"];
+
+const SETTLED_MS = 250;
+
+export default function LaunchPage() {
+  const { entryId = "" } = useParams();
+  const { data, error, isLoading } = useCatalogue();
+  if (isLoading) return <Loading what="Reading the catalogue" />;
+  const entry = data?.entries.find((one) => one.id === entryId);
+  if (entry === undefined)
+    return error ? <ErrorBox error={error} /> : <Empty>The catalogue has no “{entryId}”.</Empty>;
+  return <Launch key={entry.id} entry={entry} />;
+}
+
+function Launch({ entry }: { entry: Entry }) {
+  const [query, setQuery] = useSearchParams();
+  const navigate = useNavigate();
+  const maySubmit = useMay("submit");
+  const given = useMemo(() => readValues(entry, query), [entry, query]);
+  const [values, setValues] = useState<Values>(given);
+  const [name, setName] = useState(query.get("execution_name") ?? "");
+  const settled = useSettled(values, SETTLED_MS);
+  const filled = useQuery({
+    queryKey: ["filled", entry.id, settled],
+    queryFn: () =>
+      told(
+        api.POST("/api/v1/catalogue/{entry_id}/fill", {
+          params: { path: { entry_id: entry.id } },
+          body: { values: settled },
+        }),
+      ),
+    placeholderData: (before) => before,
+    retry: false,
+  });
+  const document = filled.data?.document;
+  const launch = useMutation({
+    mutationFn: async () => {
+      const path = { entry_id: entry.id };
+      const now = await told(
+        api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
+      );
+      return told(
+        api.POST("/api/v1/executions", { body: { application: now.document, name: name || null } }),
+      );
+    },
+    onSuccess: (execution) => navigate(`/executions/${execution.id}`),
+  });
+  // Once it is launched the page is about to go: another address would bring it back.
+  const { isIdle } = launch;
+  useEffect(() => {
+    if (isIdle) setQuery(writeValues(entry, settled), { replace: true });
+  }, [entry, settled, setQuery, isIdle]);
+  return (
+    <>
+      <h1>{entry.title}</h1>
+      <p>{entry.summary}</p>
+      <div className="columns">
+        <section className="card" aria-label="Settings">
+          <EntryForm entry={entry} values={values} onChange={setValues} />
+          <div className="field">
+            <label htmlFor="execution-name">Name of this execution</label>
+            <input
+              id="execution-name"
+              value={name}
+              placeholder={String(entry.document.name ?? "")}
+              maxLength={128}
+              onChange={(e) => setName(e.target.value)}
+            />
+          </div>
+          <ErrorBox error={filled.error ?? launch.error} />
+          <div className="row">
+            {maySubmit && (
+              <button
+                type="button"
+                className="primary"
+                disabled={launch.isPending}
+                onClick={() => launch.mutate()}
+              >
+                Launch
+              </button>
+            )}
+            {document && (
+              <Link className="button" to="/new" state={{ document }}>
+                Edit as JSON
+              </Link>
+            )}
+            <CopyButton text={window.location.href} label="Copy a link to these settings" />
+          </div>
+        </section>
+        {document && <LivePlan document={document} />}
+      </div>
+    </>
+  );
+}
+
+interface FieldSchema {
+  type?: string;
+}
+
+function fieldsOf(entry: Entry): Record<string, FieldSchema> {
+  return (entry.form?.properties ?? {}) as Record<string, FieldSchema>;
+}
+
+/** The form's values as the page's address gives them. */
+function readValues(entry: Entry, query: URLSearchParams): Values {
+  const values: Values = {};
+  for (const [name, schema] of Object.entries(fieldsOf(entry))) {
+    const text = query.get(name);
+    if (text === null) continue;
+    if (schema.type === "boolean") values[name] = text === "true";
+    else values[name] = schema.type === "string" ? text : Number(text);
+  }
+  return values;
+}
+
+function writeValues(entry: Entry, values: Values): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of Object.keys(fieldsOf(entry)))
+    if (values[name] !== undefined) query.set(name, String(values[name]));
+  return query;
+}

@@ -1,0 +1,105 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, type Schemas, told } from "../../api/client";
+import { asRefused } from "../../api/problem";
+import { Loading, ProblemBox } from "../../components/feedback";
+import { bytes, counted, distance, moment, number } from "../../format";
+import { changeText } from "../execution/waiting";
+
+type Plan = Schemas["PlanView"];
+
+const ASK_AGAIN_MS = 5_000;
+
+/** What would become of a description if it were submitted now: does it fit, when would it start, what would it take. */
+export function LivePlan({ document }: { document: Record<string, unknown> }) {
+  const { data, error, isLoading } = useQuery({
+    queryKey: ["plan", document],
+    queryFn: () => told(api.POST("/api/v1/plan", { body: { application: document } })),
+    placeholderData: (before) => before,
+    refetchInterval: ASK_AGAIN_MS,
+    retry: false,
+  });
+  return (
+    <section className="card" aria-label="What would become of it" aria-live="polite">
+      {isLoading && <Loading what="Asking the scheduler" />}
+      {error ? <Refusal error={error} /> : data && <Answer plan={data} />}
+    </section>
+  );
+}
+
+function Refusal({ error }: { error: unknown }) {
+  const refused = asRefused(error);
+  const title = refused.code === "never_fits" ? "It would never start here" : refused.message;
+  const text = refused.code === "never_fits" ? refused.message : "";
+  return <ProblemBox title={title} text={text} hint={refused.hint} errors={refused.errors} />;
+}
+
+function Answer({ plan }: { plan: Plan }) {
+  const { forecast, demand } = plan;
+  return (
+    <>
+      <h2>{plan.starts_now ? "It would start now" : "It would wait"}</h2>
+      {!plan.starts_now && plan.reason && <p>{plan.reason.sentence}</p>}
+      {!plan.starts_now && plan.reason?.hint && <p>What would help: {plan.reason.hint}</p>}
+      {plan.change && <p>The smallest change that would start it now: {changeText(plan.change)}</p>}
+      <dl className="facts">
+        {!plan.starts_now && (
+          <>
+            <dt>Ahead of it</dt>
+            <dd>{plan.ahead}</dd>
+          </>
+        )}
+        {forecast && forecast.start_p90_s !== null && !plan.starts_now && (
+          <>
+            <dt>Start</dt>
+            <dd className="num">
+              {forecast.start_p50_s !== null && `about ${moment(forecast.start_p50_s)} (p50), `}
+              by {moment(forecast.start_p90_s)} (p90, {distance(forecast.start_p90_s, Date.now() / 1000)})
+            </dd>
+          </>
+        )}
+        {forecast?.end_p90_s && (
+          <>
+            <dt>End</dt>
+            <dd className="num">by {moment(forecast.end_p90_s)} (p90)</dd>
+          </>
+        )}
+        {demand && (
+          <>
+            <dt>Core</dt>
+            <dd className="num">{taken(demand.core)}</dd>
+            <dt>Elastic</dt>
+            <dd className="num">
+              {demand.elastic.services === 0 ? "none" : `up to ${taken(demand.elastic)}`}
+            </dd>
+            <dt>Quota</dt>
+            <dd className="num">
+              {demand.executions_max === null
+                ? `${counted(demand.executions + 1, "execution")} waiting or running, no limit`
+                : `${demand.executions + 1} of ${counted(demand.executions_max, "execution")} waiting or running`}
+              {demand.executions_of_user_max !== null &&
+                `; of yours ${demand.executions_of_user + 1} of ${demand.executions_of_user_max}`}
+            </dd>
+            {demand.time_limit_s !== null && (
+              <>
+                <dt>At most</dt>
+                <dd className="num">
+                  {number((demand.core.cores * demand.time_limit_s) / 3600)} core-hours for its core, until
+                  its time limit
+                </dd>
+              </>
+            )}
+          </>
+        )}
+      </dl>
+      {plan.notes?.map((note) => (
+        <p className="notice" key={note}>
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function taken(share: NonNullable<Plan["demand"]>["core"]): string {
+  return `${counted(share.services, "service")}, ${counted(share.cores, "core")}, ${bytes(share.memory_bytes)}`;
+}

@@ -1,0 +1,57 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Schemas } from "../../api/client";
+import { Table } from "../../components/table";
+import { readInOrder } from "./queue";
+
+type Result = Schemas["DryRunView"];
+
+/** What another policy would do with the present queue, beside the one in force. */
+export function DryRun({ result }: { result: Result }) {
+  const { present, wanted } = result;
+  const ids = [...new Set([...wanted.first, ...wanted.starts])].slice(0, 100);
+  const { data } = useQuery({ queryKey: ["dry-run-names", ids], queryFn: () => readInOrder(ids) });
+  const names = new Map((data ?? []).map((row) => [row.id, `${row.name} (${row.tenant})`]));
+  const places = new Map(present.first.map((id, index) => [id, index]));
+  return (
+    <section className="card" aria-label="What it would do with the present queue" aria-live="polite">
+      <h2>What it would do with the present queue</h2>
+      <Table
+        headings={[
+          { text: "What", hidden: true },
+          { text: "In force", num: true },
+          { text: "Tried", num: true },
+        ]}
+      >
+        <tr>
+          <td>would start now</td>
+          <td className="num">{present.starts_total}</td>
+          <td className="num">{wanted.starts_total}</td>
+        </tr>
+        <tr>
+          <td>elastic services that would have to go</td>
+          <td className="num">{present.preempted_total}</td>
+          <td className="num">{wanted.preempted_total}</td>
+        </tr>
+      </Table>
+      <h2>The queue as tried</h2>
+      {wanted.first.length === 0 && <p className="faint">Nothing waits.</p>}
+      <ol>
+        {wanted.first.map((id, index) => {
+          const before = places.get(id);
+          return (
+            <li key={id}>
+              {names.get(id) ?? id} <span className="faint">{movedText(before, index)}</span>
+              {wanted.starts.includes(id) && <span className="badge good">would start</span>}
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+function movedText(before: number | undefined, now: number): string {
+  if (before === undefined) return "from behind the first hundred";
+  if (before === now) return "";
+  return before > now ? `up ${before - now}` : `down ${now - before}`;
+}

@@ -1,0 +1,171 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, type Schemas, told } from "../../api/client";
+import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { Table } from "../../components/table";
+import { bytes, moment, number } from "../../format";
+import { NodeCharts } from "./node-charts";
+import { putPolicy } from "./policy-api";
+
+type Node = Schemas["NodeView"];
+
+const ASK_AGAIN_MS = 3_000;
+const RESERVED = [
+  {
+    name: "cores",
+    total: "cores",
+    reserved: "reserved_cores",
+    elastic: "elastic_cores",
+    foreign: "foreign_cores",
+    format: number,
+  },
+  {
+    name: "memory",
+    total: "memory_bytes",
+    reserved: "reserved_memory_bytes",
+    elastic: "elastic_memory_bytes",
+    foreign: "foreign_memory_bytes",
+    format: bytes,
+  },
+] as const;
+
+export function NodesTab() {
+  const { data, error, isLoading } = useQuery({
+    queryKey: ["nodes"],
+    queryFn: () => told(api.GET("/api/v1/nodes")),
+    refetchInterval: ASK_AGAIN_MS,
+  });
+  const queries = useQueryClient();
+  const hold = useMutation({
+    mutationFn: ({ node, drain }: { node: string; drain: boolean }) =>
+      putPolicy((policy) => {
+        const holds = { ...policy.node_holds };
+        if (drain)
+          holds[node] = {
+            tenant: null,
+            since_s: Date.now() / 1000,
+            until_s: null,
+            note: "drained in the web UI",
+          };
+        else delete holds[node];
+        return { ...policy, node_holds: holds };
+      }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["nodes"] }),
+  });
+  if (isLoading) return <Loading what="Reading the nodes" />;
+  return (
+    <>
+      <ErrorBox error={error ?? hold.error} />
+      <Legend />
+      {data?.nodes.length === 0 && <Empty>The master has seen no node yet.</Empty>}
+      <div className="card">
+        <Table
+          headings={[
+            "Node",
+            "State",
+            "Cores reserved",
+            "Memory reserved",
+            "Services",
+            { text: "Change", hidden: true },
+          ]}
+        >
+          {data?.nodes.map((node) => (
+            <Row key={node.name} node={node} onHold={(drain) => hold.mutate({ node: node.name, drain })} />
+          ))}
+        </Table>
+      </div>
+      <NodeCharts />
+    </>
+  );
+}
+
+function Row({ node, onHold }: { node: Node; onHold: (drain: boolean) => void }) {
+  return (
+    <tr>
+      <td>
+        {node.name}
+        {Object.keys(node.labels).length > 0 && (
+          <div className="faint">
+            {Object.entries(node.labels)
+              .map(([key, value]) => `${key}=${value}`)
+              .join(" ")}
+          </div>
+        )}
+      </td>
+      <td>
+        <span className={`badge ${node.ready ? "good" : "bad"}`}>{node.ready ? "ready" : "away"}</span>{" "}
+        {node.message}
+        {node.hold && <div>{holdText(node.hold)}</div>}
+      </td>
+      {RESERVED.map(({ name, total, reserved, elastic, foreign, format }) => (
+        <td key={name}>
+          <Bar
+            label={`${name} of ${node.name}`}
+            total={node[total]}
+            core={node[reserved] - node[elastic]}
+            elastic={node[elastic]}
+            foreign={node[foreign]}
+            format={format}
+          />
+        </td>
+      ))}
+      <td className="num">{node.services}</td>
+      <td>
+        <button
+          type="button"
+          onClick={() => onHold(!node.hold)}
+          aria-label={`${node.hold ? "Release" : "Drain"} ${node.name}`}
+        >
+          {node.hold ? "Release" : "Drain"}
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function holdText(hold: Schemas["NodeHoldView"]): string {
+  const what = hold.tenant ? `reserved for ${hold.tenant}` : "drained";
+  const until = hold.until_s ? ` until ${moment(hold.until_s)}` : "";
+  return `${what}${until}${hold.note ? `: ${hold.note}` : ""}`;
+}
+
+interface BarProps {
+  label: string;
+  total: number;
+  core: number;
+  elastic: number;
+  foreign: number;
+  format: (value: number) => string;
+}
+
+/** What of a node is reserved: core solid, elastic hatched, work that is not Zoe's grey. */
+function Bar({ label, total, core, elastic, foreign, format }: BarProps) {
+  const share = (value: number) => `${(100 * Math.max(0, value)) / Math.max(total, 1e-9)}%`;
+  const text = `core ${format(core)}, elastic ${format(elastic)}, foreign ${format(foreign)} of ${format(total)}`;
+  return (
+    <>
+      <div className="bar" role="img" aria-label={`${label}: ${text}`} title={text}>
+        <span className="core" style={{ width: share(core) }} />
+        <span className="elastic" style={{ width: share(elastic) }} />
+        <span className="foreign" style={{ width: share(foreign) }} />
+      </div>
+      <span className="num faint">
+        {format(core + elastic)} of {format(total)}
+      </span>
+    </>
+  );
+}
+
+function Legend() {
+  return (
+    <p className="legend" aria-hidden="true">
+      {["core", "elastic", "foreign"].map((kind) => (
+        <span key={kind}>
+          <span className="bar">
+            <span className={kind} style={{ width: "100%" }} />
+          </span>
+          {kind === "foreign" ? "not Zoe's" : kind}
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,136 @@
+import { useEffect, useState } from "react";
+import type { Policy } from "./policy-api";
+
+interface FormProps {
+  policy: Policy;
+  onChange: (policy: Policy) => void;
+  /** Whether all that is typed can be read. */
+  onSound: (sound: boolean) => void;
+}
+
+type Choices = { [K in keyof Policy]?: Policy[K][] };
+
+const CHOICES: Choices = {
+  order: ["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"],
+  backfill: ["none", "easy", "easy-sjbf", "conservative"],
+  preemption: ["none", "elastic"],
+  tenants: ["none", "drf"],
+};
+
+const NUMBERS: [keyof Policy, string][] = [
+  ["ageing_s", "Ageing, seconds (0: none)"],
+  ["interactive_share", "Share of interactive applications, 0 to 1"],
+  ["backfill_depth_max", "Candidates of backfill"],
+  ["usage_half_life_s", "Half-life of past use, seconds"],
+  ["fair_share_age_weight", "Weight of age in fair share"],
+  ["elastic_backoff_s", "Pause before elastic services come back, seconds"],
+  ["idle_after_s", "End interactive applications unused for, seconds (0: never)"],
+  ["idle_warning_s", "Warn before such an end, seconds"],
+  ["idle_cores_milli", "Not idle: who uses so many thousandths of a core (0: work does not count)"],
+  ["storage_patience_s", "Patience with the store, seconds"],
+];
+
+const OBJECTS: [keyof Policy, string][] = [
+  ["tenant_limits", "Limits of tenants"],
+  ["tenant_shares", "Shares of tenants"],
+  ["filters", "Filters of nodes"],
+  ["weighers", "Weighers of nodes"],
+];
+
+const NAMES: Record<string, string> = {
+  order: "Queue order",
+  backfill: "Backfill",
+  preemption: "Preemption",
+  tenants: "Between tenants",
+};
+
+/** The fields of a policy; docs/reference/policy.md says what each one does. */
+export function PolicyForm({ policy, onChange, onSound }: FormProps) {
+  const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => onSound(wrong.size === 0), [wrong, onSound]);
+  const put = (name: keyof Policy, value: unknown) => onChange({ ...policy, [name]: value } as Policy);
+  const tell = (name: string, sound: boolean) =>
+    setWrong((before) => {
+      const after = new Set(before);
+      if (sound) after.delete(name);
+      else after.add(name);
+      return after;
+    });
+  return (
+    <div className="stacked">
+      {Object.entries(CHOICES).map(([name, choices]) => (
+        <label key={name}>
+          {NAMES[name]}
+          <select
+            value={String(policy[name as keyof Policy])}
+            onChange={(e) => put(name as keyof Policy, e.target.value)}
+          >
+            {choices.map((choice) => (
+              <option key={String(choice)}>{String(choice)}</option>
+            ))}
+          </select>
+        </label>
+      ))}
+      {NUMBERS.map(([name, label]) => (
+        <label key={name}>
+          {label}
+          <input
+            type="number"
+            step="any"
+            min={0}
+            value={Number(policy[name])}
+            onChange={(e) => {
+              tell(name, !Number.isNaN(e.target.valueAsNumber));
+              if (!Number.isNaN(e.target.valueAsNumber)) put(name, e.target.valueAsNumber);
+            }}
+          />
+        </label>
+      ))}
+      {OBJECTS.map(([name, label]) => (
+        <JsonField
+          key={name}
+          label={`${label}, as JSON`}
+          value={policy[name]}
+          onChange={(value) => put(name, value)}
+          onSound={(sound) => tell(name, sound)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface JsonFieldProps {
+  label: string;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  onSound: (sound: boolean) => void;
+}
+
+function JsonField({ label, value, onChange, onSound }: JsonFieldProps) {
+  const [text, setText] = useState(() => JSON.stringify(value, null, 1));
+  const [sound, setSound] = useState(true);
+  const change = (next: string) => {
+    setText(next);
+    try {
+      onChange(JSON.parse(next));
+      setSound(true);
+      onSound(true);
+    } catch {
+      setSound(false);
+      onSound(false);
+    }
+  };
+  return (
+    <label>
+      {label}
+      <textarea
+        className="mono"
+        rows={3}
+        value={text}
+        aria-invalid={!sound}
+        onChange={(e) => change(e.target.value)}
+      />
+      {!sound && <span className="danger">not JSON</span>}
+    </label>
+  );
+}

@@ -1,0 +1,75 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { ErrorBox, Loading } from "../../components/feedback";
+import { DryRun } from "./dry-run";
+import type { Policy } from "./policy-api";
+import { PolicyForm } from "./policy-form";
+
+/** The policy in force, tried on the present queue before it is changed. */
+export function PolicyTab() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["policy"],
+    queryFn: () => told(api.GET("/api/v1/policy")),
+    // What is being edited is not changed under its editor's hands.
+    refetchOnWindowFocus: false,
+  });
+  if (error) return <ErrorBox error={error} />;
+  if (!data) return <Loading what="Reading the policy" />;
+  return <Editor key={data.version} present={data} onChanged={() => void refetch()} />;
+}
+
+function Editor({ present, onChanged }: { present: Policy; onChanged: () => void }) {
+  const administers = useMay("admin");
+  const [wanted, setWanted] = useState(present);
+  const [sound, setSound] = useState(true);
+  const trial = useMutation({ mutationFn: () => told(api.POST("/api/v1/policy/dry-run", { body: wanted })) });
+  const put = useMutation({
+    mutationFn: () =>
+      told(
+        api.PUT("/api/v1/policy", {
+          params: { header: { "if-match": `"${present.version}"` } },
+          body: wanted,
+        }),
+      ),
+    onSuccess: onChanged,
+  });
+  const changed = Object.keys(wanted).filter((name) => {
+    const key = name as keyof Policy;
+    return JSON.stringify(wanted[key]) !== JSON.stringify(present[key]);
+  });
+  return (
+    <div className="columns">
+      <section className="card" aria-label="Policy">
+        <p className="faint">
+          Version {present.version}.{" "}
+          {changed.length === 0 ? "Nothing is changed." : `Changed here: ${changed.join(", ")}.`}
+        </p>
+        <PolicyForm policy={wanted} onChange={setWanted} onSound={setSound} />
+        <ErrorBox error={put.error ?? trial.error} />
+        <div className="row">
+          <button type="button" disabled={trial.isPending || !sound} onClick={() => trial.mutate()}>
+            Try it on the present queue
+          </button>
+          {administers && (
+            <button
+              type="button"
+              className="primary"
+              disabled={put.isPending || changed.length === 0 || !sound}
+              onClick={() => put.mutate()}
+            >
+              Put it in force
+            </button>
+          )}
+          {changed.length > 0 && (
+            <button type="button" onClick={() => setWanted(present)}>
+              Undo the changes
+            </button>
+          )}
+        </div>
+      </section>
+      {trial.data && <DryRun result={trial.data} />}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { api, told } from "../../api/client";
+import { busiest } from "../../components/bandwidth-lines";
+import { BandwidthPlot } from "../../components/bandwidth-plot";
+import { ErrorBox } from "../../components/feedback";
+import { LastHours } from "../../components/last-hours";
+
+const ASK_AGAIN_MS = 10_000;
+const TENANTS_MAX = 8;
+
+/** What tenants moved over time beside what they were granted, a plot a tenant. */
+export function StorageCharts() {
+  const [hours, setHours] = useState(1);
+  const { data, error } = useQuery({
+    queryKey: ["bandwidth-over-time", hours],
+    queryFn: () =>
+      told(
+        api.GET("/api/v1/storage/over-time", {
+          params: { query: { from_s: Date.now() / 1000 - hours * 3600 } },
+        }),
+      ),
+    refetchInterval: ASK_AGAIN_MS,
+  });
+  const tenants = useMemo(() => busiest(data?.points ?? [], TENANTS_MAX), [data]);
+  return (
+    <section aria-label="Bandwidth over time">
+      <div className="row">
+        <h2>Bandwidth over time</h2>
+        <LastHours hours={hours} onChange={setHours} />
+        {tenants.length === TENANTS_MAX && (
+          <span className="faint">of the {TENANTS_MAX} tenants with most</span>
+        )}
+      </div>
+      <ErrorBox error={error} />
+      {data && tenants.length === 0 && <p className="faint">No tenant used the store in this time.</p>}
+      {data &&
+        tenants.map(([tenant, points]) => (
+          <BandwidthPlot
+            key={tenant}
+            label={`Bandwidth of ${tenant}, achieved and granted`}
+            told={data}
+            points={points}
+          />
+        ))}
+    </section>
+  );
+}

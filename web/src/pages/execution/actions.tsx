@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "react-router";
+import { api, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { ErrorBox } from "../../components/feedback";
+import type { Execution } from "./page";
+
+export function Actions({ execution }: { execution: Execution }) {
+  const may = useMay("submit");
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const cancel = useMutation({
+    mutationFn: () =>
+      told(
+        api.POST("/api/v1/executions/{execution_id}/cancel", {
+          params: { path: { execution_id: execution.id } },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+  });
+  const again = useMutation({
+    mutationFn: () =>
+      told(
+        api.POST("/api/v1/executions", {
+          body: { application: execution.description, name: execution.name, priority: execution.priority },
+        }),
+      ),
+    onSuccess: (next) => navigate(`/executions/${next.id}`),
+  });
+  if (!may) return null;
+  const over =
+    execution.state === "succeeded" || execution.state === "failed" || execution.state === "cancelled";
+  return (
+    <div>
+      <div className="row">
+        {!over && (
+          <button
+            type="button"
+            className="danger"
+            disabled={
+              cancel.isPending || (execution.state === "stopping" && execution.outcome === "cancelled")
+            }
+            onClick={() => cancel.mutate()}
+          >
+            Cancel
+          </button>
+        )}
+        <button type="button" disabled={again.isPending} onClick={() => again.mutate()}>
+          Run again
+        </button>
+        <Link className="button" to={`/new?from=${execution.id}`}>
+          Clone and edit
+        </Link>
+      </div>
+      <ErrorBox error={cancel.error ?? again.error} />
+    </div>
+  );
+}

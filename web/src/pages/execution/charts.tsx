@@ -1,0 +1,69 @@
+import { useMemo } from "react";
+import { BandwidthPlot } from "../../components/bandwidth-plot";
+import { Empty, ErrorBox } from "../../components/feedback";
+import { Plot } from "../../components/plot";
+import { bytes } from "../../format";
+import { type Demands, demandsOf } from "./demands";
+import type { Execution } from "./page";
+import { useBandwidth } from "./use-bandwidth";
+import { useUse } from "./use-use";
+
+const cores = (value: number) => `${value.toFixed(2)} cores`;
+
+export function ChartsTab({ execution }: { execution: Execution }) {
+  const { times, cpu, memory, error } = useUse(execution);
+  const demands = useMemo(() => demandsOf(execution), [execution]);
+  return (
+    <>
+      <ErrorBox error={error} />
+      {times.length === 0 ? (
+        <Empty>Nothing has been measured yet; samples come while services run.</Empty>
+      ) : (
+        <>
+          <Plot
+            label="Cores, used and reserved"
+            times={times}
+            series={withReserved(cpu, times, demands, "cores")}
+            format={cores}
+          />
+          <Plot
+            label="Memory, used and reserved"
+            times={times}
+            series={withReserved(memory, times, demands, "memory")}
+            format={bytes}
+          />
+        </>
+      )}
+      <Bandwidth execution={execution} />
+    </>
+  );
+}
+
+function withReserved(
+  used: { label: string; values: (number | null)[] }[],
+  times: number[],
+  demands: Demands,
+  what: "cores" | "memory",
+) {
+  const total = used.reduce(
+    (sum, one) => sum + (demands.get(one.label.replace(/-\d+$/, ""))?.[what] ?? 0),
+    0,
+  );
+  return [...used, { label: "reserved in all", values: times.map(() => total), dashed: true }];
+}
+
+/** Of the whole tenant: the store cannot tell its executions apart. */
+function Bandwidth({ execution }: { execution: Execution }) {
+  const { data, error } = useBandwidth(execution);
+  if (error) return <ErrorBox error={error} />;
+  if (data && data.points.length > 0)
+    return (
+      <BandwidthPlot
+        label={`Bandwidth of the object store, achieved and granted: all executions of ${execution.tenant}`}
+        told={data}
+        points={data.points}
+      />
+    );
+  if (!execution.description.storage) return null;
+  return <Empty>Nothing is known of the store's bandwidth in the time of this execution.</Empty>;
+}

@@ -1,0 +1,127 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { saveAs } from "../../components/files";
+import { coloured, plain } from "./log-lines";
+import { useLog } from "./use-log";
+
+const LINE_PX = 20;
+
+interface LogViewProps {
+  executionId: string;
+  serviceId: string;
+  name: string;
+}
+
+export function LogView({ executionId, serviceId, name }: LogViewProps) {
+  const { lines, missing, waiting, complete, link } = useLog(executionId, serviceId);
+  const [following, setFollowing] = useState(true);
+  const [wanted, setWanted] = useState("");
+  const [place, setPlace] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_PX,
+    overscan: 20,
+  });
+  const hits = useMemo(() => {
+    const text = wanted.toLowerCase();
+    if (text === "") return [];
+    return lines.flatMap((line, index) => (plain(line).toLowerCase().includes(text) ? [index] : []));
+  }, [lines, wanted]);
+  const hit = hits.length === 0 ? undefined : hits[((place % hits.length) + hits.length) % hits.length];
+
+  useEffect(() => {
+    if (following && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
+  }, [following, lines.length, rows]);
+  useEffect(() => {
+    if (hit === undefined) return;
+    setFollowing(false);
+    rows.scrollToIndex(hit, { align: "center" });
+  }, [hit, rows]);
+  const onScroll = () => {
+    const at = box.current;
+    if (at && following && at.scrollHeight - at.scrollTop - at.clientHeight > 10 * LINE_PX)
+      setFollowing(false);
+  };
+
+  return (
+    <>
+      <div className="row filters">
+        <label>
+          Search{" "}
+          <input
+            type="search"
+            value={wanted}
+            onChange={(e) => {
+              setWanted(e.target.value);
+              setPlace(0);
+            }}
+            onKeyDown={(e) => {
+              if (e.key === "Enter") setPlace((before) => before + (e.shiftKey ? -1 : 1));
+            }}
+          />
+        </label>
+        <span className="faint" role="status">
+          {wanted && `${hits.length} lines`}
+        </span>
+        <label>
+          <input type="checkbox" checked={following} onChange={(e) => setFollowing(e.target.checked)} />{" "}
+          Follow
+        </label>
+        <button
+          type="button"
+          onClick={() => saveAs(`${name}.log`, `${lines.map(plain).join("\n")}\n`, "text/plain")}
+        >
+          Download
+        </button>
+        <span className="faint" role="status">
+          {complete ? "ended" : link === "live" ? waiting || "live" : "connecting"}
+          {missing && `; ${missing}`}
+        </span>
+      </div>
+      <div
+        className="log mono"
+        ref={box}
+        role="log"
+        aria-live="off"
+        aria-label={`Output of ${name}`}
+        tabIndex={0}
+        onScroll={onScroll}
+      >
+        <div className="log-body" style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map(({ index, start }) => (
+            <div key={index} className={`log-line ${index === hit ? "hit" : ""}`} style={{ top: start }}>
+              <Line text={lines[index] ?? ""} wanted={wanted} />
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Line({ text, wanted }: { text: string; wanted: string }) {
+  return coloured(text).map((piece, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line have nothing else, and never change places
+    <span key={index} style={piece.style}>
+      {marked(piece.text, wanted)}
+    </span>
+  ));
+}
+
+function marked(text: string, wanted: string): ReactNode {
+  if (wanted === "") return text;
+  const parts: ReactNode[] = [];
+  const lower = text.toLowerCase();
+  let from = 0;
+  for (
+    let at = lower.indexOf(wanted.toLowerCase());
+    at >= 0;
+    at = lower.indexOf(wanted.toLowerCase(), from)
+  ) {
+    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, at + wanted.length)}</mark>);
+    from = at + wanted.length;
+  }
+  return [...parts, text.slice(from)];
+}

@@ -1,0 +1,103 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { useParams } from "react-router";
+import { api, type Schemas, told } from "../../api/client";
+import { type JournalEvent, useJournal } from "../../api/journal";
+import { useMay } from "../../api/session";
+import { ErrorBox, Loading } from "../../components/feedback";
+import { Tabs } from "../../components/tabs";
+import { Actions } from "./actions";
+import { ChartsTab } from "./charts";
+import { DescriptionTab } from "./description";
+import { EventsTab } from "./events";
+import { IdleWarning } from "./idle-warning";
+import { LogsTab } from "./logs";
+import { ServicesTab } from "./services";
+import { Summary } from "./summary";
+import { Timeline } from "./timeline";
+import { Waiting, WhyWaited } from "./waiting";
+
+export type Execution = Schemas["ExecutionView"];
+
+const TABS = ["services", "logs", "charts", "events", "description"];
+const EVENTS_PAGE = 1000;
+
+export default function ExecutionPage() {
+  const { executionId = "", tab = "services" } = useParams();
+  const { execution, events, error, link } = useExecution(executionId);
+  const operates = useMay("operate");
+  if (error && !execution) return <ErrorBox error={error} />;
+  if (!execution) return <Loading what="Reading the execution" />;
+  const waits = execution.state === "queued" || execution.state === "submitted";
+  return (
+    <>
+      <div className="spread">
+        <Summary execution={execution} link={link} />
+        <Actions execution={execution} />
+      </div>
+      <ErrorBox error={error} />
+      <IdleWarning execution={execution} events={events} />
+      <Timeline execution={execution} />
+      {waits ? <Waiting execution={execution} operates={operates} /> : <WhyWaited execution={execution} />}
+      <Tabs
+        label="Parts of the execution"
+        tabs={TABS.map((name) => ({
+          to: `/executions/${executionId}${name === "services" ? "" : `/${name}`}`,
+          text: name.charAt(0).toUpperCase() + name.slice(1),
+        }))}
+      />
+      {tab === "services" && <ServicesTab execution={execution} />}
+      {tab === "logs" && <LogsTab execution={execution} />}
+      {tab === "charts" && <ChartsTab execution={execution} />}
+      {tab === "events" && <EventsTab events={events} />}
+      {tab === "description" && <DescriptionTab execution={execution} />}
+    </>
+  );
+}
+
+/** An execution and what happened to it, kept up to date by the journal. */
+function useExecution(executionId: string) {
+  const queries = useQueryClient();
+  const key = useMemo(() => ["execution", executionId], [executionId]);
+  const path = { execution_id: executionId };
+  const { data: execution, error } = useQuery({
+    queryKey: key,
+    queryFn: () => told(api.GET("/api/v1/executions/{execution_id}", { params: { path } })),
+  });
+  const { data: past } = useQuery({
+    queryKey: [...key, "events"],
+    queryFn: async () => {
+      const all: JournalEvent[] = [];
+      for (;;) {
+        const after = all[all.length - 1]?.id ?? 0;
+        const query = { after, limit: EVENTS_PAGE };
+        const page = await told(
+          api.GET("/api/v1/executions/{execution_id}/events", { params: { path, query } }),
+        );
+        all.push(...page.events);
+        if (page.events.length < EVENTS_PAGE) return all;
+      }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const [news, setNews] = useState<{ of: string; events: JournalEvent[] }>({ of: executionId, events: [] });
+  const after = past ? (past[past.length - 1]?.id ?? 0) : null;
+  const link = useJournal({ executionId, after }, (events) => {
+    setNews((before) => ({
+      of: executionId,
+      events: before.of === executionId ? [...before.events, ...events] : events,
+    }));
+  });
+  const fresh = news.of === executionId ? news.events : [];
+  const events = useMemo(() => {
+    const lastPast = past?.[past.length - 1]?.id ?? 0;
+    return [...(past ?? []), ...fresh.filter((event) => event.id > lastPast)];
+  }, [past, fresh]);
+  // Whatever came first, list or events: what is older than the newest event is read again.
+  const newest = events[events.length - 1]?.version ?? 0;
+  const shown = execution?.version;
+  useEffect(() => {
+    if (shown !== undefined && shown < newest) void queries.invalidateQueries({ queryKey: key, exact: true });
+  }, [queries, key, shown, newest]);
+  return { execution, events, error, link };
+}

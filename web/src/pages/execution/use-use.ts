@@ -1,0 +1,58 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { api, type Schemas, told } from "../../api/client";
+import type { Execution } from "./page";
+
+type Sample = Schemas["UsageView"];
+
+const ASK_AGAIN_MS = 5_000;
+
+/** What its services used over time: cores (from CPU seconds) and memory, a line a service. */
+export function useUse(execution: Execution) {
+  const { data, error } = useQuery({
+    queryKey: ["execution", execution.id, "usage"],
+    queryFn: () =>
+      told(
+        api.GET("/api/v1/executions/{execution_id}/usage", {
+          params: { path: { execution_id: execution.id } },
+        }),
+      ),
+    refetchInterval: execution.outcome === null ? ASK_AGAIN_MS : false,
+  });
+  const lines = useMemo(() => linesOf(data?.usage ?? [], execution), [data, execution]);
+  return { ...lines, error };
+}
+
+export function linesOf(samples: Sample[], execution: Pick<Execution, "services">) {
+  const times = [...new Set(samples.map(secondOf))].sort((a, b) => a - b);
+  const place = new Map(times.map((at, index) => [at, index]));
+  const names = new Map(execution.services.map((service) => [service.id, service.name]));
+  const cpu = [];
+  const memory = [];
+  for (const [id, own] of Map.groupBy(samples, (one) => one.service_id)) {
+    const cores: (number | null)[] = times.map(() => null);
+    const size: (number | null)[] = times.map(() => null);
+    own.forEach((one, index) => {
+      const before = own[index - 1];
+      const at = place.get(secondOf(one)) as number;
+      size[at] = one.memory_bytes;
+      if (before && one.at_s > before.at_s)
+        cores[at] = Math.max(0, (one.cpu_s - before.cpu_s) / (one.at_s - before.at_s));
+    });
+    const label = names.get(id) ?? id;
+    cpu.push({ label, values: cores });
+    memory.push({ label, values: size });
+  }
+  cpu.sort(byLabel);
+  memory.sort(byLabel);
+  return { times, cpu, memory };
+}
+
+/** Services are measured one after the other; what belongs together is within a second. */
+function secondOf(sample: Sample): number {
+  return Math.round(sample.at_s);
+}
+
+function byLabel(a: { label: string }, b: { label: string }): number {
+  return a.label.localeCompare(b.label, "en", { numeric: true });
+}

@@ -1,0 +1,153 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, type Schemas, told } from "../../api/client";
+import { useNow } from "../../components/now";
+import { Table } from "../../components/table";
+import { bytes, clock, distance, duration, moment } from "../../format";
+import type { Execution } from "./page";
+
+const ASK_AGAIN_MS = 5_000;
+
+/** Why it waits, what would help, who is ahead, and when it is expected to start. */
+export function Waiting({ execution, operates }: { execution: Execution; operates: boolean }) {
+  const params = { path: { execution_id: execution.id } };
+  const { data: why } = useQuery({
+    queryKey: ["execution", execution.id, "explain"],
+    queryFn: () => told(api.GET("/api/v1/executions/{execution_id}/explain", { params })),
+    refetchInterval: ASK_AGAIN_MS,
+  });
+  const { data: eta } = useQuery({
+    queryKey: ["execution", execution.id, "eta"],
+    queryFn: () => told(api.GET("/api/v1/executions/{execution_id}/eta", { params })),
+    refetchInterval: ASK_AGAIN_MS,
+  });
+  const reason = why?.reason ?? execution.reason;
+  return (
+    <section className="card" aria-label="Why it waits">
+      <h2>{reason ? reason.sentence : "It waits for the scheduler's next look"}</h2>
+      {reason?.hint && <p>What would help: {reason.hint}</p>}
+      {why?.change && <p>The smallest change that would start it now: {changeText(why.change)}</p>}
+      <dl className="facts">
+        {why?.ahead !== null && why?.ahead !== undefined && (
+          <>
+            <dt>Position</dt>
+            <dd>{why.ahead === 0 ? "first in the queue" : `${why.ahead} ahead of it`}</dd>
+          </>
+        )}
+        <ForecastFacts forecast={eta?.forecast ?? execution.forecast} />
+        {eta && eta.told > 0 && (
+          <>
+            <dt>How good</dt>
+            <dd>
+              {eta.held} of {eta.told} forecasts here held (their start came by the p90)
+            </dd>
+          </>
+        )}
+        {reason && (
+          <>
+            <dt>Code</dt>
+            <dd>
+              <code>{reason.code}</code>
+            </dd>
+          </>
+        )}
+      </dl>
+      {operates && why && Object.keys(why.nodes ?? {}).length > 0 && <NodesWhy nodes={why.nodes ?? {}} />}
+    </section>
+  );
+}
+
+function ForecastFacts({ forecast }: { forecast: Schemas["ForecastView"] | null }) {
+  const now = useNow(5_000);
+  if (!forecast) return null;
+  if (forecast.start_p90_s === null) {
+    return (
+      <>
+        <dt>Start</dt>
+        <dd>cannot be foretold: nothing that runs has a known end</dd>
+      </>
+    );
+  }
+  return (
+    <>
+      <dt>Start</dt>
+      <dd className="num">
+        {forecast.start_p50_s !== null && `about ${moment(forecast.start_p50_s)} (p50), `}
+        by {moment(forecast.start_p90_s)} (p90, {distance(forecast.start_p90_s, now)})
+      </dd>
+      {forecast.end_p90_s !== null && (
+        <>
+          <dt>End</dt>
+          <dd className="num">
+            {forecast.end_p50_s !== null && `about ${moment(forecast.end_p50_s)} (p50), `}
+            by {moment(forecast.end_p90_s)} (p90)
+          </dd>
+        </>
+      )}
+    </>
+  );
+}
+
+export function changeText(change: Schemas["ChangeView"]): string {
+  const amount = {
+    essential_count: String,
+    memory_bytes: bytes,
+    cores_milli: (milli: number) => `${milli / 1000}`,
+  };
+  const part = { essential_count: "core instances", memory_bytes: "memory", cores_milli: "cores" };
+  const show = amount[change.part];
+  return `${change.component}: ${show(change.after)} ${part[change.part]} instead of ${show(change.before)}`;
+}
+
+function NodesWhy({ nodes }: { nodes: Record<string, Record<string, string>> }) {
+  return (
+    <details>
+      <summary>Node by node</summary>
+      <Table headings={["Node", "Component", "What refuses"]}>
+        {Object.entries(nodes).flatMap(([node, components]) =>
+          Object.entries(components).map(([component, why]) => (
+            <tr key={`${node}/${component}`}>
+              <td>{node}</td>
+              <td>{component}</td>
+              <td>{why}</td>
+            </tr>
+          )),
+        )}
+      </Table>
+    </details>
+  );
+}
+
+/** Where the time before the start went, once it has started. */
+export function WhyWaited({ execution }: { execution: Execution }) {
+  const { data } = useQuery({
+    queryKey: ["execution", execution.id, "waits", execution.attempt],
+    queryFn: () =>
+      told(
+        api.GET("/api/v1/executions/{execution_id}/waits", {
+          params: { path: { execution_id: execution.id } },
+        }),
+      ),
+  });
+  if (!data || data.waited_s < 0.1) return null;
+  return (
+    <details className="card">
+      <summary>
+        It waited {duration(data.waited_s)}:{" "}
+        {data.causes
+          .filter((one) => one.percent > 0)
+          .map((one) => `${one.cause.replaceAll("_", " ")} ${one.percent} %`)
+          .join(", ")}
+      </summary>
+      <Table headings={["From", "For", "Cause", "As it was told"]}>
+        {data.spans.map((span) => (
+          <tr key={span.since_s}>
+            <td className="num">{clock(span.since_s)}</td>
+            <td className="num">{duration(span.until_s - span.since_s)}</td>
+            <td>{span.cause.replaceAll("_", " ")}</td>
+            <td>{span.sentence}</td>
+          </tr>
+        ))}
+      </Table>
+    </details>
+  );
+}

@@ -1,0 +1,41 @@
+import type { Schemas } from "../../api/client";
+
+type State = Schemas["ExecutionState"];
+
+export const STATES: State[] = [
+  "submitted",
+  "queued",
+  "starting",
+  "running",
+  "stopping",
+  "succeeded",
+  "failed",
+  "cancelled",
+];
+
+/** What of the executions is shown; it stands in the page's address, so that a view can be shared. */
+export interface Filter {
+  state: State[];
+  user?: string;
+  name?: string;
+  all_tenants?: boolean;
+}
+
+export function readFilter(query: URLSearchParams): Filter {
+  const filter: Filter = { state: STATES.filter((state) => query.getAll("state").includes(state)) };
+  const user = query.get("user");
+  const name = query.get("name");
+  if (user) filter.user = user;
+  if (name) filter.name = name;
+  if (query.get("all_tenants") === "true") filter.all_tenants = true;
+  return filter;
+}
+
+export function writeFilter(filter: Filter): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const state of filter.state) query.append("state", state);
+  if (filter.user) query.set("user", filter.user);
+  if (filter.name) query.set("name", filter.name);
+  if (filter.all_tenants) query.set("all_tenants", "true");
+  return query;
+}

@@ -1,0 +1,139 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useEffect, useRef } from "react";
+import { Link } from "react-router";
+import { StateBadge } from "../../components/state";
+import { clock, duration, moment } from "../../format";
+import type { ExecutionTable, Summary } from "./table";
+
+const ROW_PX = 40;
+const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "What is going on"];
+
+interface GridProps {
+  table: ExecutionTable;
+  selected: ReadonlySet<string>;
+  onSelect: (id: string, selected: boolean) => void;
+  selectable: boolean;
+  onEnd: () => void;
+}
+
+/** The long table: only the rows in sight are in the page. */
+export function Grid({ table, selected, onSelect, selectable, onEnd }: GridProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: table.ids.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    overscan: 8,
+  });
+  const seen = rows.getVirtualItems();
+  const last = seen[seen.length - 1]?.index ?? 0;
+  useEffect(() => {
+    if (last >= table.ids.length - 50) onEnd();
+  }, [last, table.ids.length, onEnd]);
+  return (
+    <div
+      className="grid"
+      ref={box}
+      role="table"
+      aria-label="Executions"
+      aria-rowcount={table.ids.length + 1}
+      tabIndex={0}
+    >
+      <div role="rowgroup">
+        <div className="grid-row grid-head" role="row" aria-rowindex={1}>
+          {HEADINGS.map((heading) => (
+            <span key={heading} role="columnheader">
+              {heading || <span className="sr">Chosen</span>}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div className="grid-body" role="rowgroup" style={{ height: rows.getTotalSize() }}>
+        {seen.map(({ index, start, key }) => {
+          const row = table.rows.get(table.ids[index] ?? "");
+          if (row === undefined) return null;
+          return (
+            <Row
+              key={key}
+              row={row}
+              index={index}
+              top={start}
+              chosen={selected.has(row.id)}
+              selectable={selectable && row.outcome === null}
+              onSelect={onSelect}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  row: Summary;
+  index: number;
+  top: number;
+  chosen: boolean;
+  selectable: boolean;
+  onSelect: (id: string, selected: boolean) => void;
+}
+
+const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }: RowProps) {
+  return (
+    <div
+      className="grid-row"
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={index + 2}
+      aria-selected={chosen}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <span role="cell">
+        <input
+          type="checkbox"
+          aria-label={`choose ${row.name}`}
+          checked={chosen}
+          disabled={!selectable}
+          onChange={(e) => onSelect(row.id, e.target.checked)}
+        />
+      </span>
+      <span role="cell">
+        <Link to={`/executions/${row.id}`} title={row.name}>
+          {row.name}
+        </Link>
+      </span>
+      <span role="cell">
+        <StateBadge state={row.state} />
+      </span>
+      <span role="cell">{row.user}</span>
+      <span role="cell" className="num">
+        {moment(row.submitted_at_s)}
+      </span>
+      <span role="cell" className="num" title="ready of core, ready of elastic">
+        {servicesOf(row)}
+      </span>
+      <span role="cell">{story(row)}</span>
+    </div>
+  );
+});
+
+function servicesOf(row: Summary): string {
+  const active = row.state === "starting" || row.state === "running" || row.state === "stopping";
+  const core = active ? `${row.core_ready}/${row.core_total}` : `${row.core_total}`;
+  if (row.elastic_total === 0) return core;
+  return `${core} + ${active ? `${row.elastic_ready}/` : ""}${row.elastic_total}`;
+}
+
+/** In a few words, what is to be known of it now. */
+function story(row: Summary): string {
+  const { queued, ready, ended, started } = row.marks;
+  if (row.state === "queued" || row.state === "submitted") {
+    const by = row.forecast?.start_p90_s;
+    const when = by ? `, by ${clock(by)} (p90)` : "";
+    return row.reason ? `${row.reason.sentence}${when}` : `waits${when}`;
+  }
+  if (row.outcome !== null && row.message) return row.message;
+  if (ended !== undefined && started !== undefined) return `ran for ${duration(ended - started)}`;
+  if (ready !== undefined && queued !== undefined) return `up since ${moment(ready)}`;
+  return row.message;
+}

@@ -1,0 +1,129 @@
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
+import { api, told } from "../api/client";
+import type { Refused } from "../api/problem";
+import { type Session, useSession, useSessionState } from "../api/session";
+import { Dialog } from "../components/dialog";
+import { ErrorBox } from "../components/feedback";
+
+export function SignInPage({ problem }: { problem: Refused | null }) {
+  return (
+    <main className="sign-in">
+      <h1>
+        <img src="/zoe.svg" alt="" width="40" height="40" /> Zoe
+      </h1>
+      <p className="faint">Analytics as a service: a scheduler that knows storage.</p>
+      <ErrorBox error={problem} />
+      <SignInForm />
+      <p>
+        <a href="/lite/">Without scripts</a>
+      </p>
+    </main>
+  );
+}
+
+const LOOK_MS = 2_000;
+
+/** The session ended in mid-work: the page stays as it is behind this. */
+export function SignInAgain() {
+  const ended = useSession();
+  const { begin } = useSessionState();
+  useEffect(() => {
+    const look = () => void begunElsewhere(ended).then(begin, () => undefined);
+    const timer = window.setInterval(look, LOOK_MS);
+    return () => window.clearInterval(timer);
+  }, [ended, begin]);
+  return (
+    <Dialog title="Sign in again">
+      <p>Your session has ended. Nothing you typed is lost; what you asked for goes on afterwards.</p>
+      <SignInForm user={ended.user} tenant={ended.tenant} />
+    </Dialog>
+  );
+}
+
+/** The session that the same user began in another tab, in the tenant of this one; throws while there is none. */
+async function begunElsewhere(ended: Session): Promise<Session> {
+  const begun = await told(api.GET("/api/v1/session", { fetch }));
+  if (begun.user !== ended.user) throw new Error("somebody else signed in");
+  if (begun.tenant === ended.tenant || !begun.tenants.includes(ended.tenant)) return begun;
+  const headers = { "X-CSRF-Token": begun.csrf_token };
+  return told(api.PUT("/api/v1/session/tenant", { body: { tenant: ended.tenant }, headers, fetch }));
+}
+
+/** With a tenant: again, so that the page must stay and other providers' pages come in a tab of their own. */
+function SignInForm({ user: known = "", tenant = null }: { user?: string; tenant?: string | null }) {
+  const { begin } = useSessionState();
+  const [user, setUser] = useState(known);
+  const [password, setPassword] = useState("");
+  const [provider, setProvider] = useState("local");
+  const { data } = useQuery({
+    queryKey: ["providers"],
+    queryFn: () => told(api.GET("/api/v1/session/providers")),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const byPassword = data?.providers.filter((one) => one.kind === "password") ?? [];
+  const elsewhere = data?.providers.filter((one) => one.kind === "redirect") ?? [];
+  const [problem, setProblem] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const signIn = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(null);
+    try {
+      const asked = { user, password, provider, tenant: user === known ? tenant : null };
+      begin(await told(api.POST("/api/v1/session", { body: asked })));
+    } catch (error) {
+      setProblem(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <form className="stacked" onSubmit={(event) => void signIn(event)}>
+      <label>
+        User
+        <input value={user} onChange={(e) => setUser(e.target.value)} autoComplete="username" required />
+      </label>
+      <label>
+        Password
+        <input
+          type="password"
+          value={password}
+          onChange={(e) => setPassword(e.target.value)}
+          autoComplete="current-password"
+          required
+        />
+      </label>
+      {byPassword.length > 1 && (
+        <label>
+          Known to
+          <select value={provider} onChange={(e) => setProvider(e.target.value)}>
+            {byPassword.map((one) => (
+              <option key={one.name} value={one.name}>
+                {one.title}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <ErrorBox error={problem} />
+      <button type="submit" className="primary" disabled={busy}>
+        Sign in
+      </button>
+      {elsewhere.map((one) => (
+        <a
+          key={one.name}
+          className="button"
+          href={`${one.start}&next=${encodeURIComponent(here())}`}
+          {...(tenant !== null && { target: "_blank" })}
+        >
+          Sign in with {one.title}
+        </a>
+      ))}
+    </form>
+  );
+}
+
+/** Where to come back to from a provider's page. */
+function here(): string {
+  return `${window.location.pathname}${window.location.search}`;
+}

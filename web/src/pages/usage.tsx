@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { api, type Schemas, told } from "../api/client";
+import { useMay, useSession } from "../api/session";
+import { Empty, ErrorBox } from "../components/feedback";
+import { Meter } from "../components/meter";
+import { Plot } from "../components/plot";
+import { Table } from "../components/table";
+import { bytes, number, rate } from "../format";
+
+type Day = Schemas["DayUseView"];
+
+const DAY_S = 86_400;
+const QUOTA_EVERY_MS = 5_000;
+const PERIODS = [7, 30, 90, 365];
+
+/** What was reserved day by day, from the journal. */
+export default function UsagePage() {
+  const { tenant } = useSession();
+  const operates = useMay("operate");
+  const [days, setDays] = useState(30);
+  const from = useMemo(() => Math.floor(Date.now() / 1000) - days * DAY_S, [days]);
+  const { data, error } = useQuery({
+    queryKey: ["use", days],
+    queryFn: async () => {
+      // The route answers as CSV, too, to whoever asks for that.
+      const answer = await told(api.GET("/api/v1/usage/daily", { params: { query: { from_s: from } } }));
+      return answer as Schemas["DailyUse"];
+    },
+  });
+  const rows = data?.days ?? [];
+  const byDay = useMemo(() => sumsOf(data?.days ?? []), [data]);
+  return (
+    <>
+      <div className="spread">
+        <h1>Usage {operates ? "of all tenants" : `of ${tenant}`}</h1>
+        <div className="row">
+          <label>
+            Period{" "}
+            <select value={days} onChange={(e) => setDays(Number(e.target.value))}>
+              {PERIODS.map((period) => (
+                <option key={period} value={period}>
+                  {period} days
+                </option>
+              ))}
+            </select>
+          </label>
+          <a className="button" href={`/api/v1/usage/daily?format=csv&from_s=${from}`} download>
+            CSV
+          </a>
+        </div>
+      </div>
+      <Quota />
+      <ErrorBox error={error} />
+      {data && rows.length === 0 && <Empty>Nothing was reserved in this period.</Empty>}
+      {rows.length > 0 && (
+        <>
+          <Plot
+            label="Core-hours by day (UTC)"
+            times={byDay.map((day) => day.atS)}
+            series={[{ label: "core-hours", values: byDay.map((day) => day.cores) }]}
+            format={number}
+          />
+          <Plot
+            label="Memory by day (UTC), GiB-hours"
+            times={byDay.map((day) => day.atS)}
+            series={[{ label: "GiB-hours", values: byDay.map((day) => day.memory) }]}
+            format={number}
+          />
+          <Days rows={rows} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** What the tenant has now of what it may have at the same time. */
+function Quota() {
+  const { data } = useQuery({
+    queryKey: ["quota"],
+    queryFn: () => told(api.GET("/api/v1/quota")),
+    refetchInterval: QUOTA_EVERY_MS,
+  });
+  if (!data) return null;
+  const cores = (milli: number) => number(milli / 1000);
+  return (
+    <section className="card" aria-label="Quota">
+      <h2>Quota of {data.tenant}, now</h2>
+      <Meter label="Executions" {...data.executions} format={number} />
+      <Meter label="Your executions" {...data.executions_of_user} format={number} />
+      <Meter label="Cores" {...data.cores_milli} format={cores} />
+      <Meter label="Memory" {...data.memory_bytes} format={bytes} />
+      <Meter label="Read guaranteed" {...data.read_bytes_per_s} format={rate} />
+      <Meter label="Write guaranteed" {...data.write_bytes_per_s} format={rate} />
+    </section>
+  );
+}
+
+function Days({ rows }: { rows: Day[] }) {
+  return (
+    <div className="card">
+      <Table
+        headings={[
+          "Day (UTC)",
+          "Tenant",
+          "User",
+          { text: "Core-hours", num: true },
+          { text: "GiB-hours of memory", num: true },
+          { text: "GiB of the store, granted", num: true },
+        ]}
+      >
+        {[...rows].reverse().map((row) => (
+          <tr key={`${row.day}/${row.tenant}/${row.user}`}>
+            <td className="num">{row.day}</td>
+            <td>{row.tenant}</td>
+            <td>{row.user}</td>
+            <td className="num">{number(row.core_hours)}</td>
+            <td className="num">{number(row.memory_gib_hours)}</td>
+            <td className="num">{number(row.store_gib)}</td>
+          </tr>
+        ))}
+      </Table>
+    </div>
+  );
+}
+
+function sumsOf(rows: Day[]) {
+  return [...Map.groupBy(rows, (row) => row.day)].map(([day, own]) => ({
+    atS: Date.parse(day) / 1000,
+    cores: own.reduce((sum, row) => sum + row.core_hours, 0),
+    memory: own.reduce((sum, row) => sum + row.memory_gib_hours, 0),
+  }));
+}

@@ -1,0 +1,23 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// For `npm run dev`: the API of a running `make serve`, as if of the same origin.
+const API = process.env.ZOE_URL ?? "http://127.0.0.1:5100";
+
+const page = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export default defineConfig({
+  plugins: [react()],
+  // rjsf names it in a helper for tests; it would bring a validator that builds code at run time.
+  resolve: { alias: { "@rjsf/validator-ajv8": "/src/pages/catalogue/validator.ts" } },
+  build: {
+    outDir: "../zoe_api/static",
+    emptyOutDir: true,
+    // The policy of the pages lets in nothing but files of their own, not even as data: URLs.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: { input: [page("index.html"), page("api-docs.html")] },
+  },
+  server: { proxy: { "/api": { target: API, changeOrigin: true } } },
+});
