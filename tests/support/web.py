@@ -70,22 +70,22 @@ class Visitor:
     def sign_in(self, user: str, password: str) -> Page:
         self.open()
         self.type_password(user, password)
-        expect(self.page.get_by_role("heading", name="Catalogue")).to_be_visible()
+        expect(self.page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
         return self.page
 
     def type_password(self, user: str, password: str) -> None:
         self.page.get_by_label("User", exact=True).fill(user)
         self.page.get_by_label("Password", exact=True).fill(password)
-        self.page.get_by_role("button", name="Sign in").click()
+        self.page.get_by_role("button", name="Sign in", exact=True).click()
 
     def launch(self, application: dict[str, Any]) -> str:
         """By the editor, as a user pastes a description; the execution's id."""
         self.open("/new")
-        editor = self.page.get_by_label("Description as JSON")
+        editor = self.page.get_by_label("Description as JSON", exact=True)
         editor.click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(json.dumps(application))
-        self.page.get_by_role("button", name="Launch").click()
+        self.page.get_by_role("button", name="Launch", exact=True).click()
         self.page.wait_for_url(re.compile("/executions/[^/]+$"))
         return self.page.url.rsplit("/", 1)[-1]
 

@@ -25,12 +25,12 @@ def opened(page: Page, tag: str, operation: str) -> Locator:
     """An operation, unfolded and ready to be tried."""
     block = page.locator(f"#operations-{tag}-{operation}")
     block.locator(".opblock-summary-control").click()
-    block.get_by_role("button", name="Try it out").click()
+    block.get_by_role("button", name="Try it out", exact=True).click()
     return block
 
 
 def answered(block: Locator, status: int) -> None:
-    block.get_by_role("button", name="Execute").click()
+    block.get_by_role("button", name="Execute", exact=True).click()
     expect(block.locator(".live-responses-table .response-col_status")).to_contain_text([str(status)])
 
 
@@ -41,8 +41,8 @@ def test_everything_comes_from_here_and_the_policy_holds(stranger: Visitor) -> N
     expect(page.get_by_role("heading", name="Zoe")).to_be_visible()
     block = page.locator("#operations-executions-submit_execution")
     block.locator(".opblock-summary-control").click()
-    expect(block.get_by_role("heading", name="Responses")).to_be_visible()
-    page.get_by_role("button", name="Authorize").click()
+    expect(block.get_by_role("heading", name="Responses", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Authorize", exact=True).click()
     expect(page.get_by_text("An API token: zoe_")).to_be_visible()
     assert hosts - {""} == {urlsplit(stranger.url).netloc}
 
@@ -75,6 +75,6 @@ def test_a_token_does_it_too_and_nobody_is_refused(stranger: Visitor, stack: Sta
     page.get_by_role("button", name="Authorize", exact=True).click()
     dialog = page.locator(".modal-ux")
     dialog.get_by_role("textbox").fill(stack.token)
-    dialog.get_by_role("button", name="Apply credentials").click()
+    dialog.get_by_role("button", name="Apply credentials", exact=True).click()
     dialog.get_by_role("button", name="Close", exact=True).click()
     answered(block, 201)

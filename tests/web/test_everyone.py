@@ -58,7 +58,7 @@ def scene(stack: Stack) -> Iterator[str]:
 def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: Stack, scene: str, scheme: str) -> None:
     visitor = Visitor.of(browser, stack.url, color_scheme=scheme)
     page = visitor.open()
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     found: dict[str, object] = {"sign in": wrong} if (wrong := visitor.violations()) else {}
     if PICTURES is not None and scheme == "light":
         _draw(visitor, PICTURES / "web-sign-in.png")
@@ -90,7 +90,7 @@ def test_the_keyboard_leads_everywhere(admin: Visitor) -> None:
     page = admin.open("/catalogue")
     expect(page.get_by_role("link", name="One command")).to_be_visible()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to the page", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -102,13 +102,13 @@ def test_the_keyboard_leads_everywhere(admin: Visitor) -> None:
 
 def test_pages_and_buttons_are_by_role(browser: Browser, admin: Visitor, stack: Stack, client: Client) -> None:
     page = admin.open("/admin")
-    page.get_by_label("Name").fill("vera")
+    page.get_by_label("Name", exact=True).fill("vera")
     page.locator("form label", has_text="Role").locator("select").select_option("viewer")
-    page.get_by_role("button", name="Add the user").click()
+    page.get_by_role("button", name="Add the user", exact=True).click()
     password = page.get_by_role("status").locator("code").inner_text()
     viewer = Visitor.of(browser, stack.url)
     seen = viewer.sign_in("vera", password)
-    expect(seen.get_by_role("link", name="Executions")).to_be_visible()
+    expect(seen.get_by_role("link", name="Executions", exact=True)).to_be_visible()
     for name in ("Cluster", "Admin"):
         expect(seen.get_by_role("link", name=name, exact=True)).to_have_count(0)
     for path in ("/cluster", "/admin"):
@@ -116,10 +116,10 @@ def test_pages_and_buttons_are_by_role(browser: Browser, admin: Visitor, stack: 
         expect(seen.get_by_role("alert")).to_contain_text("There is no such page")
     viewer.open("/catalogue/batch")
     expect(seen.get_by_text("It would")).to_be_visible()
-    expect(seen.get_by_role("button", name="Launch")).to_have_count(0)
+    expect(seen.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
     viewer.close()
     assert viewer.errors == []
-    page.get_by_role("row").filter(has_text="vera").get_by_role("button", name="Disable").click()
+    page.get_by_role("row").filter(has_text="vera").get_by_role("button", name="Disable", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="vera")).to_contain_text("disabled")
     admin.open("/admin/audit")
     expect(page.get_by_role("row").filter(has_text="add user").first).to_contain_text("201")
@@ -131,10 +131,10 @@ def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: C
         client.submit(sized(cores * part, "sleep", "600", name=name))
     page = admin.open("/cluster/policy")
     page.get_by_label("Queue order").select_option("fifo")
-    page.get_by_role("button", name="Try it on the present queue").click()
-    result = page.get_by_label("What it would do with the present queue")
+    page.get_by_role("button", name="Try it on the present queue", exact=True).click()
+    result = page.get_by_label("What it would do with the present queue", exact=True)
     expect(result.get_by_role("listitem").first).to_contain_text("large (default) up 1")
-    page.get_by_role("button", name="Put it in force").click()
+    page.get_by_role("button", name="Put it in force", exact=True).click()
     expect(page.get_by_text("Version 1.")).to_be_visible()
     assert client.policy().order == "fifo"
     admin.open("/cluster/queue")
@@ -145,8 +145,8 @@ def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: C
 def test_a_node_is_drained_and_released(admin: Visitor, client: Client) -> None:
     page = admin.open("/cluster")
     name = client.nodes().nodes[0].name
-    page.get_by_role("button", name=f"Drain {name}").click()
+    page.get_by_role("button", name=f"Drain {name}", exact=True).click()
     expect(page.get_by_role("row").filter(has=page.get_by_role("button"))).to_contain_text("drained")
-    page.get_by_role("button", name=f"Release {name}").click()
-    expect(page.get_by_role("button", name=f"Drain {name}")).to_be_visible()
+    page.get_by_role("button", name=f"Release {name}", exact=True).click()
+    expect(page.get_by_role("button", name=f"Drain {name}", exact=True)).to_be_visible()
     assert client.policy().node_holds == {}

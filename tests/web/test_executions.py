@@ -19,15 +19,15 @@ def state_is(page: Page, state: str) -> None:
 
 def test_from_the_catalogue_to_the_output_in_three_clicks(admin: Visitor, client: Client) -> None:
     page = admin.open("/catalogue")
-    page.get_by_label("Search").fill("command")
+    page.get_by_label("Search", exact=True).fill("command")
     page.get_by_role("link", name="One command").click()
     expect(page.get_by_text("It would start now")).to_be_visible()
     page.get_by_label("Command", exact=True).fill("sh -c 'echo from the browser; sleep 600'")
-    page.get_by_role("button", name="Launch").click()
+    page.get_by_role("button", name="Launch", exact=True).click()
     state_is(page, "running")
     page.get_by_role("link", name="Logs", exact=True).first.click()
     expect(page.get_by_role("log")).to_contain_text("from the browser")
-    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
     state_is(page, "cancelled")
     execution = client.execution(page.url.split("/executions/")[1].split("/")[0])
     assert execution.state is ExecutionState.CANCELLED
@@ -55,7 +55,7 @@ def test_the_list_lives_and_many_are_cancelled_at_once(admin: Visitor, client: C
         expect(row).to_contain_text("running")
         row.get_by_role("checkbox").check()
     page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Cancel 3").click()
+    page.get_by_role("button", name="Cancel 3", exact=True).click()
     for number in range(3):
         expect(page.get_by_role("row").filter(has_text=f"herd-{number}")).to_contain_text("cancelled")
 
@@ -67,7 +67,7 @@ def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(admin: Visi
     page = admin.page
     admin.launch(sized(cores - 0.1, "sleep", "600", name="second"))
     state_is(page, "queued")
-    why = page.get_by_label("Why it waits")
+    why = page.get_by_label("Why it waits", exact=True)
     expect(why).to_contain_text("cores")
     expect(why).to_contain_text("What would help")
     expect(why).to_contain_text("first in the queue")
@@ -80,11 +80,11 @@ def test_run_again_and_clone(admin: Visitor, client: Client) -> None:
     page = admin.page
     first = admin.launch(job("echo", "once", name="again"))
     state_is(page, "succeeded")
-    page.get_by_role("button", name="Run again").click()
+    page.get_by_role("button", name="Run again", exact=True).click()
     page.wait_for_url(lambda url: "/executions/" in url and first not in url)
     state_is(page, "succeeded")
-    page.get_by_role("link", name="Clone and edit").click()
-    editor = page.get_by_label("Description as JSON")
+    page.get_by_role("link", name="Clone and edit", exact=True).click()
+    editor = page.get_by_label("Description as JSON", exact=True)
     expect(editor).to_contain_text('"echo"')
     editor.click()
     page.keyboard.press("Control+A")
@@ -97,11 +97,11 @@ def test_tabs_tell_of_an_execution(admin: Visitor, client: Client) -> None:
     page = admin.page
     admin.launch(sized(0.1, "sh", "-c", "while :; do :; done", name="busy"))
     state_is(page, "running")
-    page.get_by_role("link", name="Events").click()
-    expect(page.get_by_role("cell", name="service started")).to_be_visible()
-    page.get_by_role("link", name="Description").click()
+    page.get_by_role("link", name="Events", exact=True).click()
+    expect(page.get_by_role("cell", name="service started", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Description", exact=True).click()
     expect(page.locator("pre")).to_contain_text('"busy"')
-    page.get_by_role("link", name="Charts").click()
+    page.get_by_role("link", name="Charts", exact=True).click()
     expect(page.get_by_label(re.compile("Cores, used and reserved"))).to_be_visible()
 
 
@@ -113,12 +113,12 @@ def test_logs_are_searched_followed_and_downloaded(admin: Visitor) -> None:
     page.get_by_role("link", name="Logs", exact=True).last.click()
     log = page.get_by_role("log")
     expect(log).to_contain_text("the needle")
-    page.get_by_label("Search").fill("line 17")
+    page.get_by_label("Search", exact=True).fill("line 17")
     expect(page.get_by_text("111 lines")).to_be_visible()
     expect(log.locator(".hit")).to_have_text("line 17")
-    expect(page.get_by_label("Follow")).not_to_be_checked()
+    expect(page.get_by_label("Follow", exact=True)).not_to_be_checked()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download").click()
+        page.get_by_role("button", name="Download", exact=True).click()
     text = download.value.path().read_text()
     assert text.splitlines()[:2] == ["line 0", "line 1"]
     assert text.splitlines()[-1] == "the needle"

@@ -65,14 +65,14 @@ def run_cell(page: Page, code: str) -> None:
 def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Browser, notebook_stack: Stack) -> None:
     visitor = Visitor.of(browser, notebook_stack.url)
     page = visitor.sign_in("admin", notebook_stack.password)
-    page.get_by_role("link", name="Spark notebook").click()
+    page.get_by_role("link", name="Spark notebook", exact=True).click()
     expect(page.get_by_text("It would start now")).to_be_visible()
-    page.get_by_role("button", name="Launch").click()
+    page.get_by_role("button", name="Launch", exact=True).click()
     expect(page.locator("main .badge").first).to_have_text("running", timeout=CLUSTER_MS)
     execution_id = page.url.rsplit("/", 1)[-1]
 
     with visitor.context.expect_page() as opened:
-        page.get_by_role("button", name="Open lab").click()
+        page.get_by_role("button", name="Open lab", exact=True).click()
     lab = opened.value
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=CLUSTER_MS)
     expect(lab.locator(".jp-Cell .cm-content").first).to_be_visible()
@@ -96,7 +96,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
         expect(page.get_by_text("unless somebody opens it")).to_be_visible(timeout=IDLE_S * 4 * 1000)
         assert [one.id for one in client.executions().executions] == [execution_id]
         assert client.execution(execution_id).outcome is None
-        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Cancel", exact=True).click()
         expect(page.locator("main .badge").first).to_have_text("cancelled", timeout=CLUSTER_MS)
         cancel_all(client)
     visitor.close()

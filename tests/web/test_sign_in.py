@@ -55,8 +55,8 @@ def visitor(browser: Browser, known_elsewhere: Stack) -> Iterator[Visitor]:
 def to_the_firm(visitor: Visitor) -> Page:
     """The provider's own page, on the way to a list of executions."""
     page = visitor.open("/executions?name=mine")
-    page.get_by_role("link", name="Sign in with The firm").click()
-    expect(page.get_by_role("heading", name="Authorize Client")).to_be_visible()
+    page.get_by_role("link", name="Sign in with The firm", exact=True).click()
+    expect(page.get_by_role("heading", name="Authorize Client", exact=True)).to_be_visible()
     assert not page.url.startswith(visitor.url)
     return page
 
@@ -81,18 +81,18 @@ def test_the_ways_in_are_shown_and_accessible(visitor: Visitor) -> None:
 def test_through_the_page_of_a_provider_and_back_to_where_one_was(visitor: Visitor) -> None:
     page = to_the_firm(visitor)
     authorized(page, "s-1")
-    expect(page.get_by_role("heading", name="Executions of default")).to_be_visible()
+    expect(page.get_by_role("heading", name="Executions of default", exact=True)).to_be_visible()
     assert page.url == f"{visitor.url}/executions?name=mine"
     signed_in_as(page, "olga")
-    expect(page.get_by_role("link", name="Launch")).to_be_visible()
+    expect(page.get_by_role("link", name="Launch", exact=True)).to_be_visible()
 
 
 def test_who_says_no_at_the_provider_or_has_no_role_is_told_and_may_begin_again(visitor: Visitor) -> None:
     page = to_the_firm(visitor)
-    page.get_by_role("button", name="Deny").click()
+    page.get_by_role("button", name="Deny", exact=True).click()
     expect(page.get_by_role("heading", name="The sign-in did not come to an end")).to_be_visible()
-    page.get_by_role("link", name="Back to Zoe").click()
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    page.get_by_role("link", name="Back to Zoe", exact=True).click()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     page = to_the_firm(visitor)
     authorized(page, "s-2")
     expect(page.get_by_role("heading", name="You are no member of that tenant")).to_be_visible()
@@ -101,15 +101,15 @@ def test_who_says_no_at_the_provider_or_has_no_role_is_told_and_may_begin_again(
 def test_a_session_that_ends_in_mid_work_is_begun_again_in_another_tab(visitor: Visitor) -> None:
     page = to_the_firm(visitor)
     authorized(page, "s-1")
-    expect(page.get_by_role("heading", name="Executions of default")).to_be_visible()
+    expect(page.get_by_role("heading", name="Executions of default", exact=True)).to_be_visible()
     page = visitor.open("/catalogue/batch")
     page.get_by_label("Command", exact=True).fill("echo typed before")
     expect(page.get_by_text("It would start now")).to_be_visible()
     visitor.context.clear_cookies()
-    page.get_by_role("button", name="Launch").click()
-    dialog = page.get_by_role("dialog", name="Sign in again")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Sign in again", exact=True)
     with visitor.context.expect_page() as another:
-        dialog.get_by_role("link", name="Sign in with The firm").click()
+        dialog.get_by_role("link", name="Sign in with The firm", exact=True).click()
     authorized(another.value, "s-1")
     page.wait_for_url("**/executions/*")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -122,7 +122,7 @@ def test_with_a_password_of_the_directory_and_not_with_another(visitor: Visitor)
     visitor.type_password("mia", "not the password")
     expect(page.get_by_role("alert")).to_contain_text("The user or the password is wrong")
     visitor.type_password("mia", PASSWORD)
-    expect(page.get_by_role("heading", name="Catalogue")).to_be_visible()
+    expect(page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
     signed_in_as(page, "mia")
 
 
@@ -133,7 +133,7 @@ def test_one_that_is_away_is_told_in_words(visitor: Visitor) -> None:
     visitor.type_password("mia", PASSWORD)
     expect(page.get_by_role("alert")).to_contain_text(said)
     expect(page.get_by_label("Password", exact=True)).to_have_value(PASSWORD)
-    page.get_by_role("link", name="Sign in with The agency").click()
+    page.get_by_role("link", name="Sign in with The agency", exact=True).click()
     expect(page.get_by_role("heading", name=said)).to_be_visible()
-    page.get_by_role("link", name="Back to Zoe").click()
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    page.get_by_role("link", name="Back to Zoe", exact=True).click()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()

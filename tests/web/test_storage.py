@@ -59,7 +59,7 @@ def test_an_execution_shows_the_bandwidth_of_its_time_when_it_is_over(admin: Vis
 
 def test_operators_see_each_tenants_bandwidth_of_the_last_hours(admin: Visitor) -> None:
     page = admin.open("/cluster/storage")
-    over_time = page.get_by_label("Bandwidth over time")
+    over_time = page.get_by_label("Bandwidth over time", exact=True)
     for hours in ("1", "24"):
         over_time.get_by_role("combobox").select_option(hours)
         own = re.compile(f"Bandwidth of {FIRST_TENANT}, .*{ACHIEVED.format(granted='[0-9.]+')}")

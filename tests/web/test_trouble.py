@@ -44,16 +44,16 @@ def test_wrong_passwords_are_refused_in_words(browser: Browser, stack: Stack) ->
     visitor.open("/executions")
     visitor.type_password("admin", "not the password")
     expect(visitor.page.get_by_role("alert")).to_be_visible()
-    expect(visitor.page.get_by_label("Password")).to_have_value("not the password")
+    expect(visitor.page.get_by_label("Password", exact=True)).to_have_value("not the password")
     visitor.close()
     assert visitor.errors == []
 
 
 def test_a_wrong_present_password_is_told_and_ends_nothing(admin: Visitor) -> None:
     page = admin.open("/account")
-    page.get_by_label("Present password").fill("not the password")
+    page.get_by_label("Present password", exact=True).fill("not the password")
     page.get_by_label("New password").fill("a much longer password")
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change it", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_label("New password")).to_have_value("a much longer password")
@@ -64,15 +64,15 @@ def test_a_session_that_ends_in_mid_work_loses_nothing(admin: Visitor, stack: St
     page.get_by_label("Command", exact=True).fill("echo typed before")
     expect(page.get_by_text("It would start now")).to_be_visible()
     admin.context.clear_cookies()
-    page.get_by_role("button", name="Launch").click()
-    dialog = page.get_by_role("dialog", name="Sign in again")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Sign in again", exact=True)
     expect(dialog).to_be_visible()
-    expect(dialog.get_by_label("User")).to_have_value("admin")
+    expect(dialog.get_by_label("User", exact=True)).to_have_value("admin")
     for _ in range(3):
         page.keyboard.press("Escape")
     expect(dialog).to_be_visible()
-    dialog.get_by_label("Password").fill(stack.password)
-    dialog.get_by_role("button", name="Sign in").click()
+    dialog.get_by_label("Password", exact=True).fill(stack.password)
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/executions/*")
     execution = client.execution(page.url.rsplit("/", 1)[-1])
     assert execution.description["components"][0]["command"] == ["echo", "typed", "before"]
@@ -92,10 +92,10 @@ def test_a_connection_that_broke_is_taken_up_behind_the_last_event(admin: Visito
 def test_signing_out_leaves_nothing_behind(admin: Visitor) -> None:
     page = admin.open("/executions")
     page.locator("summary", has_text="admin").click()
-    page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     admin.open("/executions")
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
 
 
 @pytest.fixture
