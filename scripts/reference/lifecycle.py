@@ -79,6 +79,7 @@ CAUSES = {
     Cause.IMAGE_UNAVAILABLE: "its image cannot be run here",
     Cause.PORT_TAKEN: "another program took its port first",
     Cause.NODE_LOST: "its node, or what looked after it there, is gone",
+    Cause.ENGINE_FAULT: "the engine of its node could not set it up, for a reason that passes",
     Cause.STOPPED: "it was asked to end",
     Cause.KILLED: "it was killed from outside",
     Cause.TIME_LIMIT: "the time limit of the application was reached",

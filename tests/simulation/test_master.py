@@ -201,12 +201,13 @@ def test_retries_start_it_anew_and_are_used_up() -> None:
     assert len(execution.services) == 3
 
 
-def test_ends_of_the_platforms_doing_do_not_use_up_retries() -> None:
+@pytest.mark.parametrize("cause", [Cause.PORT_TAKEN, Cause.ENGINE_FAULT])
+def test_ends_of_the_platforms_doing_do_not_use_up_retries(cause: Cause) -> None:
     tries: list[str] = []
 
     def behave(service_id: str) -> Behaviour:
         tries.append(service_id)
-        return Behaviour(fails=Cause.PORT_TAKEN) if len(tries) == 1 else Behaviour(run_s=1.0)
+        return Behaviour(fails=cause) if len(tries) == 1 else Behaviour(run_s=1.0)
 
     world = World([node("n1")], behave=lambda s: behave(s.service_id))
     execution_id = world.submit(application(component("job", 1, 1)))

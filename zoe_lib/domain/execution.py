@@ -68,6 +68,7 @@ class Cause(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     NEVER_READY = "never_ready"
     START_FAILED = "start_failed"
+    ENGINE_FAULT = "engine_fault"
     IMAGE_UNAVAILABLE = "image_unavailable"
     PORT_TAKEN = "port_taken"
     NODE_LOST = "node_lost"
@@ -85,7 +86,16 @@ class Cause(StrEnum):
 
 # Ends that are the platform's doing: they are tried again without using up the user's `retries`. A service that was
 # stopped or killed while nobody of ours wanted it to end was ended with its node or its supervisor.
-PLATFORM_CAUSES = frozenset({Cause.PORT_TAKEN, Cause.NODE_LOST, Cause.STOPPED, Cause.KILLED, Cause.STORAGE_UNAVAILABLE})
+PLATFORM_CAUSES = frozenset(
+    {
+        Cause.ENGINE_FAULT,
+        Cause.PORT_TAKEN,
+        Cause.NODE_LOST,
+        Cause.STOPPED,
+        Cause.KILLED,
+        Cause.STORAGE_UNAVAILABLE,
+    }
+)
 
 TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})

@@ -10,6 +10,8 @@ from zoe_master.backends.swarm.facts import KILLED, ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.records import Record
 
 _ENDED_BY_SIGNAL = (KILLED, 143)
+# What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
+_PASSES = ("device or resource busy", "resource temporarily unavailable", "context deadline exceeded")
 
 
 class _Which(TypedDict):
@@ -94,7 +96,7 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
         return never_ran(
             record,
             container.finished_at_s or record.created_at_s,
-            Cause.STOPPED if stopped else Cause.START_FAILED,
+            Cause.STOPPED if stopped else _why_never(container.error),
             container.error,
         )
     cause, message = _why(record, container)
@@ -127,6 +129,11 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, str]:
 def _task_over(record: Record, task: TaskFacts) -> Observation:
     if record.mark.stop_cause is not None:
         return never_ran(record, task.at_s, record.mark.stop_cause)
-    missing = "no such image" in task.message.lower()
-    cause = Cause.IMAGE_UNAVAILABLE if missing else Cause.START_FAILED
-    return never_ran(record, task.at_s, cause, f"{record.node}: {task.message}")
+    return never_ran(record, task.at_s, _why_never(task.message), f"{record.node}: {task.message}")
+
+
+def _why_never(message: str) -> Cause:
+    said = message.lower()
+    if "no such image" in said:
+        return Cause.IMAGE_UNAVAILABLE
+    return Cause.ENGINE_FAULT if any(words in said for words in _PASSES) else Cause.START_FAILED

@@ -66,6 +66,10 @@ def test_a_probe_stands_between_started_and_ready() -> None:
         ({"container": over(3), "gap": True}, Cause.EXITED),
         ({"container": over(143), "probe": PROBE, "mark": Mark(stop_cause=Cause.NEVER_READY)}, Cause.NEVER_READY),
         ({"container": replace(over(128), started_at_s=None)}, Cause.START_FAILED),
+        (
+            {"container": replace(over(128), started_at_s=None, error="remount x: device or resource busy")},
+            Cause.ENGINE_FAULT,
+        ),
     ],
 )
 def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
@@ -75,7 +79,12 @@ def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
 
 @pytest.mark.parametrize(
     ("message", "cause"),
-    [("No such image: zoe/x:latest", Cause.IMAGE_UNAVAILABLE), ("invalid mount config", Cause.START_FAILED)],
+    [
+        ("No such image: zoe/x:latest", Cause.IMAGE_UNAVAILABLE),
+        ("invalid mount config", Cause.START_FAILED),
+        ("starting container failed: unable to remount dir as readonly: device or resource busy", Cause.ENGINE_FAULT),
+        ("failed to create task: Context deadline exceeded: unknown", Cause.ENGINE_FAULT),
+    ],
 )
 def test_a_rejected_task_never_ran(message: str, cause: Cause) -> None:
     rejected = replace(TASK, state="rejected", message=message, container_id="")
