@@ -40,25 +40,25 @@ serve: runtime web ## the same stack, staying up on loopback
 	@$(RUN) -m zoe_embedded.serve
 
 test: setup web ## all tests, with a closing table of what was skipped and the time of each part
-	@$(RUN) scripts/run_tests.py
+	@$(RUN) -m scripts.run_tests
 
 test-all: setup web ## the same with 100,000 property checks and the published traces (needs ZOE_TEST_DATA; half an hour)
-	@$(RUN) scripts/run_tests.py --all
+	@$(RUN) -m scripts.run_tests --all
 
 test-unit: setup ## the tests that need no process and no database
 	@$(RUN) -m pytest -q tests/unit
 
 test-swarm: setup ## the Swarm back-end on three engines made for it (as root)
-	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py swarm
+	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests swarm
 
 storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-C (needs memcached)
 	@$(RUN) -m zoe_embedded.swift
 
 test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_TEST_PICTURES=1 draws docs/images anew)
-	@ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py web
+	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests web
 
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
-	@ZOE_TEST_LONG=1 $(RUN) scripts/run_tests.py storage
+	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage
 
 lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) scripts/web.py check

@@ -1,7 +1,8 @@
 """Run every part of the tests; at the end, a table of times and of everything that was skipped, with why.
 
 With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing privilege or absent ZOE_TEST_DATA
-stays a named skip.
+stays a named skip. Of parts with programs of others, a few failed tests get a second try, and the table names them
+(docs/decisions/0027-a-second-try-for-tests-of-real-programs.md).
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ET  # we read only what pytest wrote
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from scripts.pytest_run import ROOT, SOME_FAILED, Cases, headline, pytest_run
+
 BIN = Path(sys.executable).parent
 # Part -> the folders of tests in it; one process each, so that a part's time can be seen.
 PARTS = {
@@ -41,6 +42,10 @@ PARTS = {
 }
 # Parts that need little beyond a processor, and wait for nobody by the clock: they run beside each other, one a core.
 BESIDE_EACH_OTHER = ("unit", "properties", "simulation", "migration", "cli", "docs", "package")
+# Parts of our own code alone: what fails there is a defect, and is not tried again.
+OURS_ALONE = ("unit", "properties", "simulation", "docs")
+# More that fail in one part have a cause in common.
+SECOND_TRIES_MAX = 3
 # What only the long run holds.
 LONG_PARTS = {"published traces": ["tests/traces"]}
 LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000"}
@@ -62,6 +67,8 @@ class Part:
     passed: int = 0
     failed: int = 0
     skips: Counter[str] = field(default_factory=Counter)
+    second_try: list[str] = field(default_factory=list)
+    """What passed at its second try only."""
     ok: bool = True
 
 
@@ -112,33 +119,22 @@ def suite(name: str, live: bool = True) -> Part:
     folders = [folder for folder in PARTS[name] if any((ROOT / folder).rglob("test_*.py"))]
     if not folders:
         return part
-    if live:
-        headline(name)
     with tempfile.TemporaryDirectory() as directory:
-        report = Path(directory) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *folders]
-        output = {} if live else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        done = subprocess.run(command, cwd=ROOT, check=False, **output)
-        if not live:
-            headline(f"{name}\n{done.stdout.decode(errors='replace')}")
-        read_report(report, part)
-    part.ok, part.seconds = done.returncode == 0, time.monotonic() - began_s
-    part.failed += not part.ok and not part.failed
+        cases = pytest_run(name, folders, Path(directory), live)
+        if deserves_second_try(name, cases):
+            again = pytest_run(f"{name}: what failed, again", ["--last-failed", *folders], Path(directory), live)
+            part.second_try = sorted(cases.failed & again.passed)
+    failed = cases.failed - set(part.second_try)
+    part.passed, part.skips = len(cases.passed) + len(part.second_try), cases.skips
+    part.ok = cases.exit_code == 0 or (bool(part.second_try) and not failed)
+    part.failed = len(failed) or int(not part.ok)
+    part.seconds = time.monotonic() - began_s
     return part
 
 
-def read_report(report: Path, part: Part) -> None:
-    """Count the cases of a JUnit report, and the reasons of skips."""
-    if not report.exists():
-        return
-    for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now
-        skipped = case.find("skipped")
-        if skipped is not None:
-            part.skips[skipped.get("message", "no reason given")] += 1
-        elif case.find("failure") is not None or case.find("error") is not None:
-            part.failed += 1
-        else:
-            part.passed += 1
+def deserves_second_try(name: str, cases: Cases) -> bool:
+    """Whether programs of others may be to blame: few tests failed, of a part that runs them."""
+    return cases.exit_code == SOME_FAILED and len(cases.failed) <= SECOND_TRIES_MAX and name not in OURS_ALONE
 
 
 def close(parts: list[Part], took_s: float) -> int:
@@ -151,14 +147,12 @@ def close(parts: list[Part], took_s: float) -> int:
         print("\nskipped:")
         for reason, count in sorted(reasons.items()):
             print(f"  {count:4} x {reason}")
+    second = [test for part in parts for test in part.second_try]
+    if second:
+        print("\npassed at the second try:", *second, sep="\n  ")
     passed, failed = sum(p.passed for p in parts), sum(p.failed for p in parts)
     print(f"\n{took_s:.0f} s in all\n{passed} passed, {failed} failed, {reasons.total()} skipped")
     return 0 if all(part.ok for part in parts) else 1
-
-
-def headline(text: str) -> None:
-    """Say what begins."""
-    print(f"\n=== {text}", flush=True)
 
 
 if __name__ == "__main__":

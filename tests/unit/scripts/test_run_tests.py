@@ -1,0 +1,92 @@
+"""A failed test of a part with programs of others gets a second try; nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import run_tests
+from scripts.run_tests import SECOND_TRIES_MAX, Part, close, suite
+
+PASSES = "def test_fine(): pass\n"
+SKIPS = "import pytest\n\n@pytest.mark.skip(reason='no such program')\ndef test_skipped(): pass\n"
+FAILS = "def test_broken(): assert False\n"
+# Fails when it is run for the first time in this folder.
+FAILS_ONCE = """
+from pathlib import Path
+
+def test_by_chance():
+    mark = Path(__file__).with_suffix(".mark")
+    seen = mark.exists()
+    mark.touch()
+    assert seen
+"""
+# Passes, and cannot be tidied up the first time.
+LEAVES_ONCE = """
+import pytest
+from pathlib import Path
+
+@pytest.fixture
+def thing():
+    yield
+    mark = Path(__file__).with_suffix(".mark")
+    seen = mark.exists()
+    mark.touch()
+    assert seen
+
+def test_that_leaves(thing): pass
+"""
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A part of programs of others and one of our own code, of the files that a test writes there."""
+    monkeypatch.setattr(run_tests, "PARTS", {"swarm": [str(tmp_path)], "unit": [str(tmp_path)]})
+    return tmp_path
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"test_{name}.py").write_text(text, "utf-8")
+
+
+def counts(part: Part) -> tuple[int, int, int, bool]:
+    return part.passed, part.failed, part.skips.total(), part.ok
+
+
+def test_what_passes_at_the_second_try_is_named(parts: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(parts, fine=PASSES, skipped=SKIPS, chance=FAILS_ONCE)
+    part = suite("swarm")
+    assert counts(part) == (2, 0, 1, True)
+    assert close([part], 1.0) == 0
+    told = capfd.readouterr().out
+    assert "passed at the second try:\n  test_chance::test_by_chance" in told
+    assert "2 passed, 0 failed, 1 skipped" in told
+
+
+def test_an_error_while_tidying_up_is_tried_again_too(parts: Path) -> None:
+    write(parts, leaves=LEAVES_ONCE)
+    assert counts(suite("swarm")) == (1, 0, 0, True)
+
+
+def test_what_fails_twice_has_failed(parts: Path) -> None:
+    write(parts, fine=PASSES, broken=FAILS, chance=FAILS_ONCE)
+    part = suite("swarm")
+    assert counts(part) == (2, 1, 0, False)
+    assert close([part], 1.0) == 1
+
+
+def test_our_own_code_gets_no_second_try(parts: Path) -> None:
+    write(parts, chance=FAILS_ONCE)
+    assert counts(suite("unit")) == (0, 1, 0, False)
+
+
+def test_many_failures_are_no_chance(parts: Path) -> None:
+    write(parts, **{f"chance_{number}": FAILS_ONCE for number in range(SECOND_TRIES_MAX + 1)})
+    assert counts(suite("swarm")) == (0, SECOND_TRIES_MAX + 1, 0, False)
+
+
+def test_a_part_that_cannot_be_read_has_failed(parts: Path) -> None:
+    write(parts, fine=PASSES, unreadable="import nothing_of_that_name\n")
+    assert not suite("swarm").ok
