@@ -42,7 +42,7 @@ serve: runtime web ## the same stack, staying up on loopback
 test: setup web ## all tests, with a closing table of what was skipped and the time of each part
 	@$(RUN) -m scripts.run_tests
 
-test-all: setup web ## the same with 100,000 property checks and the published traces (needs ZOE_TEST_DATA; half an hour)
+test-all: setup web ## the same with 100,000 property checks and all published traces (needs ZOE_TEST_DATA; an hour and more)
 	@$(RUN) -m scripts.run_tests --all
 
 test-unit: setup ## the tests that need no process and no database

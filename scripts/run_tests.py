@@ -26,6 +26,7 @@ PARTS = {
     "unit": ["tests/unit"],
     "properties": ["tests/properties"],
     "simulation": ["tests/simulation"],
+    "traces": ["tests/traces"],
     "contract": ["tests/contract"],
     "migration": ["tests/migration"],
     "local back-end": ["tests/local"],
@@ -41,14 +42,12 @@ PARTS = {
     "demo": ["tests/demo"],
 }
 # Parts that need little beyond a processor, and wait for nobody by the clock: they run beside each other, one a core.
-BESIDE_EACH_OTHER = ("unit", "properties", "simulation", "migration", "cli", "docs", "package")
+BESIDE_EACH_OTHER = ("unit", "properties", "simulation", "traces", "migration", "cli", "docs", "package")
 # Parts of our own code alone: what fails there is a defect, and is not tried again.
-OURS_ALONE = ("unit", "properties", "simulation", "docs")
+OURS_ALONE = ("unit", "properties", "simulation", "traces", "docs")
 # More that fail in one part have a cause in common.
 SECOND_TRIES_MAX = 3
-# What only the long run holds.
-LONG_PARTS = {"published traces": ["tests/traces"]}
-LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000"}
+LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000", "ZOE_TEST_TRACES": "all"}
 LINT = (
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
@@ -76,7 +75,6 @@ def main() -> int:
     """Run all parts, or those named on the command line, the long ones with --all; 0 only if all passed."""
     chosen = sys.argv[1:] or ["lint", *PARTS]
     if chosen == ["--all"]:
-        PARTS.update(LONG_PARTS)
         os.environ.update(LONG_ENVIRONMENT)
         chosen = ["lint", *PARTS]
     unknown = [name for name in chosen if name != "lint" and name not in PARTS]

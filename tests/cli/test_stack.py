@@ -53,7 +53,7 @@ def test_a_plan_keeps_nothing(stack: Stack) -> None:
 def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
     nodes = json.loads(zoe(stack, "nodes", "-o", "json").stdout)["nodes"]
     cores = ["--set", f"main.resources.cores={nodes[0]['cores']}"]
-    running = zoe(stack, "run", BATCH, *command("exec sleep 60"), *cores, "-o", "name").stdout.strip()
+    running = zoe(stack, "run", BATCH, *command("exec sleep 600"), *cores, "-o", "name").stdout.strip()
     waiting = zoe(stack, "run", BATCH, *cores, "-o", "name").stdout.strip()
     assert "cores" in zoe(stack, "explain", waiting).stdout
     eta = zoe(stack, "eta", waiting)

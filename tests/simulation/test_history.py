@@ -40,6 +40,8 @@ def test_the_last_two_runs_of_the_same_user_and_application_tell_how_long_the_ne
         world.tick()
     assert estimate(world, execution("next")) == RunTime(15.0, Source.PAST_RUNS)
     assert estimate(world, execution("declared", expected_run_s=7.0)) == RunTime(7.0, Source.DECLARED)
+    too_long = execution("too-long", expected_run_s=7.0, time_limit_s=5.0)
+    assert estimate(world, too_long) == RunTime(5.0, Source.DECLARED)
     assert estimate(world, execution("short-limit", time_limit_s=5.0)) == RunTime(5.0, Source.PAST_RUNS)
     other = replace(execution("other"), user="bob")
     assert estimate(world, other).source is Source.UNKNOWN

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.long import of_traces
 from tests.support.needs import test_data
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.formats import read_trace
@@ -20,6 +21,7 @@ FILES = [
 ]
 
 
+@of_traces
 @pytest.mark.parametrize(("name", "run"), FILES)
 @pytest.mark.parametrize("backfill", ["none", "easy"])
 def test_a_published_file_runs_to_its_end(name: str, run: int, backfill: str) -> None:

@@ -7,15 +7,19 @@ in the folder of test data.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.support.long import of_traces
 from tests.support.needs import test_data
 from tests.unit.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
-from zoe_master.simulator.figures import figures
+from zoe_master.simulator.figures import figures, forecast_figures
 from zoe_master.simulator.formats import format_of
 from zoe_master.simulator.formats.lines import read_lines
 from zoe_master.simulator.formats.swf import read_swf
@@ -46,6 +50,10 @@ INDEPENDENT = [
     (LUBLIN, "easy", 97_155.99, 590.054),
 ]
 BACKFILLS = ("none", "easy", "easy-sjbf")
+# Log and backfill that are replayed always; the rest takes many minutes.
+SHORT = {(LUBLIN, "none"), (LUBLIN, "easy"), (LUBLIN, "easy-sjbf"), (KTH, "easy"), (KTH, "easy-sjbf")}
+# Log, and of how many jobs one is told when it will start.
+FORETOLD = [(KTH, 3), (SDSC, 5)]
 
 
 def logs() -> list[str]:
@@ -65,22 +73,37 @@ def runs_of(name: str, backfill: str, exact: bool) -> list[Run]:
     return Replay(trace_of(name), Policy(order="fifo", backfill=backfill), exact).run()
 
 
-@pytest.mark.parametrize(("name", "backfill", "exact", "published"), PUBLISHED)
+def cases(rows: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Parameters of a test, long unless they are log and backfill of a short one, with users' estimates."""
+    return [row if row[:2] in SHORT and True not in row else pytest.param(*row, marks=of_traces) for row in rows]
+
+
+@pytest.mark.parametrize(("name", "backfill", "exact", "published"), cases(PUBLISHED))
 def test_the_published_average_comes_out(name: str, backfill: str, exact: bool, published: float) -> None:
     result = figures(trace_of(name), runs_of(name, backfill, exact), 1.0)
     assert round(result["mean_bounded_slowdown"], 3) == published
 
 
-@pytest.mark.parametrize(("name", "backfill", "wait_s", "slowdown"), INDEPENDENT)
+@pytest.mark.parametrize(("name", "backfill", "wait_s", "slowdown"), cases(INDEPENDENT))
 def test_the_averages_of_another_simulator_come_out(name: str, backfill: str, wait_s: float, slowdown: float) -> None:
     result = figures(trace_of(name), runs_of(name, backfill, False), 1.0)
     assert round(result["mean_wait_s"], 2) == wait_s
     assert round(result["mean_bounded_slowdown"], 3) == slowdown
 
 
-@pytest.mark.parametrize("backfill", BACKFILLS)
-@pytest.mark.parametrize("name", logs())
+@pytest.mark.parametrize(("name", "backfill"), cases(product(logs(), BACKFILLS)))
 def test_every_job_starts_when_the_reference_starts_it(name: str, backfill: str) -> None:
     trace = trace_of(name)
     starts = {run.job.id: run.start_s for run in runs_of(name, backfill, False)}
     assert starts == simulate(trace.processors, list(trace.jobs), backfill)
+
+
+@of_traces
+@pytest.mark.parametrize(("name", "every"), FORETOLD)
+@pytest.mark.parametrize("backfill", ["easy", "conservative"])
+def test_nine_of_ten_start_by_the_p90_that_they_were_told(name: str, every: int, backfill: str) -> None:
+    replay = Replay(trace_of(name), Policy(order="fifo", backfill=backfill), forecast_every=every)
+    replay.run()
+    told = forecast_figures(replay.foretold)
+    assert told["forecasts"] > 4_000
+    assert 0.85 <= told["started_by_p90"] <= 0.95

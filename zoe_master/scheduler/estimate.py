@@ -65,14 +65,14 @@ class Estimates:
         """As a plain pair: long queues are ranked by it at every tick."""
         application = execution.application
         declared_s = application.expected_run_s
-        if declared_s and not self._learned_first:
-            return declared_s, Source.DECLARED
         limit_s = application.time_limit_s or math.inf
+        if declared_s and not self._learned_first:
+            return min(declared_s, limit_s), Source.DECLARED
         learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
         if learned_s is not None:
             return min(learned_s, limit_s), Source.PAST_RUNS
         if declared_s:
-            return declared_s, Source.DECLARED
+            return min(declared_s, limit_s), Source.DECLARED
         return limit_s, Source.TIME_LIMIT if limit_s < math.inf else Source.UNKNOWN
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.unit.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.__main__ import main
-from zoe_master.simulator.formats.swf import swf_lines
+from zoe_master.simulator.formats.swf import read_swf, swf_lines
 from zoe_master.simulator.lublin import generate
 
 
@@ -29,12 +31,10 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def figures_of(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: object
-) -> dict[str, object]:
+def figures_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: object) -> dict[str, Any]:
     monkeypatch.setattr("sys.argv", ["zoe-sim", "run", *map(str, words), "--json"])
     assert main() == 0
-    result: dict[str, object] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    result: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return result
 
 
@@ -87,3 +87,49 @@ def test_what_is_no_trace_is_exit_code_2(
     monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(path)])
     assert main() == 2
     assert "no format" in capsys.readouterr().err
+
+
+def test_orders_are_those_of_the_literature_unless_ageing_is_asked_for(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(*words: object) -> dict[int, float]:
+        path = tmp_path / "starts.csv"
+        figures_of(capsys, monkeypatch, log, "--order", "sjf", "--starts", path, *words)
+        with path.open(newline="") as file:
+            return {int(row["job_id"]): float(row["start_s"]) for row in csv.DictReader(file)}
+
+    trace = read_swf(log)
+    plain = started()
+    assert plain == simulate(trace.processors, list(trace.jobs), "none", "sjf")
+    assert started("--ageing", 600) != plain
+
+
+def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.swf"
+    path.write_text("\n".join(swf_lines(generate(600, 64, seed=3, overestimate=2.0), "made")))
+    told = figures_of(capsys, monkeypatch, path, "--backfill", "easy", "--forecast-every", 1)
+    assert told["forecasts"] > 200
+    assert 0.85 <= told["started_by_p90"] <= 0.95
+    assert told["started_by_p50"] < told["started_by_p90"]
+    assert told["median_p50_s"] < told["median_p90_s"]
+    third = figures_of(capsys, monkeypatch, path, "--backfill", "easy", "--forecast-every", 3)
+    assert 0 < third["forecasts"] < told["forecasts"] / 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--faults", "3", "--forecast-every", "2"), "--forecast-every"),
+        (("--window", "0:10"), "--report"),
+        (("--ageing", "-1"), "at least 0"),
+    ],
+)
+def test_what_would_be_without_effect_is_refused(
+    log: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(log), *words])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert says in capsys.readouterr().err

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
-from zoe_master.simulator.commands.arguments import positive, share, window
+from zoe_master.simulator.commands.arguments import not_negative, positive, share, window
 from zoe_master.simulator.commands.output import print_figures, progress_bar, write_starts
 from zoe_master.simulator.faults.of_trace import run_with_faults
 from zoe_master.simulator.figures import figures, forecast_figures
@@ -21,7 +21,7 @@ from zoe_master.simulator.trace import Replay
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = commands.add_parser("run", help="replay a trace", description=__doc__)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, refuse=parser.error)
     parser.add_argument("trace", type=Path, help="file, may end in .gz")
     parser.add_argument("--format", choices=FORMATS, help="of the file; without it, what it looks like")
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="list of nodes, for a list of pods")
@@ -30,6 +30,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--order", choices=sorted(ORDERS), default="fifo")
     parser.add_argument("--backfill", choices=sorted(BACKFILLS), default="none")
+    parser.add_argument(
+        "--ageing",
+        type=not_negative,
+        default=0.0,
+        metavar="SECONDS",
+        help="of waiting that count as one halving of a size; 0, the orders of the literature: none",
+    )
     parser.add_argument("--exact-runtimes", action="store_true", help="estimates are the run times, not the requests")
     parser.add_argument(
         "--forecast-every", type=positive, metavar="N", help="tell each N-th job that has to wait when it will start"
@@ -48,10 +55,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry it out."""
+    if arguments.faults and arguments.forecast_every:
+        arguments.refuse("--forecast-every tells nothing with --faults")
+    if arguments.window and not arguments.report:
+        arguments.refuse("--window is of the chart that --report writes")
     trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
     if arguments.jobs is not None:
         trace = replace(trace, jobs=trace.jobs[: arguments.jobs])
-    policy = Policy(order=arguments.order, backfill=arguments.backfill)
+    policy = Policy(order=arguments.order, backfill=arguments.backfill, ageing_s=arguments.ageing)
     make = _with_faults if arguments.faults else _replay
     runs, result = make(trace, policy, arguments)
     if arguments.starts is not None:

@@ -63,7 +63,7 @@ def _job(columns: list[str]) -> Job:
         run_s=min(run_s, request_s),
         request_s=request_s,
         user=columns[_USER],
-        reservation=processors_of(requested if requested > 0 else allocated),
+        reservation=processors_of(allocated if allocated > 0 else requested),
     )
 
 
