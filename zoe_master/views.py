@@ -65,8 +65,7 @@ class ViewLooks:
             there.add(view_id)
         keep = {view_id for view_id in views if view_id not in self._verdicts or self._verdicts[view_id].used}
         for view_id in sorted(there - keep):
-            self._controller.drop_view(view_id)
-            self._reach(Step.VIEW_DROPPED)
+            self._drop(view_id)
         for view_id in sorted(keep - there):
             self._make_again(views[view_id])
         return dict(self._verdicts)
@@ -78,6 +77,14 @@ class ViewLooks:
             return verdict(self._controller.sample(view.id))
         except StorageUnavailableError as error:
             return Verdict(False, (), f"plainly: there is no view ({error})")
+
+    def _drop(self, view_id: str) -> None:
+        """One that cannot be removed now holds up no other: the next look tries again."""
+        try:
+            self._controller.drop_view(view_id)
+            self._reach(Step.VIEW_DROPPED)
+        except StorageUnavailableError as error:
+            log.warning("a view that nobody reads cannot be removed now", view=view_id, why=str(error))
 
     def _make_again(self, view: View) -> None:
         """Somebody removed one that is read: until it is back, reads fail, as they do with a source that is gone."""

@@ -16,6 +16,7 @@ from storage_bridge.bandwidth.regulator import Settings
 from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
+from storage_bridge.controller.kept_views import KeptViews
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.controller.regulation import Endpoints, Regulation
 from storage_bridge.controller.settings import ControllerSettings
@@ -46,15 +47,15 @@ def main() -> int:
         Settings(hold_s=settings.hold_s, decay_s=settings.decay_s),
     )
     capacity = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    kept = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
     works = Works(
         Promisable(capacity, views.has_account) if views else Promisable(capacity),
         regulation.achieved,
         regulation.missed,
-        views.make if views else _no_views,
-        views.remove if views else lambda _: None,
+        kept,
         _sampling(views, regulation, settings.read_bytes_per_s) if views else _no_views,
     )
-    sweeper = ViewSweeper(ledger, works.remove_view)
+    sweeper = ViewSweeper(kept.sweep)
     regulation.begin()
     sweeper.begin()
     try:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.controller.answers import Promisable, Refused
+from storage_bridge.controller.kept_views import KeptViews
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
 from storage_bridge.model import Achieved, BandwidthSlo, Missed, StorageCapacity, View, ViewSample, feasibility
 
@@ -52,15 +53,13 @@ class Works:
         promisable: Promisable,
         achieved: Callable[[], Mapping[str, Achieved]],
         missed: Callable[[], Mapping[str, Missed]],
-        make_view: Callable[[View], None],
-        remove_view: Callable[[View], None],
+        views: KeptViews,
         sample_view: Callable[[View], ViewSample],
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
         self.missed = missed
-        self.make_view = make_view
-        self.remove_view = remove_view
+        self.views = views
         self.sample_view = sample_view
 
 
@@ -127,7 +126,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
 
 def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
-    """An owner's views. One is written down before it is made and forgotten after it is removed, so none is lost."""
+    """An owner's views."""
 
     @routes.get("/owners/{owner}/views")
     def views(owner: str) -> list[dict[str, Any]]:
@@ -140,14 +139,7 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
     def create_view(owner: Name, view_id: Name, wanted: WantedView) -> dict[str, str]:
         view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where)
         ledger.renew(owner, wanted.lease_s)
-        if ledger.keep_view(view, owner) != view:
-            raise Refused(409, f"there is another view {view_id}")
-        try:
-            works.make_view(view)
-        except Refused as refusal:
-            if refusal.status != 503:  # it is certain that there is none
-                ledger.forget_view(view_id)
-            raise
+        works.views.create(view, owner)
         return {"id": view_id}
 
     @routes.post("/owners/{owner}/views/{view_id}/sample")
@@ -159,8 +151,5 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
 
     @routes.delete("/owners/{owner}/views/{view_id}", status_code=204)
     def drop_view(owner: str, view_id: str) -> Response:
-        for view in ledger.views(owner):
-            if view.id == view_id:
-                works.remove_view(view)
-                ledger.forget_view(view_id)
+        works.views.drop(view_id, owner)
         return Response(status_code=204)

@@ -56,6 +56,11 @@ class ViewDefinition:
         """For a header: ASCII, one line."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
+    @property
+    def directory(self) -> str:
+        """What the names of the source's objects begin with: its prefix up to a slash, so that no sibling is shown."""
+        return self.prefix if not self.prefix or self.prefix.endswith("/") else f"{self.prefix}/"
+
     def selection(self, part: Part) -> Selection:
         """What is asked of the source's object."""
         return Selection(self.names, self.columns, self.where, part.start, part.end, self.csv)
@@ -111,7 +116,7 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
     for entry in objects:
         if "name" not in entry or not entry["bytes"]:
             continue
-        name = str(entry["name"])[len(definition.prefix) :].lstrip("/")
+        name = str(entry["name"]).removeprefix(definition.directory)
         if not name or any(step[:1] in ("_", ".") for step in name.split("/")):
             continue
         if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:

@@ -122,6 +122,10 @@ class Views:
     def _create(self, request: Request, account: str, definition_sent: str) -> Response | None:
         if not request.environ.get("reseller_request"):
             return HTTPForbidden(body="only a reseller admin makes views\n", request=request)
+        there = get_container_info(request.environ, self._app, swift_source="ZOE")
+        if int(there.get("object_count") or 0) > 0 and not there.get("sysmeta", {}).get(VIEW_SYSMETA_NAME):
+            # A container with objects could not be removed again with the view.
+            return HTTPConflict(body="there is a container of that name already, with objects\n", request=request)
         source = _Source(self._app, request, account, ViewDefinition.from_json(definition_sent))
         request.headers[VIEW_SYSMETA] = source.complete().to_json()
         return None
@@ -225,7 +229,7 @@ class _Source:
     def _objects(self) -> Iterator[dict[str, Any]]:
         marker = ""
         while True:
-            query = f"?format=json&prefix={quote(self._definition.prefix)}&marker={quote(marker)}"
+            query = f"?format=json&prefix={quote(self._definition.directory)}&marker={quote(marker)}"
             found = json.loads(self._ask("GET", self._path + query).body or b"[]")
             yield from found
             if len(found) < CONTAINER_LISTING_LIMIT:
@@ -233,9 +237,7 @@ class _Source:
             marker = found[-1]["name"]
 
     def _object_path(self, name: str) -> str:
-        prefix = self._definition.prefix
-        between = "" if not prefix or prefix.endswith("/") or not name else "/"
-        return f"{self._path}/{quote(prefix + between + name)}"
+        return f"{self._path}/{quote(self._definition.directory + name)}"
 
     def _ask(self, method: str, path: str, headers: dict[str, str] | None = None) -> Response:
         asked = make_subrequest(self._request.environ, method, path, headers=headers or {}, swift_source="ZOE")

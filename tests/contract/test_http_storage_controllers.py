@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,6 @@ import pytest
 from storage_bridge.base import StorageController
 from storage_bridge.connection import connect
 from storage_bridge.controller.answers import Refused
-from storage_bridge.controller.sweeper import ViewSweeper
 from storage_bridge.crystal import CrystalController
 from storage_bridge.dialects import Appendix, Later
 from storage_bridge.line import ControllerSettings, Line
@@ -122,9 +123,9 @@ def test_what_nobody_renews_is_gone_when_its_lease_is_over(served: Served) -> No
     assert list(ours.views()) == []
     assert dict(others.slos()) == {"b": BandwidthSlo(20 * MB)}
     assert served.removed == []
-    ViewSweeper(served.ledger, served.removed.append).sweep()
+    served.views.sweep()
     assert served.removed == [view]
-    ViewSweeper(served.ledger, served.removed.append).sweep()
+    served.views.sweep()
     assert served.removed == [view]
 
 
@@ -147,6 +148,50 @@ def test_a_view_that_the_store_refuses_is_not_there_and_one_that_nothing_is_know
         with pytest.raises(StorageUnavailableError, match="there is no column price"):
             ours.create_view(view)
         assert list(ours.views()) == left
+
+
+def test_one_that_was_made_before_is_not_lost_when_its_store_refuses_it_now(served: Served) -> None:
+    ours = connect(served.settings(attempts=1))
+    view = View("v1", "a", "swift2d://meters.zoe/2015")
+    ours.create_view(view)
+    served.refuses = Refused(422, "there is no column price")
+    with pytest.raises(StorageUnavailableError, match="there is no column price"):
+        ours.create_view(view)
+    ours.drop_view("v1")
+    assert served.removed == [view]
+    assert list(ours.views()) == []
+
+
+def test_a_removal_waits_for_the_making_that_it_undoes(served: Served) -> None:
+    """Whoever gave up waiting removes what is made only then: nothing is left in the store that nobody knows of."""
+    view = View("v1", "a", "swift2d://meters.zoe/2015")
+    served.making = threading.Event()
+    hasty = connect(served.settings(attempts=1, timeout_s=0.3))
+    with pytest.raises(StorageUnavailableError):
+        hasty.create_view(view)
+    with ThreadPoolExecutor(1) as pool:
+        dropped = pool.submit(connect(served.settings()).drop_view, "v1")
+        with pytest.raises(TimeoutError):
+            dropped.result(0.3)
+        assert served.removed == []
+        served.making.set()
+        dropped.result(20)
+    assert (served.made, served.removed) == ([view], [view])
+    assert served.ledger.views("zoe") == []
+
+
+def test_one_that_cannot_be_removed_is_left_and_the_others_are_swept(served: Served) -> None:
+    ours = connect(served.settings(lease_s=60.0))
+    stuck, other = (View(name, "a", "swift2d://meters.zoe/2015") for name in ("a-stuck", "b"))
+    for view in (stuck, other):
+        ours.create_view(view)
+    served.now_s[0] += 61
+    served.keeps.add("a-stuck")
+    served.views.sweep()
+    assert served.removed == [other]
+    served.keeps.clear()
+    served.views.sweep()
+    assert served.removed == [other, stuck]
 
 
 def test_a_sample_is_measured_where_the_store_is(served: Served) -> None:

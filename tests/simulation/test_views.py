@@ -177,6 +177,33 @@ def test_a_view_that_somebody_removed_is_made_again_and_a_stranger_is_removed() 
     assert there(one) == [view]
 
 
+class Keeps(SimulatedController):
+    """Cannot remove some views."""
+
+    kept: frozenset[str] = frozenset()
+
+    def drop_view(self, view_id: str) -> None:
+        if view_id in self.kept:
+            raise StorageUnavailableError("Swift answers 409 to the removal of a view")
+        super().drop_view(view_id)
+
+
+def test_one_that_cannot_be_removed_holds_up_no_other() -> None:
+    controller = Keeps(CAPACITY)
+    one = world(controller, behave=lambda _: Behaviour(run_s=20.0))
+    controller.create_view(View("a-stuck", "other", METERS.uri))
+    controller.kept = frozenset({"a-stuck"})
+    execution_id = one.submit(reader())
+    one.run(5.0)
+    assert one.state(execution_id) is ExecutionState.RUNNING
+    assert decided(one, execution_id).why.startswith("through a view")
+    one.run(60.0)
+    assert [view.id for view in there(one)] == ["a-stuck"]
+    controller.kept = frozenset()
+    one.run(60.0)
+    assert there(one) == []
+
+
 def test_another_try_has_a_view_of_its_own() -> None:
     one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=1.0, exit_code=1))
     execution_id = one.submit(reader(retries=1))

@@ -44,7 +44,8 @@ def source(ann: Person) -> tuple[str, bytes]:
         ann.put(f"{name}/2015/part-{number}.csv", content)
         shown += wanted
     ann.put(f"{name}/2015/_SUCCESS")
-    ann.put(f"{name}/other.csv", b"something,else\n1,2\n")
+    for sibling in ("other.csv", "2015-old/a.csv", "2015_old/a.csv"):
+        ann.put(f"{name}/{sibling}", b"something,else\n1,2\n")
     return name, shown
 
 
@@ -73,6 +74,25 @@ def test_a_view_shows_the_wanted_rows_and_columns_and_nothing_else(
     assert pages == entries
 
 
+def test_a_prefix_is_a_directory_and_its_siblings_are_not_shown(
+    ann: Person, admin: Person, source: tuple[str, bytes]
+) -> None:
+    name = f"zoe-view-{os.urandom(4).hex()}"
+    admin.put(name, **definition(source[0], prefix="2015", **WANTED))
+    assert ann.view(name) == source[1]
+
+
+def test_a_container_with_objects_does_not_become_a_view(ann: Person, admin: Person, source: tuple[str, bytes]) -> None:
+    """It could not be removed again."""
+    name = f"zoe-view-{os.urandom(4).hex()}"
+    ann.put(name)
+    ann.put(f"{name}/mine", b"x")
+    until(lambda: ann.listing(name) != [])
+    refused = admin.call("PUT", name, headers=definition(source[0], prefix="2015/"))
+    assert (refused.status_code, "with objects" in refused.text) == (409, True)
+    assert ann.call("GET", f"{name}/mine").content == b"x"
+
+
 def test_a_listing_asks_for_each_page_of_its_source_once(
     swift: ObjectStore, ann: Person, source: tuple[str, bytes], view: str
 ) -> None:
@@ -97,10 +117,18 @@ def test_a_view_is_no_use_to_another_tenant_and_gives_nothing_its_owner_cannot_r
     entry = ann.listing(view)[0]["name"]
     for method, path in (("GET", f"{view}?format=json"), ("GET", f"{view}/{entry}"), ("HEAD", f"{view}/{entry}")):
         assert bob.call(method, path).status_code == 403
-    # Who may read the view, but not its source, gets nothing of it either.
-    admin.call("POST", view, headers={"X-Container-Read": "beta:bob"})
-    assert bob.call("GET", f"{view}/{entry}").status_code == 403
     assert ann.call("GET", f"{view}/{entry}").status_code == 200
+
+
+def test_who_may_read_a_view_but_not_its_source_gets_nothing_of_it(
+    ann: Person, bob: Person, admin: Person, source: tuple[str, bytes]
+) -> None:
+    name = f"zoe-view-{os.urandom(4).hex()}"
+    admin.put(name, **definition(source[0], prefix="2015/", **WANTED), **{"X-Container-Read": "beta:bob"})
+    entry = ann.listing(name)[0]["name"]
+    assert bob.call("HEAD", name).status_code == 204  # the view itself
+    for path in (f"{name}?format=json", f"{name}/{entry}"):
+        assert bob.call("GET", path).status_code == 403
 
 
 def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(

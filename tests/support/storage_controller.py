@@ -15,6 +15,7 @@ import uvicorn
 from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
+from storage_bridge.controller.kept_views import KeptViews
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.line import ControllerSettings
 from storage_bridge.model import Achieved, BandwidthSlo, Missed, View, ViewSample
@@ -39,12 +40,24 @@ class Served:
     removed: list[View] = field(default_factory=list)
     refuses: Refused | None = None
     strangers: set[str] = field(default_factory=set)
+    keeps: set[str] = field(default_factory=set)
+    """Ids of views that Swift does not remove."""
+    making: threading.Event | None = None
+    """Views are made when it is set."""
+    views: KeptViews = field(init=False)
     sampled: ViewSample = field(default_factory=lambda: SAMPLE)
 
     def make(self, view: View) -> None:
         if self.refuses is not None:
             raise self.refuses
+        if self.making is not None:
+            assert self.making.wait(20)
         self.made.append(view)
+
+    def remove(self, view: View) -> None:
+        if view.id in self.keeps:
+            raise Refused(503, "Swift answers 409 to the removal of a view")
+        self.removed.append(view)
 
     def settings(self, owner: str = "zoe", **changes: object) -> ControllerSettings:
         capacity = BandwidthSlo(100 * MB, 100 * MB)
@@ -63,12 +76,12 @@ def served_controller(database_url: str) -> Iterator[Served]:
     ledger = Ledger(engine, lambda: now_s[0])
     served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine, ledger, now_s)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
+    served.views = KeptViews(ledger, served.make, served.remove)
     works = Works(
         Promisable(capacity, lambda tenant: tenant not in served.strangers),
         lambda: served.achieved,
         lambda: served.missed,
-        served.make,
-        served.removed.append,
+        served.views,
         lambda _: served.sampled,
     )
     app = make_app(ledger, works, TOKEN)
