@@ -101,8 +101,8 @@ class Regulation:
         next_s = time.monotonic()
         while not self._closing.is_set():
             next_s += EPOCH_S
-            reports = self._collect(next_s)
             try:
+                reports = self._collect(next_s)
                 self._look_at_promises()
                 self._regulator.epoch(time.monotonic(), reports, self._slos)
                 self._push()
@@ -133,7 +133,7 @@ class Regulation:
                 for account, directions in told["accounts"].items()
                 for direction, moved in directions.items()
             }
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("a report that makes no sense: %s", error)
             return None
         self._seen[proxy] = order

@@ -73,8 +73,8 @@ class LimitsAgent:
             message = limits.recv()
             try:
                 self._take(json.loads(message))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                self._logger.error("limits that make no sense: %s", error)
+            except Exception as error:  # without this loop, limits would never change again
+                self._logger.error("limits that make no sense: %r", error)
 
     def _take(self, told: dict[str, Any]) -> None:
         """What came earlier than what is known is not listened to; another epoch is another controller."""

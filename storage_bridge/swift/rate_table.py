@@ -28,10 +28,8 @@ _OTHERS = struct.Struct("<d d")  # in slot 0: the rates of accounts that no limi
 _KEY_BYTES = 16
 _NAME_BYTES = 80
 _FREE = b"\0" * _KEY_BYTES
-
-
-class TableFullError(Exception):
-    """More accounts than there are slots."""
+ALL_FURTHER = "*"
+"""In the place of an account: those for which there was no slot left. They share one pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,7 @@ class RateTable:
             if os.fstat(self._file).st_size < _SLOTS * _SLOT.size:
                 os.ftruncate(self._file, _SLOTS * _SLOT.size)
         self._memory = mmap.mmap(self._file, _SLOTS * _SLOT.size)
+        self._further = {self._slot_of(ALL_FURTHER, direction) for direction in DIRECTIONS}
 
     def close(self) -> None:
         """Others go on with it."""
@@ -97,11 +96,12 @@ class RateTable:
         rest = [(others or {}).get(direction, 0.0) for direction in DIRECTIONS]
         with self._locked(0):
             _OTHERS.pack_into(self._memory, 0, *rest)
-        for place, rate in rates.items():
-            self._set(self._slot_of(*place), rate, now_s)
-        limited = {self._slot_of(*place) for place in rates}
+        limited = {self._slot_of(*place): rate for place, rate in rates.items()}
+        for slot, rate in limited.items():
+            if slot not in self._further:
+                self._set(slot, rate, now_s)
         for slot, name in self._used():
-            if slot not in limited:
+            if slot not in limited or slot in self._further:
                 self._set(slot, rest[DIRECTIONS.index(_direction(name))], now_s)
 
     def uses(self, now_s: float) -> Mapping[tuple[str, Direction], Use]:
@@ -109,6 +109,8 @@ class RateTable:
         found: dict[tuple[str, Direction], Use] = {}
         for slot, name in self._used():
             _, rate, until_s, total, _ = self._read(slot)
+            if slot in self._further and not total:
+                continue
             found[name.partition(" ")[2], _direction(name)] = Use(total, rate > 0 and until_s > now_s)
         return found
 
@@ -129,7 +131,10 @@ class RateTable:
         return known
 
     def _find(self, name: bytes) -> int:
-        """The slot of that name, taken when there is none yet. Slot 0 is not used: it stands for the whole table."""
+        """The slot of that name, taken when there is none yet; with none left, that of all further ones.
+
+        Slot 0 is not used: it stands for the whole table.
+        """
         key = hashlib.blake2b(name, digest_size=_KEY_BYTES).digest()
         first = int.from_bytes(key[:8], "little")
         with self._locked(0):
@@ -142,7 +147,7 @@ class RateTable:
                     rate = _OTHERS.unpack_from(self._memory)[DIRECTIONS.index(_direction(name.decode()))]
                     self._write(slot, key, rate, 0.0, 0, name[:_NAME_BYTES])
                     return slot
-        raise TableFullError(f"more than {_SLOTS - 1} accounts and directions")
+        return self._slot_of(ALL_FURTHER, _direction(name.decode()))
 
     def _used(self) -> Iterator[tuple[int, str]]:
         for slot in range(1, _SLOTS):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from storage_bridge.swift.rate_table import RateTable, TableFullError, Turn, Use
+from storage_bridge.swift.rate_table import ALL_FURTHER, Direction, RateTable, Turn, Use
 
 RATE = 1000.0
+SLOTS_OF_ACCOUNTS = 2045
 NOW = 100.0
 
 
@@ -109,9 +110,15 @@ def test_processes_share_one_pace(tmp_path: Path) -> None:
     assert table.turn("acme", "get", 10, NOW).wait_s == pytest.approx(19.5, abs=0.51)
 
 
-def test_too_many_accounts_are_told(table: RateTable) -> None:
-    for number in range(2047):
+def test_accounts_beyond_the_table_share_one_pace_and_are_never_refused(table: RateTable) -> None:
+    for number in range(SLOTS_OF_ACCOUNTS):
         table.turn(f"a{number}", "get", 1, NOW)
-    with pytest.raises(TableFullError):
-        table.turn("one more", "get", 1, NOW)
-    assert table.turn("a0", "get", 1, NOW).wait_s == 0
+    others: dict[Direction, float] = {"get": 10.0, "put": 20.0}
+    table.set_rates({("a0", "get"): RATE, ("late", "get"): 3 * RATE}, NOW, others)
+    assert table.turn("late", "get", 100, NOW).rate == 10.0
+    assert table.turn("later", "get", 100, NOW).wait_s == pytest.approx(9.5)
+    assert table.turn("later", "put", 100, NOW).rate == 20.0
+    assert table.turn("a0", "get", 1, NOW).rate == RATE
+    uses = table.uses(NOW)
+    assert len(uses) == SLOTS_OF_ACCOUNTS + 2
+    assert (uses[ALL_FURTHER, "get"].total, uses[ALL_FURTHER, "put"].total) == (200, 100)
