@@ -53,6 +53,8 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> Feasibility:
 
 SENTENCE_LENGTH_MAX = 300
 """Characters of what a controller says to users."""
+RATE_MAX = 10**15
+"""Bytes per second that can be promised at most."""
 VIEW_PREFIX = "zoe-view-"
 """Of the names of view containers."""
 VIEW_DIRECTORY = "data"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from storage_bridge.model import BandwidthSlo
@@ -50,9 +50,7 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Refused)
     def refused(_: Request, error: Refused) -> JSONResponse:
-        # Crystal answers 401 with a bare string.
-        body = error.sentence if error.status == 401 else {"error": error.sentence}
-        return JSONResponse(body, error.status)
+        return JSONResponse({"error": error.sentence}, error.status)
 
     @app.exception_handler(HTTPException)
     def of_the_framework(_: Request, error: HTTPException) -> JSONResponse:
@@ -63,6 +61,10 @@ def answer_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body")
         return JSONResponse({"error": f"{place or 'body'}: {first['msg']}"}, 400)
+
+    @app.exception_handler(DataError)
+    def not_to_be_kept(_: Request, error: DataError) -> JSONResponse:
+        return JSONResponse({"error": f"what cannot be kept: {str(error.orig).splitlines()[0]}"}, 400)
 
     @app.exception_handler(SQLAlchemyError)
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:

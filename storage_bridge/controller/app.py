@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import hmac
-from typing import Annotated
+from collections.abc import Awaitable, Callable
 
-from fastapi import Depends, FastAPI, Header
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 
-from storage_bridge.controller.answers import Refused, answer_errors
+from storage_bridge.controller.answers import answer_errors
 from storage_bridge.controller.extensions import Works, extension_routes
-from storage_bridge.controller.filters import filter_routes, policy_routes, project_routes
+from storage_bridge.controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.controller.slos import appendix_routes, later_routes
 
+_OPEN = "/health"
+
 
 def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
-    """All routes; `/health` alone needs no token."""
-
-    def known(x_auth_token: Annotated[str | None, Header()] = None) -> None:
-        if x_auth_token is None or not hmac.compare_digest(x_auth_token.encode(), token.encode()):
-            raise Refused(401, "a valid X-Auth-Token is needed")
-
-    app = FastAPI(title="Zoe's storage controller", version="1", docs_url=None, redoc_url=None)
+    """All routes; `/health` alone needs no token. Of who has none, no body is read."""
+    app = FastAPI(
+        title="Zoe's storage controller", version="1", docs_url=None, redoc_url=None, max_body_size=BODY_BYTES_MAX
+    )
     answer_errors(app)
+
+    @app.middleware("http")
+    async def door(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        given = request.headers.get("X-Auth-Token", "")
+        if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
+            return JSONResponse("a valid X-Auth-Token is needed", 401)  # a bare string, as Crystal answers
+        return await answer(request)
+
     for routes in (
         appendix_routes(ledger, works.promisable),
         policy_routes(ledger, works.promisable),
@@ -31,9 +39,9 @@ def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
         project_routes(ledger),
         extension_routes(ledger, works),
     ):
-        app.include_router(routes, dependencies=[Depends(known)])
+        app.include_router(routes)
 
-    @app.get("/health")
+    @app.get(_OPEN)
     def health() -> dict[str, str]:
         return {"status": "up"}
 

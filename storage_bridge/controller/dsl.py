@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from storage_bridge.model import RATE_MAX
+
 LINE_CHARACTERS_MAX = 4096
 _RULE = re.compile(r"\s*FOR\s+(?P<target>.+?)\s+DO\s+(?P<actions>.+?)\s*", re.IGNORECASE)
 _TARGET = re.compile(r"(?P<kind>TENANT|CONTAINER|OBJECT|G)\s*(?::|\s)\s*(?P<name>\S+)", re.IGNORECASE)
@@ -94,9 +96,12 @@ def bandwidth_of(action: Action) -> int | None:
         return None
     text = {name.upper(): value for name, value in action.parameters.items()}.get("MIN_BW", "")
     found = _BANDWIDTH.fullmatch(text)
-    if found is None or float(found["number"]) <= 0:
-        raise RuleError("BANDWIDTH needs MIN_BW=<number><K, M or G>Bps, above 0")
-    return int(float(found["number"]) * _FACTOR[found["unit"].upper()])
+    if found is None:
+        raise RuleError("BANDWIDTH needs MIN_BW=<number><K, M or G>Bps")
+    rate = float(found["number"]) * _FACTOR[found["unit"].upper()]
+    if not 1 <= rate <= RATE_MAX:
+        raise RuleError(f"BANDWIDTH is from 1 to {RATE_MAX} bytes per second")
+    return int(rate)
 
 
 def _action(text: str) -> Action:

@@ -12,11 +12,21 @@ from pydantic import BaseModel, Field, StringConstraints
 from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.kept_views import KeptViews
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
-from storage_bridge.model import Achieved, BandwidthSlo, Missed, StorageCapacity, View, ViewSample, feasibility
+from storage_bridge.model import (
+    RATE_MAX,
+    Achieved,
+    BandwidthSlo,
+    Missed,
+    StorageCapacity,
+    View,
+    ViewSample,
+    feasibility,
+)
 
 LEASE_S_MAX = 7 * 86400.0
-Rate = Annotated[int, Field(gt=0, le=10**15, strict=True)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s#:/]+$")]
+Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
+_NO_NUL = r"^[^\x00]*$"  # which PostgreSQL cannot keep in a text
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
 
 
 class Demand(BaseModel):
@@ -40,9 +50,9 @@ class WantedView(Lease):
     """A view with its lease."""
 
     tenant: Name
-    source: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-    columns: Annotated[list[str], Field(max_length=4096)] = []
-    where: Annotated[str, StringConstraints(max_length=4096)] | None = None
+    source: Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=_NO_NUL)]
+    columns: Annotated[list[Annotated[str, StringConstraints(pattern=_NO_NUL)]], Field(max_length=4096)] = []
+    where: Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)] | None = None
 
 
 class Works:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Request, Response, UploadFile
+from fastapi import APIRouter, Body, Depends, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.dsl import BANDWIDTH, Action, Rule, RuleError, bandwidth_of, parse_rules
-from storage_bridge.controller.ledger import READ, WRITE, Ledger, rule_policy
+from storage_bridge.controller.ledger import Ledger, Promised
 from storage_bridge.model import BandwidthSlo
 
 DATA_BYTES_MAX = 16 * 2**20
 TEXT_BYTES_MAX = 2**20
+BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
+"""Of any request: a filter's program, and what a form puts around it."""
 DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 
 
@@ -81,8 +83,8 @@ def filter_routes(ledger: Ledger) -> APIRouter:
 
     @routes.put("/filters/{name}/data")
     @routes.put("/filters/{name}/data/", include_in_schema=False)
-    async def data(name: str, file: UploadFile) -> dict[str, int]:
-        content = await file.read(DATA_BYTES_MAX + 1)
+    def data(name: str, file: UploadFile) -> dict[str, int]:
+        content = file.file.read(DATA_BYTES_MAX + 1)
         if len(content) > DATA_BYTES_MAX:
             raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
         if not ledger.keep_filter_data(name, content):
@@ -138,7 +140,7 @@ def _deploy(ledger: Ledger) -> Any:
         target = _target(project, container)
         action = {"verb": "SET", "filter": name, "parameters": given.model_dump() if given else {}, "server": None}
         rule = f"FOR {target} DO SET {name}"
-        return ledger.add_policies([{"target": target, "rule": rule, "actions": [action]}])[0]
+        return ledger.add_policies([({"target": target, "rule": rule, "actions": [action]}, None)])[0]
 
     return deploy
 
@@ -147,7 +149,7 @@ def _undeploy(ledger: Ledger) -> Any:
     def undeploy(project: str, name: str, container: str | None = None) -> Response:
         target = _target(project, container)
         for row in ledger.policies():
-            if row["target"] == target and any(action["filter"] == name for action in row["actions"]):
+            if row["target"] == target and [action["filter"] for action in row["actions"]] == [name]:
                 ledger.drop_policy(target, row["id"])
         return Response(status_code=204)
 
@@ -168,9 +170,12 @@ def _listed(ledger: Ledger) -> Any:
     return listed
 
 
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
 def _added(ledger: Ledger, promisable: Promisable) -> Any:
-    async def added(request: Request, response: Response) -> list[str]:
-        body = await request.body()
+    def added(body: Annotated[bytes, Depends(_body)], response: Response) -> list[str]:
         if len(body) > TEXT_BYTES_MAX:
             raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
         try:
@@ -186,10 +191,8 @@ def _added(ledger: Ledger, promisable: Promisable) -> Any:
         rows: list[dict[str, Any]] = [
             {"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules
         ]
-        ids = ledger.add_policies(rows)
-        for rule, number, rate in zip(rules, ids, promised, strict=True):
-            if rate is not None:
-                ledger.set_slo(rule.name, rule_policy(number), dict.fromkeys((READ, WRITE), rate))
+        promises = [None if rate is None else Promised(r.name, rate) for r, rate in zip(rules, promised, strict=True)]
+        ids = ledger.add_policies(list(zip(rows, promises, strict=True)))
         response.headers.update(_warning([name for row in rows for name in _idle(row["actions"])]))
         return [f"{rule.target}:{number}" for rule, number in zip(rules, ids, strict=True)]
 

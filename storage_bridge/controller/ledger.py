@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,6 +20,14 @@ Clock = Callable[[], float]
 def rule_policy(number: int) -> str:
     """The policy id of what a static policy promises."""
     return f"rule-{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """What a static policy promises to whom, each way."""
+
+    project: str
+    bytes_per_s: int
 
 
 class Ledger:
@@ -41,15 +50,7 @@ class Ledger:
         """Make these the rates of the project under the policy; None and absence clear one."""
         with self._engine.begin() as connection:
             self._sweep(connection)
-            mine = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
-            connection.execute(sa.delete(slos).where(mine))
-            rows = [
-                {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": owner}
-                for name, rate in rates.items()
-                if rate is not None
-            ]
-            if rows:
-                connection.execute(sa.insert(slos), rows)
+            _set_slo(connection, project, policy, rates, owner)
 
     def set_one(self, project: str, policy: str, name: str, rate: int) -> bool:
         """One rate beside the others; whether it is new."""
@@ -172,11 +173,17 @@ class Ledger:
         with self._engine.begin() as connection:
             return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
 
-    def add_policies(self, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        """All or none of them; their ids."""
+    def add_policies(self, rows: Sequence[tuple[Mapping[str, Any], Promised | None]]) -> list[int]:
+        """All or none of them, each with what it promises; their ids."""
+        add = sa.insert(policies).returning(policies.c.id)
         with self._engine.begin() as connection:
-            add = sa.insert(policies).returning(policies.c.id)
-            return [int(connection.execute(add, dict(row)).scalar_one()) for row in rows]
+            ids = []
+            for row, promised in rows:
+                ids.append(int(connection.execute(add, dict(row)).scalar_one()))
+                if promised is not None:
+                    rates = dict.fromkeys((READ, WRITE), promised.bytes_per_s)
+                    _set_slo(connection, promised.project, rule_policy(ids[-1]), rates, None)
+            return ids
 
     def drop_policy(self, target: str, policy_id: int) -> None:
         """Forget a policy and what it promised; nothing when there is none."""
@@ -184,6 +191,20 @@ class Ledger:
         with self._engine.begin() as connection:
             if connection.execute(sa.delete(policies).where(wanted)).rowcount:
                 connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(policy_id)))
+
+
+def _set_slo(
+    connection: sa.Connection, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None
+) -> None:
+    mine = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
+    connection.execute(sa.delete(slos).where(mine))
+    rows = [
+        {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": owner}
+        for name, rate in rates.items()
+        if rate is not None
+    ]
+    if rows:
+        connection.execute(sa.insert(slos), rows)
 
 
 def _views(connection: sa.Connection, wanted: sa.ColumnElement[bool]) -> list[View]:

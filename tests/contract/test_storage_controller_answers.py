@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
 
+from storage_bridge.controller.filters import BODY_BYTES_MAX
 from tests.support.storage_controller import Served, served_controller
 
 RULE = "FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache"
@@ -53,6 +55,12 @@ def served(postgres_url: str) -> Iterator[Served]:
         ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "where": "x" * 10**7, "lease_s": 60}, 400),
         ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "where": 5, "lease_s": 60}, 400),
         ("POST", "/v1/feasible", {"read_bytes_per_s": "fast"}, 400),
+        ("PUT", "/v1/owners/zoe/slos/a%00b", {"read_bytes_per_s": 5, "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a\x00", "source": "s", "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "where": "a = '\x00'", "lease_s": 60}, 400),
+        ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "columns": ["\x00"], "lease_s": 60}, 400),
+        ("POST", "/filters", {"dsl_name": "x", "language": "\x00"}, 400),
+        ("DELETE", "/policies/static/TENANT:a:99999999999999999999", None, 204),
         ("PATCH", "/bw/slas", None, 405),
         ("GET", "/nothing", None, 404),
     ],
@@ -102,6 +110,9 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
         ("FOR TENANT:a WHEN x > 3 DO SET y", "rules with a condition (WHEN) are not supported"),
         ("FOR TENANT:a DO SET x WITH level", "'level' is no parameter"),
         ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=fast", "BANDWIDTH needs MIN_BW"),
+        ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=0.5Bps", "from 1 to"),
+        (f"FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW={'9' * 320}", "BANDWIDTH needs MIN_BW"),
+        (f"FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW={'9' * 320}MBps", "from 1 to"),
         ("FOR CONTAINER:a/b DO SET BANDWIDTH WITH MIN_BW=3MBps", "bandwidth is promised to tenants"),
         ("FOR TENANT:a DO SET " + "x" * 5000, "longer than 4096 characters"),
     ],
@@ -158,6 +169,33 @@ def test_a_filter_is_made_given_its_program_deployed_and_undeployed(served: Serv
         assert http.get("/policies/static").json() == []
         assert http.delete("/filters/compression/").status_code == 204
         assert http.get("/filters/").json() == []
+
+
+def test_a_rule_of_several_filters_keeps_its_promise_when_one_of_them_is_undeployed(served: Served) -> None:
+    with served.http() as http:
+        http.post("/policies/static", content="FOR TENANT:a DO SET compression, SET BANDWIDTH WITH MIN_BW=3MBps")
+        assert http.put("/filters/a/undeploy/compression").status_code == 204
+        assert [row["project_id"] for row in http.get("/bw/slas").json()] == ["a"]
+
+
+def test_rules_whose_promises_cannot_be_kept_are_not_kept_either(served: Served) -> None:
+    with served.http() as http:
+        with served.engine.begin() as connection:
+            connection.execute(sa.text("ALTER TABLE sds.slos RENAME TO elsewhere"))
+        rules = f"{RULE}\nFOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=3MBps"
+        assert http.post("/policies/static", content=rules).status_code == 503
+        with served.engine.begin() as connection:
+            connection.execute(sa.text("ALTER TABLE sds.elsewhere RENAME TO slos"))
+        assert http.get("/policies/static").json() == []
+
+
+def test_bodies_are_bounded_and_those_of_strangers_are_not_waited_for(served: Served) -> None:
+    with served.http() as http:
+        assert http.post("/policies/static", content=b"x" * (BODY_BYTES_MAX + 1)).status_code == 413
+    address = served.url.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1])), timeout=20) as stranger:
+        stranger.sendall(b"POST /policies/static HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+        assert stranger.recv(1000).startswith(b"HTTP/1.1 401 ")
 
 
 def test_without_the_token_nothing_is_told_and_the_answer_is_a_bare_string(served: Served) -> None:
