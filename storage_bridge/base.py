@@ -73,6 +73,6 @@ class StorageController(Protocol):
         """Whether it failed several times and is left alone for a while; asks nothing."""
         ...
 
-    def locality(self, uri: str) -> Sequence[str]:
-        """The storage nodes that hold an object."""
+    def locality(self, tenant: str, uri: str) -> Sequence[str]:
+        """The storage nodes that hold a tenant's object; none when nobody can say."""
         ...

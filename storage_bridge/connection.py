@@ -86,9 +86,9 @@ class LazyController:
         """Whether it is left alone for a while."""
         return self._line.resting
 
-    def locality(self, uri: str) -> Sequence[str]:
+    def locality(self, tenant: str, uri: str) -> Sequence[str]:
         """The storage nodes that hold an object."""
-        return self._reached().locality(uri)
+        return self._reached().locality(tenant, uri)
 
     def _reached(self) -> StorageController:
         if self._found is None:

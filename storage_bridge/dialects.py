@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from storage_bridge.line import Line
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
@@ -41,11 +41,11 @@ class Appendix:
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours."""
-        return {r["project_id"]: _both(r["bandwidth"] * MB) for r in self._rows() if r["policy_id"] == self._owner}
+        return {r["project_id"]: _both(int(r["bandwidth"]) * MB) for r in self._rows() if r["policy_id"] == self._owner}
 
     def others(self) -> BandwidthSlo:
         """What others were promised."""
-        return _both(sum(r["bandwidth"] * MB for r in self._rows() if r["policy_id"] != self._owner))
+        return _both(sum(int(r["bandwidth"]) * MB for r in self._rows() if r["policy_id"] != self._owner))
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put it in force."""
@@ -115,13 +115,19 @@ class Later:
         return f"/policies/slo/bandwidth/{name}/{quote(f'{tenant}#{self._owner}', safe='')}"
 
 
-def places(line: Line, uri: str) -> Sequence[str]:
-    """The nodes that Swift names for an object; none when it cannot say."""
-    _, _, path = uri.partition("://")
-    container, _, name = path.partition("/")
-    asked = "/".join(quote(part, safe="") for part in (container.partition(".")[0], name) if part)
+_ACCOUNT_PREFIX = "AUTH_"  # of Swift, unless it was set up otherwise
+
+
+def places(line: Line, tenant: str, uri: str) -> Sequence[str]:
+    """The hosts that Swift names for a tenant's object; none when it cannot say."""
+    container, _, name = uri.partition("://")[2].partition("/")
+    parts = (_ACCOUNT_PREFIX + tenant, container.partition(".")[0], name)
+    asked = "/".join(quote(part) for part in parts if part)
     told = line.ask("GET", f"/swift/locality/{asked}/", absent=())
-    return tuple(str(place) for place in told) if isinstance(told, (list, tuple)) else ()
+    endpoints = told.get("endpoints", ()) if isinstance(told, dict) else told
+    if not isinstance(endpoints, (list, tuple)):
+        return ()
+    return tuple(dict.fromkeys(urlsplit(str(one)).hostname or str(one) for one in endpoints))
 
 
 def _both(rate: int) -> BandwidthSlo:

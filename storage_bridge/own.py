@@ -84,9 +84,9 @@ class OwnController:
         """Whether it is left alone for a while."""
         return self._line.resting
 
-    def locality(self, uri: str) -> Sequence[str]:
+    def locality(self, tenant: str, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""
-        return places(self._line, uri)
+        return places(self._line, tenant, uri)
 
 
 def _sample(told: Mapping[str, Any]) -> ViewSample:

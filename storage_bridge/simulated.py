@@ -31,7 +31,7 @@ class SimulatedController:
         self,
         capacity: Capacity,
         transfers: Callable[[], Sequence[Claim]] = tuple,
-        places: Mapping[str, Sequence[str]] | None = None,
+        places: Mapping[tuple[str, str], Sequence[str]] | None = None,
         floor: int = 1,
     ) -> None:
         self._capacity = capacity
@@ -120,10 +120,10 @@ class SimulatedController:
         """Never."""
         return False
 
-    def locality(self, uri: str) -> Sequence[str]:
-        """The nodes that hold an object, as far as was told at the start."""
+    def locality(self, tenant: str, uri: str) -> Sequence[str]:
+        """The nodes that hold a tenant's object, as far as was told at the start."""
         self._answer()
-        return tuple(self._places.get(uri, ()))
+        return tuple(self._places.get((tenant, uri), ()))
 
     def assignment(self) -> Assignment:
         """Who may move what now."""

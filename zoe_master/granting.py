@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from zoe_lib.domain.events import Event, InputsDecided, StorageDeclined, StorageGranted, StorageRefused
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.promises import Rates, Supply, awaits_grant, awaits_inputs, preferred, promises
+from zoe_lib.domain.storage import Located, located
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.slos import Seen, Wanted
@@ -31,7 +32,7 @@ class Granting:
         """What can be promised; None when there is no controller."""
         return self._keeper.seen().supply if self._keeper is not None else None
 
-    def locality(self) -> Mapping[str, frozenset[str]]:
+    def locality(self) -> Mapping[Located, frozenset[str]]:
         """Names of the nodes that hold an object, by its URI, as far as it was asked for and is reported."""
         return self._keeper.seen().locality if self._keeper is not None else {}
 
@@ -104,12 +105,16 @@ class Granting:
         self._picture.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
         self._reach(Step.INPUTS_DECIDED)
 
-    def _inputs_of_queue(self) -> frozenset[str]:
-        """URIs whose places matter to the policy soon."""
+    def _inputs_of_queue(self) -> frozenset[Located]:
+        """Objects whose places matter to the policy soon."""
         if "locality" not in self._picture.policy.weighers:
             return frozenset()
-        waiting = (execution.application.storage for execution in self._picture.backlog)
-        return frozenset(one.uri for storage in waiting if storage is not None for one in storage.inputs)
+        return frozenset(
+            located(execution.tenant, one.uri)
+            for execution in self._picture.backlog
+            if execution.application.storage is not None
+            for one in execution.application.storage.inputs
+        )
 
 
 def _why_not(execution: Execution, supply: Supply, promised: Mapping[str, Rates]) -> str:

@@ -24,6 +24,7 @@ from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.storage import Located
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
 from zoe_master.backlog import Backlog
 from zoe_master.forecaster import Record
@@ -36,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 _ENTRIES_PER_READ = 1000
 _UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
-_NOTHING_TOLD: Mapping[str, frozenset[str]] = MappingProxyType({})
+_NOTHING_TOLD: Mapping[Located, frozenset[str]] = MappingProxyType({})
 
 
 class Picture:
@@ -132,7 +133,7 @@ class Picture:
         nodes: Sequence[Node],
         held: Mapping[ExecutionId, Reason],
         storage: Supply | None = None,
-        locality: Mapping[str, frozenset[str]] = _NOTHING_TOLD,
+        locality: Mapping[Located, frozenset[str]] = _NOTHING_TOLD,
     ) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
         active = self.active()

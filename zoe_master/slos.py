@@ -24,6 +24,7 @@ from storage_bridge.model import (
 )
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import Promise, Rates, Supply, by_tenant
+from zoe_lib.domain.storage import Located, whose
 from zoe_master.steps import Reach, Step
 from zoe_master.storage_report import StorageReport, report
 
@@ -47,7 +48,7 @@ class Seen:
     supply: Supply = _NOT_ASKED
     held: frozenset[ExecutionId] = frozenset()
     refused: Mapping[ExecutionId, str] = field(default_factory=dict)
-    locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     @property
@@ -64,7 +65,7 @@ class Wanted:
     """
 
     promises: tuple[Promise, ...] = ()
-    uris: frozenset[str] = frozenset()
+    objects: frozenset[Located] = frozenset()
     views: Mapping[str, View] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
 
@@ -75,7 +76,7 @@ class SloLooks:
     def __init__(self, controller: StorageController, reach: Reach) -> None:
         self._controller = controller
         self._reach = reach
-        self._places: dict[str, frozenset[str]] = {}
+        self._places: dict[Located, frozenset[str]] = {}
         self.report = StorageReport(problem=_NOT_ASKED.problem)
 
     def look(self, wanted: Wanted | None) -> Seen:
@@ -88,7 +89,7 @@ class SloLooks:
                 there = _in_force(self._controller)
             capacity = self._controller.capacity()
             if wanted is not None:
-                self._locate(wanted.uris)
+                self._locate(wanted.objects)
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
             self.report = StorageReport(time.time(), AWAY.problem, self._controller.resting())
@@ -107,10 +108,15 @@ class SloLooks:
         except StorageUnavailableError as error:
             return StorageReport(time.time(), f"the storage controller does not tell: {error}")
 
-    def _locate(self, uris: frozenset[str]) -> None:
-        self._places = {uri: places for uri, places in self._places.items() if uri in uris}
-        for uri in sorted(uris - self._places.keys())[:_LOCATED_AT_ONCE]:
-            self._places[uri] = frozenset(self._controller.locality(uri))
+    def _locate(self, objects: frozenset[Located]) -> None:
+        """What it cannot tell of one is not known, and holds up nothing else."""
+        self._places = {one: places for one, places in self._places.items() if one in objects}
+        for one in sorted(objects - self._places.keys())[:_LOCATED_AT_ONCE]:
+            try:
+                self._places[one] = frozenset(self._controller.locality(*whose(one)))
+            except StorageUnavailableError as error:
+                log.warning("the places of an object are not told", object=one, why=str(error))
+                self._places[one] = frozenset()
 
 
 class _Asking:

@@ -99,7 +99,7 @@ class KeeperThread:
         before = self._since
         asked = {promise.execution_id: (promise, number) for promise in wanted.promises}
         self._since = {one: before[one] if before.get(one, (None,))[0] == new[0] else new for one, new in asked.items()}
-        self._views.want(replace(wanted, promises=(), uris=frozenset()))
+        self._views.want(replace(wanted, promises=(), objects=frozenset()))
 
     def seen(self) -> Seen:
         """The last looks, as old as `interval_s` and the controller's time-outs at most.

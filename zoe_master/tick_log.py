@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.domain.values import value
 from zoe_lib.store.base import Store, TickRecord
@@ -32,7 +33,7 @@ class Inputs:
     nodes: Mapping[str, Node] = field(default_factory=dict)
     images: Mapping[str, ImageStatus] = field(default_factory=dict)
     supply: Supply | None = None
-    locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
 
 
 @value(frozen=True, slots=True)

@@ -81,4 +81,4 @@ class StorageContract:
         assert achieved is not None
         assert "stranger" not in achieved
         assert controller.missed() == {}
-        assert list(controller.locality("swift2d://nothing.zoe/here")) == []
+        assert list(controller.locality("a", "swift2d://nothing.zoe/here")) == []

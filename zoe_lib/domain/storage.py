@@ -41,6 +41,21 @@ class StorageObject:
     pushdown: Pushdown | None = None
 
 
+Located = str
+"""A tenant's object whose places are told: each tenant has an account with containers of its own."""
+
+
+def located(tenant: str, uri: str) -> Located:
+    """The object that a tenant means by a URI."""
+    return f"{tenant} {uri}"
+
+
+def whose(one: Located) -> tuple[str, str]:
+    """The tenant, in whose name there is no space, and the URI."""
+    tenant, _, uri = one.partition(" ")
+    return tenant, uri
+
+
 @value(frozen=True, slots=True)
 class InputRead:
     """How an input is read in one try, decided once before anything of it starts.

@@ -14,6 +14,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import held, wanted
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Located
 from zoe_master.scheduler.paths import Paths, rates_of
 
 Scores = npt.NDArray[np.float64]
@@ -33,7 +34,7 @@ class Ledger:
         self,
         nodes: Iterable[Node],
         active: Collection[Execution],
-        locality: Mapping[str, frozenset[str]] | None = None,
+        locality: Mapping[Located, frozenset[str]] | None = None,
     ) -> None:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}

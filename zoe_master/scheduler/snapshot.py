@@ -10,6 +10,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.estimate import RunKey
 from zoe_master.scheduler.reasons import Reasons
@@ -37,7 +38,7 @@ class Snapshot:
     used: Mapping[str, float] = field(default_factory=dict)
     storage: Supply | None = None
     departed: tuple[Arrival, ...] = ()
-    locality: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
 
 
 @value(frozen=True, slots=True)

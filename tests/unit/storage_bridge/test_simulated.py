@@ -10,7 +10,9 @@ from tests.support.storage_contract import MB, StorageContract
 
 
 def controller(*claims: Claim) -> SimulatedController:
-    return SimulatedController(Capacity(100, {"a": 80, "b": 80}), lambda: claims, {"swift2d://c.s/x": ["a"]}, floor=0)
+    return SimulatedController(
+        Capacity(100, {"a": 80, "b": 80}), lambda: claims, {("acme", "swift2d://c.s/x"): ["a"]}, floor=0
+    )
 
 
 def test_slos_shape_what_tenants_get() -> None:
@@ -33,7 +35,7 @@ class TestContract(StorageContract):
 
 
 def test_places_are_what_was_told_at_the_start() -> None:
-    assert controller().locality("swift2d://c.s/x") == ("a",)
+    assert controller().locality("acme", "swift2d://c.s/x") == ("a",)
 
 
 def test_a_controller_that_is_down_says_so() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoe_lib.domain.storage import located
 from zoe_master.scheduler.ledger import Ledger, Nodes, Scores
 from zoe_master.scheduler.request import Request
 
@@ -11,7 +12,8 @@ from zoe_master.scheduler.request import Request
 def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
     """The share of the application's inputs that the node holds; 0 where nothing is reported."""
     inputs = request.storage.inputs if request.storage is not None else ()
-    places = [ledger.locality[one.uri] for one in inputs if one.uri in ledger.locality]
+    objects = (located(request.tenant, one.uri) for one in inputs)
+    places = [ledger.locality[one] for one in objects if one in ledger.locality]
     if not places:
         return np.zeros(len(nodes))
     names = [ledger.nodes[i].name for i in nodes]

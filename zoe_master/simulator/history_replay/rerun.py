@@ -15,6 +15,7 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.storage import Located
 from zoe_lib.store.base import JournalEntry, StoreLimits
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
@@ -179,7 +180,7 @@ class _RecordedKeeper:
     def __init__(self) -> None:
         self._seen = Seen()
 
-    def look(self, supply: Supply, locality: Mapping[str, frozenset[str]]) -> None:
+    def look(self, supply: Supply, locality: Mapping[Located, frozenset[str]]) -> None:
         """What a tick saw."""
         self._seen = replace(self._seen, supply=supply, locality=locality)
 

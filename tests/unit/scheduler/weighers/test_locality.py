@@ -6,13 +6,14 @@ import numpy as np
 
 from tests.support.scheduling import component, node, queued, request
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.storage import StorageDemand, StorageObject
+from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.weighers.locality import locality
 
 HERE, THERE = "swift2d://here.zoe/x", "swift2d://there.zoe/x"
+TENANT = "default"
 NODES = (node("a"), node("b"), node("c"))
 
 
@@ -21,7 +22,7 @@ def reading(*uris: str) -> StorageDemand:
 
 
 def test_the_score_is_the_share_of_inputs_that_are_there() -> None:
-    book = Ledger(NODES, (), {HERE: frozenset({"a", "b"}), THERE: frozenset({"b"})})
+    book = Ledger(NODES, (), {located(TENANT, HERE): frozenset({"a", "b"}), located(TENANT, THERE): frozenset({"b"})})
     one = replace(request(component()), storage=reading(HERE, THERE, "swift2d://unknown.zoe/x", HERE))
     assert list(locality(one, np.array([0, 1, 2]), book)) == [0.5, 0.75, 0.0]
 
@@ -36,7 +37,7 @@ def test_two_of_the_same_size_go_to_their_own_inputs() -> None:
     waiting = [
         queued(f"e{n}", component(), at_s=n, storage=reading(uri)) for n, uri in enumerate([HERE, THERE, HERE, THERE])
     ]
-    places = {HERE: frozenset({"b"}), THERE: frozenset({"c"})}
+    places = {located(TENANT, HERE): frozenset({"b"}), located(TENANT, THERE): frozenset({"c"})}
     snapshot = Snapshot(10.0, NODES, tuple(waiting), locality=places)
     plan = schedule(snapshot, Policy(weighers={"locality": 1.0}))
     assert [plan.starts[e.id][0].node for e in waiting] == ["b", "c", "b", "c"]
