@@ -14,7 +14,7 @@ from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE_S, until
 from tests.support.whole_storage import CAPACITY, MB, Whole
 
 
@@ -107,10 +107,14 @@ def test_a_sample_tells_the_rate_that_its_tenant_would_get(whole: Whole) -> None
         bob.put("data/object", os.urandom(10 * MB))
         whole.controller.create_view(view)
         until(lambda: whole.controller.sample("e1").rate_bytes_per_s == CAPACITY, deadline_s=30.0)
-        reads = threading.Thread(target=rate_of_gets, args=(bob, 3, 8.0))
+        enough = threading.Event()
+        reads = threading.Thread(target=rate_of_gets, args=(bob, 3, DEADLINE_S, enough))
         reads.start()
-        until(lambda: whole.controller.sample("e1").rate_bytes_per_s <= 0.6 * CAPACITY)
-        reads.join()
+        try:
+            until(lambda: whole.controller.sample("e1").rate_bytes_per_s <= 0.6 * CAPACITY)
+        finally:
+            enough.set()
+            reads.join()
         whole.controller.drop_view("e1")
 
 

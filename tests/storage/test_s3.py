@@ -47,9 +47,7 @@ def by_s3(connected: tuple[ObjectStore, Pusher]) -> Iterator[S3Client]:
 
 
 def limit(pusher: Pusher, person: Person, **rates: float) -> None:
-    """In force once it is there: a short wait, since the proxy says nothing of it."""
     pusher.push(**{account_of(person): rates})
-    time.sleep(0.5)
 
 
 def test_reads_and_writes_are_held_to_the_limits_of_the_account(pusher: Pusher, ann: Person, by_s3: S3Client) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import zmq
 
+from storage_bridge.swift.rate_table import DIRECTIONS, RateTable
 from tests.support.object_store import object_store
 from tests.support.waiting import until
 from zoe_embedded.home import Account
@@ -25,12 +27,23 @@ class Pusher:
 
     limits: Any
     usage: Any
+    table: RateTable
     number: int = 0
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
+    limited: set[tuple[str, str]] = field(default_factory=set)
 
     def push(self, **accounts: dict[str, float]) -> None:
+        """Returns when they are in force, and with them whatever was sent before."""
         self.number += 1
         self.limits.send_json({"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}})
+        wanted = dict.fromkeys(self.limited, 0.0)
+        wanted |= {(account, name): rate for account, rates in accounts.items() for name, rate in rates.items()}
+        until(lambda: {place: self._rate(*place) for place in wanted} == wanted, lambda: wanted)
+        self.limited = set(wanted)
+
+    def _rate(self, account: str, direction: str) -> float:
+        assert direction in DIRECTIONS
+        return self.table.turn(account, direction, 0, time.monotonic()).rate
 
     def listen(self) -> None:
         """Add up what was reported until now."""
@@ -64,6 +77,7 @@ def pushed_store(**changes: Any) -> Iterator[tuple[ObjectStore, Pusher]]:
     try:
         with object_store(controller=line, **changes) as store:
             until(lambda: usage.poll(100))
-            yield store, Pusher(limits, usage)
+            with closing(RateTable(store.directory / "rates")) as table:
+                yield store, Pusher(limits, usage, table)
     finally:
         context.destroy(linger=0)
