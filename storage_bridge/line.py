@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -35,6 +38,36 @@ class ControllerSettings:
     lease_s: float = 120.0
     failures_max: int = 3
     rest_s: float = 5.0
+
+
+class _Deadline:
+    """Hangs up when an answer is not there in time: the client's own time-out begins anew with each byte."""
+
+    def __init__(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, self._hang_up)
+        self._timer.daemon = True
+        self._connection: socket.socket | None = None
+        self._over = False
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._timer.cancel()
+        if self._over and isinstance(error, httpx.HTTPError):
+            raise httpx.ReadTimeout("the answer does not come to an end in time") from None
+
+    def follow(self, event: str, told: Mapping[str, Any]) -> None:
+        """What the client's trace says: of the connection that it makes."""
+        if event == "connection.connect_tcp.complete":
+            self._connection = told["return_value"].get_extra_info("socket")
+
+    def _hang_up(self) -> None:
+        self._over = True
+        if self._connection is not None:
+            with contextlib.suppress(OSError):  # it has just been closed
+                self._connection.shutdown(socket.SHUT_RDWR)
 
 
 class Line:
@@ -82,14 +115,16 @@ class Line:
         raise StorageUnavailableError(story)
 
     def _whole(self, method: str, path: str, json: object) -> httpx.Response:
-        """The answer with all of its body. The client's own time-out begins anew with each byte that comes."""
-        ends_s = time.monotonic() + self._settings.timeout_s
-        with self._http.stream(method, path, json=json) as answer:
+        """The answer with all of its body."""
+        with (
+            _Deadline(self._settings.timeout_s) as deadline,
+            self._http.stream(method, path, json=json, extensions={"trace": deadline.follow}) as answer,
+        ):
             body = bytearray()
             for chunk in answer.iter_bytes():
                 body += chunk
-                if time.monotonic() > ends_s or len(body) > _ANSWER_BYTES_MAX:
-                    raise httpx.ReadTimeout("the answer does not come to an end")
+                if len(body) > _ANSWER_BYTES_MAX:
+                    raise httpx.ReadError(f"an answer of more than {_ANSWER_BYTES_MAX} bytes")
             return httpx.Response(answer.status_code, content=bytes(body), request=answer.request)
 
     def _read(self, answer: httpx.Response) -> Any:

@@ -93,7 +93,7 @@ class SwiftViews:
         account = quote(self._admin.account_prefix + tenant, safe="")
         try:
             for fresh in (False, True):
-                token, root = self._login(fresh)
+                token, root = self._login(fresh, timeout_s)
                 asked = {**headers, "X-Auth-Token": token}
                 request = self._http.build_request(method, f"{root}/{account}/{path}", headers=asked, timeout=timeout_s)
                 answer = self._http.send(request, stream=True)
@@ -104,11 +104,11 @@ class SwiftViews:
             raise Refused(503, f"Swift cannot be reached: {error or type(error).__name__}") from None
         return answer
 
-    def _login(self, fresh: bool) -> tuple[str, str]:
+    def _login(self, fresh: bool, timeout_s: float) -> tuple[str, str]:
         with self._lock:
             if fresh or not self._token:
                 user = {"X-Auth-User": self._admin.user, "X-Auth-Key": self._admin.key}
-                answer = self._http.get(self._admin.auth_url, headers=user)
+                answer = self._http.get(self._admin.auth_url, headers=user, timeout=timeout_s)
                 if not answer.is_success:
                     raise Refused(503, f"Swift does not let the storage controller in: {answer.status_code}")
                 self._token = answer.headers["X-Auth-Token"]

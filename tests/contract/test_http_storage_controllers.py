@@ -281,11 +281,12 @@ def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
             line.ask("GET", "/v1/capacity")
 
 
-def test_an_answer_that_does_not_come_to_an_end_is_none(served: Served) -> None:
+@pytest.mark.parametrize("fault", ["endless", "endless headers", "slow"])
+def test_an_answer_that_does_not_come_to_an_end_is_none(served: Served, fault: str) -> None:
     with faulty_controller(served.url) as between:
-        between.fault = "endless"
+        between.fault = fault
         line = Line(replace(served.settings(), url=between.url, timeout_s=0.2, attempts=1))
-        with pytest.raises(StorageUnavailableError, match="does not come to an end"):
+        with pytest.raises(StorageUnavailableError, match="does not come to an end|timed out"):
             line.ask("GET", "/v1/capacity")
 
 

@@ -18,8 +18,8 @@ POOR = dict.fromkeys(("promised_read_bytes_per_s", "promised_write_bytes_per_s")
 
 
 class FaultyController(ThreadingHTTPServer):
-    """`fault` is None, `down`, `slow`, `endless` (comes byte by byte), `forgetful` (takes everything, keeps nothing) or
-    `garbage`."""
+    """`fault` is None, `down`, `slow`, `endless` and `endless headers` (come byte by byte), `forgetful` (takes
+    everything, keeps nothing) or `garbage`."""
 
     daemon_threads = True
 
@@ -50,7 +50,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.healed.wait(HANG_S)
                 self.close_connection = True
             case "endless":
-                self._drip()
+                self._drip(f"Content-Length: {10**9}\r\n\r\n")
+            case "endless headers":
+                self._drip("X-More: ")
             case "garbage":
                 self._say(200, b'{"read_bytes_per_s": "much", "slos": [null]}')
             case "forgetful":
@@ -62,10 +64,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815 - the base class wants these names
 
-    def _drip(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(10**9))
-        self.end_headers()
+    def _drip(self, headers: str) -> None:
+        self.close_connection = True
+        self.wfile.write(f"HTTP/1.1 200 OK\r\n{headers}".encode())
         while not self.server.healed.wait(_DRIP_S):
             self.wfile.write(b" ")
             self.wfile.flush()
