@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from benchmarks.scheduler_smoke import GIB, queued
 from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
 from zoe_lib.domain.events import Placement, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ranking import Ranked, Ranking
 from zoe_master.scheduler.snapshot import Snapshot
@@ -27,6 +28,22 @@ def placing(nodes: int, full: float, group: int, executions: int) -> Snapshot:
     active = tuple(_running(i, node, 32) for i, node in enumerate(cluster[: round(nodes * full)]))
     service = Component("c", "zoe/tiny", Resources(1000, GIB), essential_count=group, total_count=group)
     return Snapshot(1.0, cluster, _queue(executions, service), active)
+
+
+def reading(nodes: int, full: float, executions: int) -> Snapshot:
+    """As `placing`, of applications that read one of 100 inputs, each held by three nodes with a path to the store."""
+    picture = placing(nodes, full, 1, 0)
+    cluster = tuple(replace(node, labels={**node.labels, STORAGE_PATH_LABEL: str(10**9)}) for node in picture.nodes)
+    service = Component("c", "zoe/tiny", Resources(1000, GIB))
+    uris = [f"swift2d://data.zoe/{number}" for number in range(100)]
+    waiting = []
+    for number in range(executions):
+        storage = StorageDemand(inputs=(StorageObject("data", uris[number % len(uris)]),))
+        waiting.append(queued(number, Application("bench", (service,), storage=storage)))
+    chance = random.Random(1)
+    names = [node.name for node in cluster]
+    places = {located(waiting[0].tenant, uri): frozenset(chance.sample(names, 3)) for uri in uris}
+    return replace(picture, nodes=cluster, queued=_ranked(waiting), locality=places)
 
 
 def blocked(nodes: int, executions: int) -> Snapshot:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks.cases import PLACED, blocked, mixed, placing, room_for_some
+from benchmarks.cases import PLACED, blocked, mixed, placing, reading, room_for_some
 from benchmarks.ranges import Table
 from benchmarks.scheduler_smoke import snapshot
 from benchmarks.support import machine, percentile
@@ -21,6 +21,7 @@ from zoe_master.scheduler.forecast import wait_of
 from zoe_master.scheduler.snapshot import Snapshot
 
 RUNS = 5
+WEIGHERS = {"fewest_containers": -1.0, "free_memory": 1.0, "locality": 1.0, "storage_headroom": 1.0}
 FILLED = {0.0: "empty", 0.5: "half full", 0.99: "99 % full"}
 
 
@@ -38,6 +39,13 @@ def main() -> int:
                 placed = schedule(picture, Policy()).placements
                 rates = [placed / seconds for seconds in _times(picture)]
                 table.row(f"{nodes:,} nodes {words}, groups of {group}, placements/s", rates)
+    for nodes in (1000, 10_000):
+        for name, weight in WEIGHERS.items():
+            policy = Policy(weighers={name: weight})
+            picture = reading(nodes, 0.5, PLACED)
+            assert len(schedule(picture, policy).starts) == PLACED
+            rates = [PLACED / seconds for seconds in _times(picture, policy)]
+            table.row(f"{nodes:,} nodes half full, {name} {weight:g}, placements/s", rates)
     table.row("10,000 nodes, 100,000 queued, nothing fits, CPU s", _times(blocked(10_000, 100_000)))
     crowded = _times(room_for_some(10_000, 100_000, PLACED), runs=20)
     table.row("10,000 nodes, 100,000 queued, placing 1,000, p99 of 20, CPU s", [percentile(crowded, 0.99)])
