@@ -110,6 +110,8 @@ REASONS = {
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
     "never_fits": "the core can never fit on the present nodes, even empty ones; it does not hold up others",
     "no_nodes": "no node is known: the master has not seen any yet, or all are gone",
+    "nodes_away": "the core needs nodes that are down, drained or reserved for others, and would not fit on those that "
+    "are there even if they were empty; it holds up nobody, and is first again by the order once they are back",
     "retry_backoff": "it failed and is tried again after a pause",
     "storage_bandwidth": "the bandwidth that it requires is not free; it holds up nobody who can start",
     "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; it is asked again",

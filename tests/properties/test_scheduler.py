@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.application import Component, Port
-from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.cluster import Node, NodeHold, never_fits
 from zoe_lib.domain.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
@@ -27,6 +27,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
+from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.scheduler.tenancy import Holdings
@@ -126,7 +127,7 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
             gateway = snapshot.nodes[0].gateway if service == bearer(execution) else NO_GATEWAY
             taken[placement.node].append(one.reservation + gateway)
             here = next(n for n in snapshot.nodes if n.name == placement.node)
-            assert here.ready
+            assert here.open_to(execution.tenant, *Queue(snapshot, policy).span(execution))
             assert all(here.labels.get(k) == v for k, v in one.labels)
     ledger = Ledger(snapshot.nodes, snapshot.active)
     for name, amounts in taken.items():
@@ -196,7 +197,7 @@ def _check_preemptions(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
 
 def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
     """The first that waits for room finds none even now; and no elastic service that fits was left out."""
-    placer = _after(snapshot, policy, plan)
+    placer, spans = _after(snapshot, policy, plan), Queue(snapshot, policy).span
     first: Execution | None = None
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)
@@ -204,6 +205,10 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
             first = execution
         if reason is not None and reason.code is ReasonCode.NEVER_FITS:
             assert never_fits(execution.application, snapshot.nodes) is not None
+        if reason is not None and reason.code is ReasonCode.NODES_AWAY:
+            assert never_fits(execution.application, snapshot.nodes) is None
+            empty = Ledger([replace(one, foreign=Resources()) for one in snapshot.nodes], ())
+            assert not isinstance(admit(execution, Placer(empty, policy, spans)), tuple)
     # Cores of several kinds are packed by rules of thumb, which may find room in what is left and not in more.
     if first is not None and len(first.application.core_groups) == 1:
         for execution in snapshot.active if policy.preemption == "elastic" else ():
@@ -353,6 +358,49 @@ def test_a_store_changes_nothing_for_those_who_require_nothing_of_it(first_seed:
         snapshot, policy = random_snapshot(random.Random(seed))
         snapshot, policy = varied(snapshot, policy, random.Random(f"varied {seed}"))
         assert schedule(snapshot, policy) == schedule(replace(snapshot, storage=Supply(Rates(1, 1))), policy)
+
+
+def with_nodes_away(snapshot: Snapshot, chance: random.Random) -> Snapshot:
+    """The same with several tenants, and with most nodes drained, down, or reserved for one of them now or soon."""
+
+    def away(one: Node) -> Node:
+        since_s = chance.choice([0.0, 40.0])
+        hold = NodeHold(chance.choice([None, "a"]), since_s, chance.choice([None, since_s + 20.0]))
+        return replace(one, ready=chance.random() > 0.3, hold=chance.choice([None, hold]))
+
+    def somebodys(execution: Execution) -> Execution:
+        application = replace(execution.application, expected_run_s=chance.choice([None, 10.0, 100.0]))
+        return replace(execution, tenant=chance.choice("ab"), application=application)
+
+    return replace(
+        snapshot,
+        nodes=tuple(map(away, snapshot.nodes)),
+        queued=tuple(map(somebodys, snapshot.queued)),
+        active=tuple(map(somebodys, snapshot.active)),
+    )
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_who_needs_nodes_that_are_away_changes_nothing_for_others(first_seed: int) -> None:
+    told = sum(check_nodes_away(seed) for seed in range(first_seed, first_seed + PER_CASE))
+    assert told, "this tries nothing"
+
+
+def check_nodes_away(seed: int) -> int:
+    plain, policy = random_snapshot(random.Random(seed))
+    chance = random.Random(f"away {seed}")
+    snapshot = with_nodes_away(plain, chance)
+    policy = replace(policy, backfill=chance.choice(sorted(BACKFILLS)))
+    plan = schedule(snapshot, policy)
+    try:
+        check(snapshot, policy, plan)
+        assert not (wrong := list(queue_problems(snapshot, policy, plan))), wrong
+        waits = {k for k, reason in plan.reasons.items() if reason.code is ReasonCode.NODES_AWAY}
+        others = schedule(replace(snapshot, queued=tuple(e for e in snapshot.queued if e.id not in waits)), policy)
+        assert (plan.starts, plan.reserved, plan.preempt) == (others.starts, others.reserved, others.preempt)
+    except AssertionError as error:
+        raise AssertionError(f"seed {seed}: {error}") from error
+    return len(waits)
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))

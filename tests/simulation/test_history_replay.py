@@ -80,7 +80,7 @@ def test_with_nothing_changed_every_decision_is_made_again(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_also_from_the_middle_on(seed: int) -> None:
     world = lively(seed)
-    recording = read_recording(world.store, 1040.0, world.clock())
+    recording = read_recording(world.store, 1020.0, world.clock())
     assert as_it_was(recording)
     assert replayed(recording) == as_it_was(recording)
 

@@ -91,12 +91,12 @@ class World:
     def _reach(self, step: Step) -> None:
         self.reach(step)
 
-    def submit(self, app: Application, **more: object) -> str:
+    def submit(self, app: Application, tenant: str = "default", **more: object) -> str:
         self._count += 1
         execution = Execution(
             id=f"e{self._count:05}",
             name=app.name,
-            tenant="default",
+            tenant=tenant,
             user="ada",
             application=app,
             submitted_at_s=self.clock(),

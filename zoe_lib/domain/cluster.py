@@ -59,6 +59,10 @@ class Node:
         """Total without what foreign work takes."""
         return self.total - self.foreign
 
+    def open_to(self, tenant: str, begins_s: float, ends_s: float) -> bool:
+        """Whether somebody of the tenant may use it for that time: it is ready, and no hold is in the way."""
+        return self.ready and (self.hold is None or not self.hold.refuses(tenant, begins_s, ends_s))
+
 
 def storage_path(node: Node) -> float | None:
     """Bytes per second that the node's path to the object store can move, from its label; None when it tells none."""

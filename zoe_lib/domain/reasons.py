@@ -17,6 +17,7 @@ class ReasonCode(StrEnum):
     BEHIND_IN_QUEUE = "behind_in_queue"
     NEVER_FITS = "never_fits"
     NO_NODES = "no_nodes"
+    NODES_AWAY = "nodes_away"
     RETRY_BACKOFF = "retry_backoff"
     STORAGE_BANDWIDTH = "storage_bandwidth"
     STORAGE_REFUSED = "storage_refused"

@@ -36,6 +36,7 @@ _BY_REASON = {
     ReasonCode.BEHIND_IN_QUEUE: WaitCause.OTHERS_AHEAD,
     ReasonCode.NEVER_FITS: WaitCause.NEVER_FITS,
     ReasonCode.NO_NODES: WaitCause.NODES_AWAY,
+    ReasonCode.NODES_AWAY: WaitCause.NODES_AWAY,
     ReasonCode.RETRY_BACKOFF: WaitCause.OWN_FAILURE,
     ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,
     ReasonCode.STORAGE_REFUSED: WaitCause.STORAGE,

@@ -9,7 +9,6 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.gateway import core_groups, core_total
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_master.scheduler.filters import ROOM_FILTERS
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
@@ -74,24 +73,47 @@ def _placements(
 
 
 def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
-    """Why the core found no room: never, or not now; with how many nodes each filter refused."""
+    """Why the core found no room: whatever ends, or not now; with how many nodes each filter refused."""
+    return lasting_refusal(execution, request, placer) or _no_room_now(execution, request, placer)
+
+
+def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> Reason | None:
+    """Why the core has no room even once all that runs has ended; None when it has."""
     nodes = placer.ledger.nodes
     if not nodes:
         return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="look at `zoe nodes` and `zoe status`")
     never = never_fits(execution.application, nodes)
     if never is not None:
         return never
+    away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
+    if not away or isinstance(admit(execution, placer.on(placer.ledger.emptied())), tuple):
+        return None
+    return Reason(
+        ReasonCode.NODES_AWAY,
+        f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its core "
+        f"({_size(execution, placer)}) does not fit, even if nothing else runs.",
+        placer.refused_by(request),
+        "it has its turn again once they are back; until then it holds up nobody",
+    )
+
+
+def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reason:
     counts = placer.refused_by(request)
-    core = core_total(execution.application, placer.ledger.gateway)
-    room_helps = sum(counts.values()) < len(nodes) or counts.keys() & ROOM_FILTERS
     refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
     return Reason(
         ReasonCode.NO_RESOURCES,
-        f"The core needs {core.cores_milli / 1000:g} cores and {core.memory_bytes / 2**20:.0f} MiB at once; "
-        f"component {request.component.name} found no room on {len(nodes)} node{'s' * (len(nodes) > 1)}"
+        f"The core needs {_size(execution, placer)} at once; "
+        f"component {request.component.name} found no room on {_nodes(len(placer.ledger.nodes))}"
         + (f" (refused: {refused})." if refused else " beside the rest of the core."),
-        dict(counts),
-        "it starts when enough of what runs now has ended"
-        if room_helps
-        else "no end of what runs helps: `zoe explain` tells what is in the way on each node",
+        counts,
+        "it starts when enough of what runs now has ended",
     )
+
+
+def _size(execution: Execution, placer: Placer) -> str:
+    core = core_total(execution.application, placer.ledger.gateway)
+    return f"{core.cores_milli / 1000:g} cores and {core.memory_bytes / 2**20:.0f} MiB"
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'s' * (count > 1)}"

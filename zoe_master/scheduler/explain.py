@@ -17,7 +17,12 @@ from zoe_master.scheduler.proposal import Change, smallest_change
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
 
-_ABOUT_ITS_SIZE = (ReasonCode.NO_RESOURCES, ReasonCode.TENANT_LIMIT, ReasonCode.BEHIND_IN_QUEUE)
+_ABOUT_ITS_SIZE = (
+    ReasonCode.NO_RESOURCES,
+    ReasonCode.NODES_AWAY,
+    ReasonCode.TENANT_LIMIT,
+    ReasonCode.BEHIND_IN_QUEUE,
+)
 # Looking for a change takes some twenty passes over the queue.
 _QUEUE_MAX = 2_000
 

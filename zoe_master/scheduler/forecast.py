@@ -20,7 +20,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.admission import refusal
+from zoe_master.scheduler.admission import core_requests, lasting_refusal, refusal
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
@@ -59,6 +59,8 @@ def wait_of(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estim
     if position is None:
         return None
     future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND])
+    if future.never_starts(ordered[position]):
+        return Wait(math.inf)
     # Reservations know nothing of tenants' limits, the steps do.
     if policy.backfill == "conservative" and not policy.tenant_limits:
         return future.reserved_wait_of(ordered[position])
@@ -89,9 +91,19 @@ class _Future:
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
-        self._ends += [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
+        holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
+        self._ends += holds_end
+        self._some_away = any(not node.ready or node.hold is not None for node in snapshot.nodes)
+        # Nobody knows when a node that is down, or drained for good, will be back.
+        self._hopeless = {ReasonCode.NEVER_FITS} | (set() if holds_end else {ReasonCode.NODES_AWAY})
         heapq.heapify(self._ends)
         self._given = 0.0  # core-seconds of what was started
+
+    def never_starts(self, wanted: Execution) -> bool:
+        """Whether its core fits none of the nodes that can be expected to be there, whatever ends."""
+        requests = core_requests(wanted, self._placer)
+        reason = lasting_refusal(wanted, requests[0], self._placer) if requests else None
+        return reason is not None and reason.code in self._hopeless
 
     def wait_of(self, wanted: Execution) -> Wait:
         """Step by step until it starts, nothing more is expected to end, or the steps are used up.
@@ -101,7 +113,7 @@ class _Future:
         for step in range(STEPS_MAX):
             if wanted.id in self._step(wanted, first=step == 0):
                 return Wait(self._now_s - self._began_s)
-            if not self._advance():
+            if wanted.id not in self._waiting or not self._advance():
                 return Wait(math.inf)
             if step == STEPS_MAX // 2 and self._is_far(wanted):
                 break
@@ -113,7 +125,7 @@ class _Future:
         As the policy does with the users' estimates, and again at every end. What ends early is expected here.
         """
         ledger = self._placer.ledger
-        present = [i for i, node in enumerate(ledger.nodes) if node.ready]
+        present = [i for i, node in enumerate(ledger.nodes) if node.open_to(wanted.tenant, self._now_s, math.inf)]
         cores, memory = (sum(max(free[i], 0) for i in present) for free in (ledger.free_cores, ledger.free_memory))
         ends = {execution_id: at_s for at_s, execution_id in self._ends if execution_id}
         releases = ((ends[e.id], total(amount for _, amount in ledger.held(e))) for e in self._active.values())
@@ -145,7 +157,8 @@ class _Future:
         self._virtual.advance(self._now_s)
         queue = Queue(snapshot, self._policy, self._virtual)
         nothing_to_lend = Reclaim(self._placer, ())
-        walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refusal if first else _blocked)
+        refuse = refusal if first or self._some_away else _blocked
+        walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refuse)
         walk.walk(queue.sequence())
         for execution_id, placements in walk.starts.items():
             execution = _core_only(self._waiting.pop(execution_id))
@@ -153,7 +166,7 @@ class _Future:
             run_s = self._estimates.run_s(execution)
             heapq.heappush(self._ends, (self._now_s + run_s, execution_id))
             self._given += _area(execution, run_s)
-        for execution_id in [k for k, reason in walk.reasons.own.items() if reason.code is ReasonCode.NEVER_FITS]:
+        for execution_id in [k for k, reason in walk.reasons.own.items() if reason.code in self._hopeless]:
             del self._waiting[execution_id]
         return walk.starts
 

@@ -72,6 +72,16 @@ class Ledger:
         twin.changes = []
         return twin
 
+    def emptied(self) -> Ledger:
+        """Accounts of the same nodes as if nothing ran there, foreign work neither."""
+        twin = self.copy()
+        twin.free_cores = [node.total.cores_milli for node in self.nodes]
+        twin.free_memory = [node.total.memory_bytes for node in self.nodes]
+        twin.free_devices = [dict(node.total.devices) for node in self.nodes]
+        twin.services = [0] * len(self.nodes)
+        twin.free_cores_in_all = sum(twin.free_cores)
+        return twin
+
     def lower_to(self, other: Ledger) -> None:
         """Keep of each amount what is free here and there."""
         self.free_cores = list(map(min, self.free_cores, other.free_cores))

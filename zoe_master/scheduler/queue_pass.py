@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.gateway import core_groups
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason, ReasonCode
@@ -30,6 +31,9 @@ _MAKING_ROOM = Reason(
 _NOT_SCANNED = Reason(
     ReasonCode.SCAN_LIMIT, "The queue is longer than one pass looks at.", hint="it is looked at when others have gone"
 )
+
+# Whoever waits for one of these holds up nobody, and so does its like in the same pass: no end of others would help.
+_LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY)
 
 # Why a core found no room.
 Refuse = Callable[[Execution, Request, Placer], Reason]
@@ -61,6 +65,7 @@ class QueuePass:
         self.started: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._kept: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._placed = 0
+        self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
 
     def walk(self, ordered: Sequence[Execution]) -> None:
         """Admit in order until one finds no room; then let those pass whom the policy allows."""
@@ -74,7 +79,7 @@ class QueuePass:
 
     def _admit(self, execution: Execution) -> bool:
         """Start it or give the reason; False when it closes the door behind it."""
-        reason = self._kept_back(execution)
+        reason = self._kept_back(execution) or self._known_to_last(execution)
         if reason is None:
             answer = admit(execution, self._placer)
             if isinstance(answer, tuple):
@@ -84,7 +89,9 @@ class QueuePass:
                 self._keep_room(execution)
                 return True
             reason = self._refuse(execution, answer, self._placer)
-            if reason.code is not ReasonCode.NEVER_FITS:
+            if reason.code in _LASTING:
+                self._lasting[self._alike(execution)] = reason
+            else:
                 self._queue.guarantees.take(execution)
         self.reasons.give(execution.id, reason)
         return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
@@ -186,6 +193,15 @@ class QueuePass:
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
         return self._limit_refusal(execution) or self._queue.guarantees.refusal(execution)
+
+    def _known_to_last(self, execution: Execution) -> Reason | None:
+        """What the first of its like was told; thousands may need the same nodes."""
+        return self._lasting.get(self._alike(execution)) if self._lasting else None
+
+    def _alike(self, execution: Execution) -> Hashable:
+        groups = core_groups(execution.application, self._placer.ledger.gateway)
+        wanted = tuple((component.name, component.demand, count) for component, count in groups)
+        return execution.tenant, self._placer.span(execution), wanted
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
         """Why its tenant's limit forbids it even once all that leaves or can give way of the tenant's has gone."""

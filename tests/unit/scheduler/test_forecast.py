@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import FIFO, component, node, queued, started
+from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import TenantLimit
 from zoe_master.scheduler.calibration import Calibration
@@ -80,6 +81,23 @@ def test_conservative_backfill_keeps_a_reservation_for_everybody_ahead() -> None
 
 def test_one_that_never_fits_holds_up_nobody() -> None:
     assert wait("a", job("monster", 0, 10.0, cores=99), job("a", 1, 10.0)) == Wait(0.0)
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
+def test_who_needs_nodes_that_are_away_has_no_known_start_and_holds_up_nobody(backfill: str) -> None:
+    running = started(job("r", 0, 150.0), "n")  # until 151
+    waiting = (job("wants", 1, 10.0, cores=16), job("a", 2, 10.0), job("b", 3, 10.0))
+    policy = replace(FIFO, backfill=backfill)
+
+    def told(execution_id: str, away: Node) -> Wait | None:
+        return wait_of(Snapshot(100.0, (*NODES, away), waiting, (running,)), policy, execution_id, DECLARED)
+
+    large = node("large", cores=16, memory_gib=64)
+    for away in (replace(large, ready=False), replace(large, hold=NodeHold())):
+        assert told("wants", away) == Wait(math.inf)
+        assert [told(name, away) for name in "ab"] == [Wait(51.0), Wait(61.0)]
+    if backfill != "conservative":
+        assert told("wants", replace(large, hold=NodeHold(until_s=180.0))) == Wait(80.0), "its end is known"
 
 
 def test_what_nobody_knows_the_end_of_cannot_be_foretold() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.support.scheduling import GIB, component, node, queued, started
+from tests.support.scheduling import GIB, component, ledger, node, queued, started
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ledger import Ledger
 
@@ -17,6 +17,14 @@ def test_capacity_is_the_number_of_services_that_fit_on_all_nodes() -> None:
     assert ledger.capacity(Resources(5000)) == 0
     assert ledger.capacity(Resources(1000, 0, {"gpu": 1})) == 0
     assert ledger.capacity(Resources()) == math.inf
+
+
+def test_emptied_it_is_as_if_nothing_ran_and_the_accounts_stay() -> None:
+    full = node("a", devices={"gpu": 1}, foreign=Resources(1000, GIB, {"gpu": 1}))
+    accounts = ledger(full, active=(started(queued("r"), "a"),))
+    empty = accounts.emptied()
+    assert (empty.free(0), empty.free_cores_in_all, empty.services) == (full.total, 8000, [0])
+    assert (accounts.free_cores_in_all, accounts.services) == (6000, [1])
 
 
 def test_capacity_counts_what_is_taken_and_no_node_that_is_overdrawn() -> None:

@@ -16,12 +16,12 @@ from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.room import cores_of, expected_start_s, room_of
+from zoe_master.simulator.invariants.room import Room, cores_of, expected_start_s, room_of
 from zoe_master.simulator.invariants.turns import Turns
 
 
 def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
-    """The first that found no room, which closed the door."""
+    """The first that found no room, which closed the door. One that needs nodes which are away closes none."""
     refused = (
         e
         for e in snapshot.queued
@@ -32,9 +32,13 @@ def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
 
 def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
     """What is wrong with who starts and who waits, in words."""
+    empty = Room(snapshot.nodes)
     for execution in snapshot.queued:
-        if execution.id not in plan.starts and execution.id not in plan.reasons:
+        reason = plan.reasons.get(execution.id)
+        if execution.id not in plan.starts and reason is None:
             yield f"{execution.id} neither starts nor is told why it waits"
+        if reason is not None and reason.code is ReasonCode.NODES_AWAY and empty.fits(execution):
+            yield f"{execution.id} is told that it needs nodes that are away, and its core fits on those that are there"
     if plan.placements >= policy.placements_per_tick_max:
         return  # whoever is beyond the bound waits for the next pass
     yield from _limited(snapshot, policy, plan)

@@ -103,6 +103,14 @@ def test_a_core_refused_though_it_fits() -> None:
     assert "its core fits" in found(snapshot, FIFO, Plan(reasons=Reasons({"a": NO_ROOM})))
 
 
+def test_one_told_to_need_a_node_that_is_away_though_it_does_not() -> None:
+    nodes = (node("n", 4), node("large", 16, ready=False))
+    wrong = Plan(reasons=Reasons({"a": Reason(ReasonCode.NODES_AWAY, "away")}))
+    needs, does_not = (Snapshot(5.0, nodes, (job("a", cores),)) for cores in (16, 4))
+    assert found(needs, FIFO, wrong) == ""
+    assert "fits on those that are there" in found(does_not, FIFO, wrong)
+
+
 def test_a_core_refused_before_elastic_services_were_released() -> None:
     hog = started(job("hog", 2, elastic=2), "n", "n", "n")
     snapshot = Snapshot(5.0, (node("n", 6),), active=(hog,), queued=(job("a", 3),))
