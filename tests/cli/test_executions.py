@@ -8,6 +8,9 @@ from pathlib import Path
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import OTHER, READER, Server
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.reasons import Reason, ReasonCode
 
 
 def test_run_gives_the_execution_as_asked(server: Server, zoe: Zoe, app_file: Path) -> None:
@@ -133,6 +136,17 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     assert zoe("explain", submitted).out == "It does not wait: it is running.\n"
     server.end(submitted)
     assert zoe("explain", submitted).out == "It does not wait: it has succeeded.\n"
+
+
+def test_eta_says_why_nothing_can_be_said(server: Server, zoe: Zoe, submitted: str) -> None:
+    server.append(submitted, ev.Queued(at_s=1.0), ev.Forecasted(at_s=2.0, forecast=Forecast(2.0, None, None)))
+    server.master.there = False
+    assert "Nothing can be said: something ahead of it has no known end." in zoe("eta", submitted).out
+    away = Reason(ReasonCode.NODES_AWAY, "The nodes that it needs are away.")
+    server.append(submitted, ev.ReasonChanged(at_s=3.0, reason=away))
+    told = "Nothing can be said: the nodes that it needs are down, drained or reserved."
+    assert told in zoe("eta", submitted).out
+    server.master.there = True
 
 
 def test_events(server: Server, zoe: Zoe, submitted: str) -> None:

@@ -176,8 +176,8 @@ def execution_eta(execution_id: str, request: Request, who: Reader, store: Store
         answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id)
     except (MasterUnreachable, MasterRefused):
         told = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
-        return Eta(state=execution.state, forecast=told)
-    return Eta(state=execution.state, **answer)
+        return Eta(state=execution.state, forecast=told, reason=_reason(execution.reason))
+    return Eta(state=execution.state, reason=_reason(execution.reason), **answer)
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)

@@ -12,6 +12,7 @@ from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.waiting import WaitCause
 from zoe_lib.sdk import Client
 from zoe_lib.wire import Eta, EventList, Explanation
@@ -29,6 +30,7 @@ WAIT_CAUSES = {
     WaitCause.POLICY: "one pass looks at so many only",
     WaitCause.NEVER_FITS: "it could not fit on the nodes there were",
 }
+NODES_AWAY = "the nodes that it needs are down, drained or reserved"
 SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the last two runs of the same user and application",
@@ -122,7 +124,8 @@ def _about(answer: Eta) -> list[str]:
         return [f"There is no forecast: it is {answer.state.value}."]
     lines = []
     if told.wait_s is None:
-        lines.append("Nothing can be said: something ahead of it has no known end.")
+        away = answer.reason is not None and answer.reason.code == ReasonCode.NODES_AWAY
+        lines.append(f"Nothing can be said: {NODES_AWAY if away else 'something ahead of it has no known end'}.")
     if answer.run_time_source is not None:
         run = "unknown" if told.run_s is None else duration(told.run_s)
         lines.append(f"Its run time: {run} ({SOURCES[answer.run_time_source]}).")

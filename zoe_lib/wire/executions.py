@@ -97,6 +97,7 @@ class Eta(Wire):
 
     state: ExecutionState
     forecast: ForecastView | None = Field(description="Null when it does not wait, or the master cannot be asked.")
+    reason: ReasonView | None = Field(default=None, description="Why it waits, as it was told last.")
     run_time_source: str | None = Field(
         default=None, description="`declared`, `past_runs`, `time_limit` or `unknown`: where `run_s` comes from."
     )

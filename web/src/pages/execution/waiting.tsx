@@ -33,7 +33,7 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
             <dd>{why.ahead === 0 ? "first in the queue" : `${why.ahead} ahead of it`}</dd>
           </>
         )}
-        <ForecastFacts forecast={eta?.forecast ?? execution.forecast} />
+        <ForecastFacts forecast={eta?.forecast ?? execution.forecast} code={reason?.code} />
         {eta && eta.told > 0 && (
           <>
             <dt>How good</dt>
@@ -56,14 +56,24 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
   );
 }
 
-function ForecastFacts({ forecast }: { forecast: Schemas["ForecastView"] | null }) {
+function ForecastFacts({
+  forecast,
+  code,
+}: {
+  forecast: Schemas["ForecastView"] | null;
+  code: string | undefined;
+}) {
   const now = useNow(5_000);
   if (!forecast) return null;
   if (forecast.start_p90_s === null) {
+    const why =
+      code === "nodes_away"
+        ? "the nodes that it needs are down, drained or reserved"
+        : "nothing that runs has a known end";
     return (
       <>
         <dt>Start</dt>
-        <dd>cannot be foretold: nothing that runs has a known end</dd>
+        <dd>cannot be foretold: {why}</dd>
       </>
     );
   }
