@@ -20,7 +20,7 @@ from zoe_lib.wire import Eta, EventList, Explanation
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not looked at it",
     WaitCause.CLUSTER_FULL: "the cluster had no room for its core",
-    WaitCause.NODES_AWAY: "the cluster had no room while nodes were away",
+    WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
     WaitCause.OTHERS_AHEAD: "others came first by the policy, and the first of them had no room",
     WaitCause.QUOTA: "its tenant had reached a limit",
     WaitCause.STORAGE: "the bandwidth that it requires was not free",

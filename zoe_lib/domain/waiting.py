@@ -109,9 +109,7 @@ def shares(waited: Iterable[Span]) -> list[Share]:
 
 
 def cause_of(reason: Reason) -> WaitCause:
-    """The cause behind a reason. A core without room while nodes are down, drained or reserved lacks these nodes."""
-    if reason.code is ReasonCode.NO_RESOURCES and (reason.counts.get("readiness") or reason.counts.get("holds")):
-        return WaitCause.NODES_AWAY
+    """The cause behind a reason. A full cluster is full, also while nodes are away that it does not need."""
     return _BY_REASON[reason.code]
 
 

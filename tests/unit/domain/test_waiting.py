@@ -24,7 +24,7 @@ STORY: list[ev.Event] = [
     waits(2.0, ReasonCode.BEHIND_IN_QUEUE),
     waits(12.0, ReasonCode.TENANT_LIMIT),
     waits(22.0, ReasonCode.NO_RESOURCES, resources=3),
-    waits(52.0, ReasonCode.NO_RESOURCES, resources=2, readiness=1),
+    waits(52.0, ReasonCode.NODES_AWAY, resources=2, readiness=1),
     started(62.0),
     ev.Running(at_s=63.0),
     ev.Stopping(at_s=100.0, outcome=Outcome.FAILED, cause=Cause.EXITED),
@@ -62,6 +62,13 @@ def test_one_that_never_waited_has_no_shares() -> None:
 
 def test_every_reason_has_a_cause() -> None:
     assert {cause_of(Reason(code, "")) for code in ReasonCode} | {WaitCause.MASTER} == set(WaitCause)
+
+
+def test_nodes_that_are_away_are_the_cause_only_for_whom_needs_them() -> None:
+    """One small node of a hundred is drained, and the others are full."""
+    full = Reason(ReasonCode.NO_RESOURCES, "", {"resources": 99, "holds": 1})
+    assert cause_of(full) is WaitCause.CLUSTER_FULL
+    assert cause_of(Reason(ReasonCode.NODES_AWAY, "", {"resources": 99, "holds": 1})) is WaitCause.NODES_AWAY
 
 
 def test_percents_add_up_whatever_the_spans() -> None:
