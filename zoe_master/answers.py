@@ -156,6 +156,7 @@ class Answers:
             "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
             "ahead": proposal.ahead,
             "change": None if change is None else asdict(change),
+            "change_sought": proposal.change_sought,
             "forecast": None if told is None else asdict(told),
         }
 

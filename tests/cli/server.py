@@ -34,6 +34,7 @@ class ScriptedMaster:
         self.there = True
         self.output: dict[str, bytes] = {}
         self.explanation: dict[str, Any] = {"reason": None, "ahead": None, "nodes": {}}
+        self.proposal: dict[str, Any] = {"starts_now": True}
         self.usage: list[dict[str, Any]] = []
         self.storage: dict[str, Any] = {"configured": False}
 
@@ -45,6 +46,8 @@ class ScriptedMaster:
                 return {"leader": "here:1", "epoch": 7, "ticked_at_s": time.time()}
             case "explain":
                 return self.explanation
+            case "plan":
+                return self.proposal
             case "usage":
                 return {"usage": self.usage}
             case "storage":

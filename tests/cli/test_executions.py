@@ -138,6 +138,13 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     assert zoe("explain", submitted).out == "It does not wait: it has succeeded.\n"
 
 
+def test_plan_says_whether_a_smaller_core_was_looked_for(server: Server, zoe: Zoe, app_file: Path) -> None:
+    server.master.proposal = {"starts_now": False, "ahead": 3000}
+    assert zoe("plan", str(app_file)).out == "Executions ahead of it: 3000.\nNo smaller core would start it now.\n"
+    server.master.proposal |= {"change_sought": False}
+    assert zoe("plan", str(app_file)).out == "Executions ahead of it: 3000.\n"
+
+
 def test_eta_says_why_nothing_can_be_said(server: Server, zoe: Zoe, submitted: str) -> None:
     server.append(submitted, ev.Queued(at_s=1.0), ev.Forecasted(at_s=2.0, forecast=Forecast(2.0, None, None)))
     server.master.there = False

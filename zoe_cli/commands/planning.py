@@ -58,5 +58,5 @@ def _sentences(answer: PlanView) -> Iterator[str]:
         yield f"As likely as not it would start by {p50}, nine times of ten by {p90}."
     if answer.change is not None:
         yield f"It would start now with {change_words(answer.change)}."
-    else:
+    elif answer.change_sought:
         yield "No smaller core would start it now."

@@ -58,6 +58,9 @@ class PlanView(Wire):
     reason: ReasonView | None = Field(default=None, description="Why it would wait.")
     ahead: int = Field(default=0, description="How many executions would be looked at before it.")
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
+    change_sought: bool = Field(
+        default=True, description="False in a queue so long that no smaller change was looked for."
+    )
     forecast: ForecastView | None = Field(default=None, description="When it would start and end.")
     demand: DemandView
     notes: list[str] = Field(default=[])

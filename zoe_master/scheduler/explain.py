@@ -23,8 +23,6 @@ _ABOUT_ITS_SIZE = (
     ReasonCode.TENANT_LIMIT,
     ReasonCode.BEHIND_IN_QUEUE,
 )
-# Looking for a change takes some twenty passes over the queue.
-_QUEUE_MAX = 2_000
 
 
 @value(frozen=True, slots=True)
@@ -63,7 +61,7 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
 
 
 def _what_helps(snapshot: Snapshot, policy: Policy, wanted: Execution, reason: Reason | None) -> Change | None:
-    if reason is None or reason.code not in _ABOUT_ITS_SIZE or len(snapshot.queued) > _QUEUE_MAX:
+    if reason is None or reason.code not in _ABOUT_ITS_SIZE:
         return None
     others = tuple(e for e in snapshot.queued if e.id != wanted.id)
     return smallest_change(replace(snapshot, queued=others), policy, wanted)

@@ -17,6 +17,8 @@ from zoe_master.scheduler.snapshot import Snapshot
 
 # A component is asked to shrink in steps of a sixteenth, to a sixteenth at least.
 _STEPS = 16
+# Looking for a change takes some twenty passes over the queue.
+_QUEUE_MAX = 2_000
 
 
 class Part(StrEnum):
@@ -41,13 +43,14 @@ class Change:
 class Proposal:
     """Whether it would start now; else why not, how many are ahead, and what would help (None: nothing smaller would).
 
-    A reason `never_fits` says that it never will.
+    A reason `never_fits` says that it never will. `change_sought` False: in so long a queue no change is looked for.
     """
 
     starts_now: bool
     reason: Reason | None = None
     ahead: int = 0
     change: Change | None = None
+    change_sought: bool = True
 
 
 def propose(snapshot: Snapshot, policy: Policy, execution: Execution) -> Proposal:
@@ -58,11 +61,17 @@ def propose(snapshot: Snapshot, policy: Policy, execution: Execution) -> Proposa
         return Proposal(True)
     ordered = Queue(with_it, policy).sequence()
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
-    return Proposal(False, plan.reasons[execution.id], ahead, smallest_change(snapshot, policy, execution))
+    change = smallest_change(snapshot, policy, execution)
+    return Proposal(False, plan.reasons[execution.id], ahead, change, _seeks_change(snapshot))
 
 
 def smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution) -> Change | None:
-    """The change that takes the smallest share off one component's core and lets it start now."""
+    """The change that takes the smallest share off one component's core and lets it start now.
+
+    None where there is none, and in a very long queue.
+    """
+    if not _seeks_change(snapshot):
+        return None
 
     def starts(application: Application) -> bool:
         services = new_services(execution.id, application, execution.attempt)
@@ -76,6 +85,10 @@ def smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution) ->
             if after is not None:
                 found.append((1 - after / before, Change(component.name, part, before, after)))
     return min(found, key=lambda one: (one[0], one[1].component, one[1].part))[1] if found else None
+
+
+def _seeks_change(snapshot: Snapshot) -> bool:
+    return len(snapshot.queued) <= _QUEUE_MAX
 
 
 def _shrinkable(component: Component) -> Iterator[tuple[Part, int]]:

@@ -57,6 +57,14 @@ def test_where_others_come_first_no_change_helps_and_they_are_counted() -> None:
     assert found.reason.code is ReasonCode.BEHIND_IN_QUEUE
 
 
+def test_in_a_very_long_queue_no_change_is_looked_for_and_that_is_said() -> None:
+    wanted = queued("x", component("c", cores=12), priority=1)
+    for ahead, sought in ((2000, True), (2001, False)):
+        waiting = tuple(queued(f"e{i:04}", component(cores=12)) for i in range(ahead))
+        found = propose(replace(NOW, queued=waiting), POLICY, wanted)
+        assert (found.change is not None, found.change_sought) == (sought, sought)
+
+
 def test_within_a_tenants_limit_less_helps() -> None:
     limited = replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=6000)})
     found = propose(NOW, limited, queued("x", component("c", cores=4)))
