@@ -122,6 +122,8 @@ class Answers:
         return {
             "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
             "ahead": answer.ahead,
+            "ahead_of_tenant": answer.ahead_of_tenant,
+            "ahead_ids": list(answer.ahead_ids),
             "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
             "change": None if answer.change is None else asdict(answer.change),
         }

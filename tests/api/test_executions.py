@@ -7,6 +7,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.master import TickingMaster
+from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
@@ -122,6 +123,20 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     assert sum(share.percent for share in waited.causes) == 100
     assert waited.waited_s == pytest.approx(sum(share.seconds for share in waited.causes))
     assert waited.spans[-1].cause == "cluster_full"
+
+
+def test_explain_names_those_ahead_of_the_own_tenant_and_counts_the_others(
+    api: Api, client: Client, master: TickingMaster
+) -> None:
+    big = document(part(resources={"memory": "6GiB", "cores": 4}, essential_count=2, total_count=2))
+    until_state(client, client.submit(big).id, ExecutionState.RUNNING)
+    stranger = api.client(make_token(api.store, "bob", "blue"))
+    ahead, others, last = client.submit(big), stranger.submit(big), client.submit(big)
+    until(lambda: client.execution(last.id).reason)
+    answer = client.explain(last.id)
+    assert (answer.ahead, answer.ahead_of_tenant, answer.ahead_ids) == (2, 1, [ahead.id])
+    of_stranger = stranger.explain(others.id)
+    assert (of_stranger.ahead, of_stranger.ahead_of_tenant, of_stranger.ahead_ids) == (1, 0, [])
 
 
 def test_eta_says_when_it_starts_and_what_was_told_stays(client: Client, master: TickingMaster) -> None:

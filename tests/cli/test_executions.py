@@ -124,8 +124,13 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     reason = {"code": "no_resources", "sentence": "No room.", "counts": {"resources": 1}, "hint": "wait"}
     nodes = {"node-1": {"worker": "memory: 9 GiB wanted, 1 GiB there"}}
     server.master.explanation = {"reason": reason, "ahead": 2, "nodes": nodes}
+    assert "\n2 executions are ahead of it: 2 of others.\n" in zoe("explain", submitted).out
+    server.master.explanation |= {"ahead": 14, "ahead_of_tenant": 12, "ahead_ids": ["x1", "x2"]}
+    told = "\n14 executions are ahead of it: 12 of its tenant (x1, x2, ...), 2 of others.\n"
+    assert told in zoe("explain", submitted).out
+    server.master.explanation |= {"ahead": 1, "ahead_of_tenant": 1, "ahead_ids": ["x1"]}
     text = zoe("explain", submitted).out
-    assert text.startswith("No room.\n2 executions are ahead of it.\nHint: wait\n\nNODE")
+    assert text.startswith("No room.\n1 execution is ahead of it: 1 of its tenant (x1).\nHint: wait\n\nNODE")
     assert "9 GiB wanted" in text
     assert zoe("explain", submitted, "-o", "json").json()["reason"] == reason
     server.master.there = False

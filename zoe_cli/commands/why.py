@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import typer
 
 from zoe_cli.commands.arguments import Id
@@ -156,9 +158,16 @@ def _waits(answer: Explanation) -> list[str]:
         return [f"It does not wait: it {verb} {answer.state.value}."]
     lines = [answer.reason.sentence]
     if answer.ahead:
-        lines.append(f"{answer.ahead} {'execution is' if answer.ahead == 1 else 'executions are'} ahead of it.")
+        lines.append(_ahead(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
     if answer.change is not None:
         lines.append(f"It would start now with {change_words(answer.change)}.")
     if answer.reason.hint:
         lines.append(f"Hint: {answer.reason.hint}")
     return lines
+
+
+def _ahead(count: int, of_tenant: int, ids: Sequence[str]) -> str:
+    named = ", ".join(ids) + (", ..." if of_tenant > len(ids) else "")
+    parts = [f"{of_tenant} of its tenant ({named})"] if of_tenant else []
+    parts += [f"{count - of_tenant} of others"] if count > of_tenant else []
+    return f"{count} {'execution is' if count == 1 else 'executions are'} ahead of it: {', '.join(parts)}."

@@ -211,6 +211,8 @@ class Explanation(Wire):
     state: ExecutionState
     reason: ReasonView | None
     ahead: int | None = None
+    ahead_of_tenant: int = Field(default=0, description="How many of those ahead are of its own tenant.")
+    ahead_ids: list[str] = Field(default=[], description="The first of those, at most 10; others are not named.")
     nodes: dict[str, dict[str, str]] = Field(default={})
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     inputs: list[InputReadView] = Field(default=[])

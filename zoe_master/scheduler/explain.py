@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.execution import Execution, ExecutionId
@@ -23,17 +23,22 @@ _ABOUT_ITS_SIZE = (
     ReasonCode.TENANT_LIMIT,
     ReasonCode.BEHIND_IN_QUEUE,
 )
+# So many of those ahead are named.
+_IDS_MAX = 10
 
 
 @value(frozen=True, slots=True)
 class Explanation:
-    """The reason, how many executions are ahead, and per node and component the filter that refuses and why.
+    """The reason, who is ahead, and per node and component the filter that refuses and why.
 
+    `ahead` counts everybody, `ahead_of_tenant` those of its own tenant, whose first ids are in `ahead_ids`.
     `change` is the smallest one that would let it start now, if any does; not looked for in a very long queue.
     """
 
     reason: Reason | None
     ahead: int
+    ahead_of_tenant: int
+    ahead_ids: Sequence[ExecutionId]
     nodes: Mapping[str, Mapping[str, str]]
     change: Change | None = None
 
@@ -57,7 +62,10 @@ def explain(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId) -> Ex
             for node, (_, text) in placer.refusals(request).items():
                 nodes.setdefault(node, {}).setdefault(request.component.name, text)
     reason = plan.reasons.get(execution_id)
-    return Explanation(reason, ordered.index(wanted), nodes, _what_helps(snapshot, policy, wanted, reason))
+    position = ordered.index(wanted)
+    own = [e.id for e in ordered[:position] if e.tenant == wanted.tenant]
+    change = _what_helps(snapshot, policy, wanted, reason)
+    return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change)
 
 
 def _what_helps(snapshot: Snapshot, policy: Policy, wanted: Execution, reason: Reason | None) -> Change | None:

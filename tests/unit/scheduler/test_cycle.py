@@ -106,6 +106,16 @@ def test_a_negative_weight_turns_spread_into_pack() -> None:
     assert placed(plan, "x") == ["a", "a", "a"]
 
 
+def test_explain_names_the_first_of_those_ahead_of_the_same_tenant_only() -> None:
+    own = [queued(f"own{i:02}", component(cores=9), at_s=i) for i in range(12)]
+    others = [replace(queued(f"other{i}", at_s=i), tenant="others") for i in range(3)]
+    asked = queued("asked", at_s=99)
+    answer = explain(Snapshot(100.0, (node("a"),), (*own, *others, asked)), FIFO, "asked")
+    assert answer is not None
+    assert (answer.ahead, answer.ahead_of_tenant) == (15, 12)
+    assert answer.ahead_ids == [f"own{i:02}" for i in range(10)]
+
+
 def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
     nodes = (node("a", cores=2), node("b", cores=2))
     busy = started(queued("r", component(cores=1)), "a")
@@ -118,6 +128,6 @@ def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
     assert answer.change == Change("c", Part.CORES, 2000, 1000)
     behind = explain(snapshot, FIFO, "second")
     assert behind is not None
-    assert behind.ahead == 1
+    assert (behind.ahead, behind.ahead_of_tenant, behind.ahead_ids) == (1, 1, ["first"])
     assert behind.nodes == {}
     assert explain(snapshot, FIFO, "r") is None

@@ -30,7 +30,11 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
         {why?.ahead !== null && why?.ahead !== undefined && (
           <>
             <dt>Position</dt>
-            <dd>{why.ahead === 0 ? "first in the queue" : `${why.ahead} ahead of it`}</dd>
+            <dd>
+              {why.ahead === 0
+                ? "first in the queue"
+                : `${why.ahead} ahead of it, ${why.ahead_of_tenant} of its tenant`}
+            </dd>
           </>
         )}
         <ForecastFacts forecast={eta?.forecast ?? execution.forecast} code={reason?.code} />
