@@ -76,6 +76,16 @@ Operator = Annotated[Principal, Depends(Requires(Scope.OPERATE))]
 Admin = Annotated[Principal, Depends(Requires(Scope.ADMIN))]
 
 
+async def _signed_in(who: Reader) -> Principal:
+    if not who.session_id:
+        raise ApiProblem(Code.SESSION_NEEDED, hint="sign in with a browser, or with POST /api/v1/session")
+    return who
+
+
+SignedIn = Annotated[Principal, Depends(_signed_in)]
+"""Who has a session: a token must never become one, which has every scope of the role and outlives it."""
+
+
 def _by_token(store: Store, text: str) -> Principal:
     token = TokenText.read(text)
     if token is not None:

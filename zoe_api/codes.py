@@ -17,6 +17,7 @@ class Code(StrEnum):
     NOT_ADMIN = "not_admin"
     ROLE_MISSING = "role_missing"
     SESSION_OVER = "session_over"
+    SESSION_NEEDED = "session_needed"
     CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
     FOREIGN_ORIGIN = "foreign_origin"
     BAD_SIGN_IN = "bad_sign_in"
@@ -64,6 +65,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.NOT_ADMIN: (403, "Only admins may do that"),
     Code.ROLE_MISSING: (403, "Your role in this tenant does not allow that"),
     Code.SESSION_OVER: (401, "The session is over: sign in again"),
+    Code.SESSION_NEEDED: (403, "Only who is signed in may do that, no token"),
     Code.CSRF_TOKEN_MISSING: (403, "A change by a session needs its CSRF token"),
     Code.FOREIGN_ORIGIN: (403, "Pages of other origins may not use this API"),
     Code.BAD_SIGN_IN: (401, "The user or the password is wrong"),

@@ -85,6 +85,10 @@ def session_over(api: Api, _: Raise) -> httpx.Response:
     return api.http(None, cookies={"zoe-session": "nobody's"}).get("/api/v1/me")
 
 
+def session_needed(api: Api, _: Raise) -> httpx.Response:
+    return api.http().put("/api/v1/session/tenant", json={"tenant": "red"})
+
+
 def csrf_token_missing(api: Api, _: Raise) -> httpx.Response:
     browser = Browser(api)
     browser.sign_in()

@@ -8,6 +8,7 @@ import pytest
 from tests.support.api import Api, problem
 from tests.support.browser import PASSWORD, Browser
 from tests.support.documents import job
+from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
 from zoe_api import passwords
 
@@ -109,6 +110,17 @@ def test_one_session_for_one_tenant_and_a_choice_between_them(api: Api) -> None:
     assert code(api.http(None, cookies=before).get("/api/v1/me")) == "session_over"
     http.headers["X-CSRF-Token"] = told["csrf_token"]
     assert code(http.put(f"{SESSION}/tenant", json={"tenant": "green"})) == "no_membership"
+
+
+@pytest.mark.parametrize("scopes", [("read",), ALL_SCOPES])
+def test_a_token_does_not_become_a_session(api: Api, scopes: tuple[str, ...]) -> None:
+    Browser(api)
+    http = api.http(make_token(api.store, "ben", scopes=scopes))
+    bodies = {"tenant": {"tenant": "red"}, "password": {"old": PASSWORD, "new": "another long one"}}
+    for what, body in bodies.items():
+        answer = http.put(f"{SESSION}/{what}", json=body)
+        assert (code(answer), "set-cookie" in answer.headers) == ("session_needed", False)
+    passwords.verify(api.store, "ben", PASSWORD, "here")
 
 
 def test_a_new_password_ends_every_session(api: Api) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from zoe_api import passwords, sessions
-from zoe_api.access import Reader
+from zoe_api.access import Reader, SignedIn
 from zoe_api.dependencies import ServicesDep, StoreDep
 from zoe_api.routers.oidc import START
 from zoe_api.sign_in.by_password import LOCAL, user_of
@@ -54,7 +54,7 @@ def sign_out(request: Request, store: StoreDep) -> Response:
 
 @router.put("/tenant", response_model=SessionView)
 def choose_tenant(
-    body: TenantChoice, who: Reader, request: Request, response: Response, its: ServicesDep
+    body: TenantChoice, who: SignedIn, request: Request, response: Response, its: ServicesDep
 ) -> SessionView:
     """Go on in another of the own tenants, with a session of its own."""
     secret, chosen = sessions.enter(its, request, response, who.user, body.tenant)
@@ -62,7 +62,7 @@ def choose_tenant(
 
 
 @router.put("/password", status_code=204)
-def change_password(body: PasswordChange, who: Reader, request: Request, store: StoreDep) -> Response:
+def change_password(body: PasswordChange, who: SignedIn, request: Request, store: StoreDep) -> Response:
     """Change the own password; every session of the user's ends, this one, too."""
     passwords.verify(store, who.user, body.old, _address(request))
     store.set_password(who.user, passwords.hashed(body.new))
