@@ -164,6 +164,7 @@ def main() -> int:
             port=settings.api_port,
             log_config=None,
             access_log=False,
+            forwarded_allow_ips=settings.trusted_proxies,
             timeout_graceful_shutdown=2,
         )
     finally:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tomllib
+from ipaddress import ip_network
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from zoe_lib.file_settings import FileSettings
@@ -59,6 +60,10 @@ class Settings(FileSettings):
 
     api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(default=5100, ge=0, le=65535, description="Port the API listens on; 0 asks the kernel.")
+    trusted_proxies: list[str] = Field(
+        default=["127.0.0.1", "::1"],
+        description="Addresses or networks of proxies; what they say of the browser (`X-Forwarded-*`) is believed.",
+    )
     api_body_bytes_max: int = Field(default=1 << 20, gt=0, description="Larger request bodies are refused unread.")
     api_page_max: int = Field(default=500, gt=0, description="Most entries of one page of a list.")
     api_sse_poll_s: float = Field(default=1.0, gt=0, description="Slowest look at the journal for a stream of events.")
@@ -206,6 +211,13 @@ class Settings(FileSettings):
     crash_signal: Literal["SIGKILL", "SIGSTOP"] = Field(
         default="SIGKILL", description="For tests: what it does to itself at that step; SIGSTOP is a pause."
     )
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_networks(cls, proxies: list[str]) -> list[str]:
+        for proxy in proxies:
+            ip_network(proxy)  # what is none would be believed of nobody, in silence
+        return proxies
 
     @model_validator(mode="after")
     def _check_providers(self) -> Settings:

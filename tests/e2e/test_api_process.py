@@ -7,8 +7,11 @@ import signal
 import httpx
 import pytest
 
+from tests.support.browser import PASSWORD
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
+from zoe_api import passwords
+from zoe_lib.store.people import User
 
 
 def answers(port: int) -> bool:
@@ -25,3 +28,31 @@ def test_a_signal_ends_it_in_order(installation: Installation, number: signal.Si
     until(lambda: answers(port), lambda: installation.log(f"api-{port}"))
     process.send_signal(number)
     assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize("trusted", [None, '["127.0.0.2"]', '["10.0.0.0/8", "127.0.0.2/31"]'])
+def test_only_a_proxy_that_is_trusted_says_who_asks_and_how(installation: Installation, trusted: str | None) -> None:
+    installation.store.add_user(User("ben", passwords.hashed(PASSWORD)))
+    installation.store.ensure_member("ben", "red", "user")
+    port = free_port()
+    installation.start_api(port, **({"ZOE_TRUSTED_PROXIES": trusted} if trusted else {}))
+    until(lambda: answers(port), lambda: installation.log(f"api-{port}"))
+
+    proxied = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", transport=proxied, timeout=30) as http:
+
+        def sign_in(password: str, browser: str) -> httpx.Response:
+            headers = {"X-Forwarded-Proto": "https", "X-Forwarded-For": browser}
+            body = {"user": "ben", "password": password}
+            return http.post("/api/v1/session", json=body, headers=headers)
+
+        cookie = sign_in(PASSWORD, "192.0.2.7").headers["set-cookie"]
+        assert cookie.startswith("__Host-zoe-session=" if trusted else "zoe-session=")
+        for _ in range(passwords.FAILURES_OF_PAIR_MAX):
+            assert sign_in("a guess", "192.0.2.7").status_code == 401
+        assert sign_in(PASSWORD, "192.0.2.8").status_code == (200 if trusted else 429)
+
+
+def test_a_proxy_that_is_no_address_is_refused_at_the_start(installation: Installation) -> None:
+    process = installation.start_api(free_port(), ZOE_TRUSTED_PROXIES='["proxy.example.org"]')
+    assert process.wait(30) != 0
