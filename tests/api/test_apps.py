@@ -257,6 +257,32 @@ def test_without_a_cookie_or_with_anothers_there_is_nothing(opened: Opened) -> N
     assert answer.status_code == 401
 
 
+def test_an_application_cannot_shut_its_user_out_of_others_by_cookies(opened: Opened) -> None:
+    inside = opened.enter()
+    host, own = inside.headers["Host"], f"zoe-app={inside.cookies['zoe-app']}"
+    stranger = opened.api.http(None)
+    stranger.headers["Host"] = host
+    set_by_others = "; ".join(f"zoe-app=x{n}" for n in range(3))
+    for cookies in (f"{set_by_others}; {own}", f"{own}; {set_by_others}"):
+        assert stranger.get("/", headers={"Cookie": cookies}).status_code == 200
+    with pytest.raises(InvalidStatus), opened.talk(stranger):
+        pass
+
+
+def test_over_https_only_the_cookie_counts_that_no_other_origin_can_set(opened: Opened) -> None:
+    url = opened.ticket(opened.api.http())
+    inside = opened.api.http(None)
+    inside.headers.update({"X-Forwarded-Proto": "https", "Host": urlsplit(url).netloc})
+    name, _, secret = opened.visit(url, inside).headers["set-cookie"].split(";")[0].partition("=")
+    assert name == "__Host-zoe-app"
+    for cookies, status in (
+        (f"zoe-app=x; __Host-zoe-app={secret}", 200),
+        (f"zoe-app={secret}", 401),
+        (f"zoe-app={secret}; __Host-zoe-app=x", 401),
+    ):
+        assert inside.get("/", headers={"Cookie": cookies}).status_code == status
+
+
 def test_the_api_is_not_there_on_an_applications_origin(opened: Opened) -> None:
     inside = opened.enter()
     answer = inside.get("/api/v1/executions", headers={"Authorization": f"Bearer {opened.api.token}"})

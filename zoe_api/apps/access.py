@@ -24,6 +24,7 @@ _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
 _PLAIN, _SECURE = "zoe-app", "__Host-zoe-app"
 COOKIES = (_PLAIN, _SECURE)
+_COOKIES_TRIED_MAX = 4  # each is a look into the database
 
 
 def ticket_for(store: Store, who: Principal, execution_id: ExecutionId, number: int) -> str:
@@ -67,22 +68,24 @@ class Accesses:
         )
         if access is None or (access.execution_id, access.number) != (execution_id, number):
             return pages.ticket_used()
-        secure = request.url.scheme == "https"
         answer = RedirectResponse(path, 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"})
         answer.set_cookie(
-            _SECURE if secure else _PLAIN, secret, round(lifetime_s), secure=secure, httponly=True, samesite="lax"
+            _cookie(request),
+            secret,
+            round(lifetime_s),
+            secure=_secure(request),
+            httponly=True,
+            samesite="lax",
         )
         return answer
 
     async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
         """Whose request it is; None unless it may go to this port."""
-        secret = next((connection.cookies[name] for name in COOKIES if name in connection.cookies), None)
-        if secret is None:
-            return None
-        access = await self._known(_hashed(secret))
-        if access is None or (access.execution_id, access.number) != (execution_id, number):
-            return None
-        return access
+        for secret in _secrets(connection):
+            access = await self._known(_hashed(secret))
+            if access is not None and (access.execution_id, access.number) == (execution_id, number):
+                return access
+        return None
 
     async def _known(self, access_id: str) -> AppAccess | None:
         now_s = time.monotonic()
@@ -101,6 +104,25 @@ class Accesses:
 def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str) -> str:
     """Where a browser goes with a ticket."""
     return f"{scheme}://{label(execution_id, number)}.{domain}{ENTRANCE}?ticket={ticket}"
+
+
+def _secrets(connection: HTTPConnection) -> list[str]:
+    """What the browser's cookie may hold.
+
+    Over plain HTTP an application can set one of the same name for all others below the domain, and the browser sends
+    both; over HTTPS browsers refuse that for this name.
+    """
+    name = _cookie(connection)
+    pairs = [pair.strip().partition("=") for line in connection.headers.getlist("cookie") for pair in line.split(";")]
+    return [value for key, _, value in pairs if key == name][:_COOKIES_TRIED_MAX]
+
+
+def _cookie(connection: HTTPConnection) -> str:
+    return _SECURE if _secure(connection) else _PLAIN
+
+
+def _secure(connection: HTTPConnection) -> bool:
+    return connection.url.scheme in ("https", "wss")
 
 
 def _hashed(secret: str) -> str:
