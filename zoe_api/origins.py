@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from zoe_api.addresses import parts_of
 from zoe_api.codes import Code
 from zoe_api.problems import problem, problem_response
 
@@ -37,4 +36,5 @@ def foreign(headers: Headers) -> bool:
     origin = headers.get("origin")
     if origin is None:
         return headers.get("sec-fetch-site") in _LONE and headers.get("sec-fetch-mode") != "navigate"
-    return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+    named = parts_of(origin)
+    return named is None or named.netloc.lower() != headers.get("host", "").lower()

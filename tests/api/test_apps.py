@@ -215,6 +215,24 @@ def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened
     assert inside.get("/cookies").headers.get_list("set-cookie") == ["mine=1; Path=/; HttpOnly"]
 
 
+def test_what_is_no_address_is_refused_dropped_or_passed_as_it_is(opened: Opened) -> None:
+    inside = opened.enter()
+    assert inside.get("/", headers={"Origin": "http://["}).status_code == 403
+    told = inside.get("/", headers={"Referer": "http://["})
+    assert (told.status_code, "referer" in dict(told.json()["headers"])) == (200, False)
+    answer = inside.get("/nowhere")
+    assert (answer.status_code, answer.headers["location"]) == (302, "http://[")
+
+
+def test_headers_pass_byte_by_byte(opened: Opened) -> None:
+    inside = opened.enter()
+    name = "\u65e5\u672c.txt".encode()
+    told = inside.get("/named", headers={b"X-Name": name})
+    assert dict(told.headers.raw)[b"content-disposition"] == b'attachment; filename="' + name + b'"'
+    echoed = dict(inside.get("/", headers={b"X-Name": name}).json()["headers"])
+    assert echoed["x-name"].encode("latin-1") == name
+
+
 def test_answers_come_as_they_are_made(opened: Opened) -> None:
     inside = opened.enter()
     with inside.stream("GET", "/slowly") as answer:

@@ -63,6 +63,15 @@ def test_pages_of_other_origins_get_nothing(api: Api, origin: str) -> None:
     assert http.get("/api/v1/executions", headers=own).status_code == 200
 
 
+def test_an_origin_that_is_no_address_is_foreign(api: Api) -> None:
+    assert code(Browser(api).use().get("/api/v1/me", headers={"Origin": "http://["})) == "foreign_origin"
+
+
+@pytest.mark.parametrize("host", ["[", "[::1", "a:b", "x:99999"])
+def test_a_host_that_is_no_address_is_refused(api: Api, host: str) -> None:
+    assert code(api.http().get("/api/v1/me", headers={"Host": host})) == "http_error"
+
+
 def test_signed_out_is_out(api: Api) -> None:
     browser = Browser(api)
     http = browser.use()

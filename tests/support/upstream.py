@@ -35,6 +35,16 @@ async def elsewhere(_: Request) -> Response:
     return RedirectResponse("https://elsewhere.example/")
 
 
+async def nowhere(_: Request) -> Response:
+    return Response(status_code=302, headers={"Location": "http://["})
+
+
+async def named(_: Request) -> Response:
+    answer = Response("x")
+    answer.raw_headers.append((b"content-disposition", 'attachment; filename="\u65e5\u672c.txt"'.encode()))
+    return answer
+
+
 async def slowly(_: Request) -> Response:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"first"
@@ -70,6 +80,8 @@ application = Starlette(
         Route("/cookies", cookies),
         Route("/away", away),
         Route("/elsewhere", elsewhere),
+        Route("/nowhere", nowhere),
+        Route("/named", named),
         Route("/slowly", slowly),
         WebSocketRoute("/talk", talk),
         Route("/{path:path}", echo, methods=EVERY),

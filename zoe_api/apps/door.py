@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 import httpx
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -12,12 +10,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from websockets.exceptions import WebSocketException
 
+from zoe_api.addresses import parts_of
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
 from zoe_api.apps.activity import Activity, is_use
 from zoe_api.apps.numbers import read_label
 from zoe_api.apps.targets import Target, Targets
+from zoe_api.codes import Code
 from zoe_api.origins import foreign
+from zoe_api.problems import problem, problem_response
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.base import Store, StoreUnavailable
@@ -46,7 +47,11 @@ class AppsDoor:
                 if self._client is not None:
                     await self._client.aclose()
             return
-        name = (urlsplit(f"//{Headers(scope=scope).get('host', '')}").hostname or "").lower()
+        address = parts_of(f"//{Headers(scope=scope).get('host', '')}")
+        if address is None:
+            await _no_host(scope, receive, send)
+            return
+        name = (address.hostname or "").lower()
         if not name.endswith(self._suffix):
             await self._app(scope, receive, send)
             return
@@ -100,3 +105,12 @@ class AppsDoor:
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
             self._targets.forget(execution_id, number)
             await browser.close(_TRY_AGAIN)
+
+
+async def _no_host(scope: Scope, receive: Receive, send: Send) -> None:
+    """Nothing behind this door could tell the address of such a request."""
+    if scope["type"] == "http":
+        refusal = problem(Code.HTTP_ERROR, "the header Host is no name of a host", path=scope["path"])
+        await problem_response(refusal)(scope, receive, send)
+    else:
+        await WebSocket(scope, receive, send).close(_POLICY_VIOLATION)

@@ -9,10 +9,11 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from zoe_api.apps.headers import to_application, to_browser
+from zoe_api.apps.headers import Headers, to_application, to_browser
 from zoe_api.apps.targets import Target
 
 _CONNECT_S = 5.0
+_BYTE_BY_BYTE = "latin-1"  # what is in a header passes as it is, in whatever encoding it was written
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
 
@@ -28,19 +29,23 @@ def new_client() -> httpx.AsyncClient:
 
 async def forward(client: httpx.AsyncClient, request: Request, target: Target) -> Response:
     """The application's answer; httpx.TransportError when there is none."""
-    headers = to_application(request.headers.items(), target, request.url.scheme)
+    headers = _encoded(to_application(request.headers.items(), target, request.url.scheme))
     path = request.scope["raw_path"].decode("latin-1")
     query = request.scope["query_string"].decode("latin-1")
     url = f"http://{target.authority}{path}{'?' + query if query else ''}"
     body = None if request.method in _WITHOUT_BODY else _body(request)
-    upstream = client.build_request(request.method, url, headers=[*headers], content=body)
+    upstream = client.build_request(request.method, url, headers=headers, content=body)
     if "accept-encoding" not in request.headers:
         upstream.headers["accept-encoding"] = "identity"
     answer = await client.send(upstream, stream=True)
     response = StreamingResponse(answer.aiter_raw(), answer.status_code, background=BackgroundTask(answer.aclose))
-    passed = to_browser(answer.headers.multi_items(), target)
-    response.raw_headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in passed]
+    answer.headers.encoding = _BYTE_BY_BYTE
+    response.raw_headers = _encoded(to_browser(answer.headers.multi_items(), target))
     return response
+
+
+def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(_BYTE_BY_BYTE), value.encode(_BYTE_BY_BYTE)) for name, value in headers]
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from urllib.parse import urlsplit
 
+from zoe_api.addresses import parts_of
 from zoe_api.apps.access import COOKIES
 from zoe_api.apps.targets import Target
 
@@ -35,8 +35,9 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
             case "origin":
                 yield name, f"http://{target.authority}"
             case "referer":
-                parts = urlsplit(value)
-                yield name, parts._replace(scheme="http", netloc=target.authority).geturl()
+                page = parts_of(value)
+                if page is not None:
+                    yield name, page._replace(scheme="http", netloc=target.authority).geturl()
             case "cookie":
                 theirs = _without_ours(value)
                 if theirs:
@@ -78,7 +79,7 @@ def _host_only(cookie: str) -> str | None:
 
 
 def _relative(location: str, target: Target) -> str:
-    parts = urlsplit(location)
-    if parts.netloc != target.authority:
+    parts = parts_of(location)
+    if parts is None or parts.netloc != target.authority:
         return location
     return parts._replace(scheme="", netloc="").geturl() or "/"
