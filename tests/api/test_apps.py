@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,8 +20,9 @@ from tests.support.documents import document, part
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.upstream import application
 from tests.support.waiting import until
-from zoe_api.apps import activity
-from zoe_lib.domain.execution import ExecutionState
+from zoe_api.apps import activity, targets
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, ExecutionState
 from zoe_lib.wire import ExecutionView
 from zoe_master.backends.base import Address
 
@@ -372,8 +374,26 @@ def test_what_has_ended_and_what_does_not_answer_are_told_apart(alone: Opened) -
     until(lambda: inside.get("/").status_code == 404)
 
 
-def test_without_a_master_what_was_open_a_moment_ago_goes_on(alone: Opened) -> None:
+def test_without_a_master_what_was_opened_goes_on_until_its_service_ends(
+    alone: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(targets, "_REMEMBERED_S", 0.0)
+    inside, unopened = alone.enter(), alone.ticket(alone.api.http(), "ui")
+    assert inside.get("/").status_code == 200
+    alone.api.stop_master()
+    for _ in range(2):
+        assert inside.get("/").status_code == 200
+    assert alone.visit(unopened, alone.api.http(None)).status_code == 502
+    execution = alone.api.store.execution(alone.execution.id)
+    ended = ev.ServiceEnded(at_s=time.time(), service_id=execution.services[0].id, cause=Cause.EXITED)
+    alone.api.store.append(execution.id, [ended], execution.version, None)
+    assert inside.get("/").status_code == 404
+
+
+def test_without_a_master_what_it_told_long_ago_does_not_count(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "_REMEMBERED_S", 0.0)
+    monkeypatch.setattr(targets, "_WITHOUT_MASTER_S", 0.0)
     inside = alone.enter()
     assert inside.get("/").status_code == 200
     alone.api.stop_master()
-    assert inside.get("/").status_code == 200
+    assert inside.get("/").status_code == 502

@@ -85,7 +85,7 @@ class AppsDoor:
         try:
             return await forwarding.forward(self._client, request, target)
         except httpx.TransportError:
-            self._targets.forget(execution_id, number)
+            self._targets.doubt(execution_id, number)
             return pages.unreachable()
 
     async def _socket(self, browser: WebSocket, execution_id: ExecutionId, number: int) -> None:
@@ -103,7 +103,7 @@ class AppsDoor:
                 return
             await sockets.forward(browser, target, allowed, lambda: self._activity.seen(execution_id))
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
-            self._targets.forget(execution_id, number)
+            self._targets.doubt(execution_id, number)
             await browser.close(_TRY_AGAIN)
 
 

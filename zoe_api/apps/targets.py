@@ -1,18 +1,21 @@
-"""Where a proxied port answers now: asked of the master, and remembered for a moment."""
+"""Where a proxied port answers now: asked of the master, and remembered while it is away."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from starlette.concurrency import run_in_threadpool
 
 from zoe_api.apps.numbers import service_at
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.messaging.client import MasterClient, MasterRefused
+from zoe_lib.domain.application import Port
+from zoe_lib.domain.execution import ExecutionId, Service, ServiceId
+from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import NotFound, Store
 
 _REMEMBERED_S = 5.0
+# Without a master nothing moves; what ended meanwhile by itself is told by nobody, and its address may be given anew.
+_WITHOUT_MASTER_S = 3600.0
 _REMEMBERED_MAX = 10_000
 
 
@@ -31,39 +34,62 @@ class Target:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the master told, and of which service; `ask_again_s` and `told_s` by the clock that never goes back."""
+
+    target: Target
+    service_id: ServiceId
+    told_s: float
+    ask_again_s: float
+
+
 class Targets:
     """Raises MasterUnreachable while nobody can tell a new address."""
 
     def __init__(self, store: Store, master: MasterClient) -> None:
         self._store = store
         self._master = master
-        self._remembered: dict[tuple[ExecutionId, int], tuple[Target, float]] = {}
+        self._told: dict[tuple[ExecutionId, int], _Told] = {}
 
     async def of(self, execution_id: ExecutionId, number: int) -> Target | None:
         """None when it is not running."""
         key = (execution_id, number)
-        target, until_s = self._remembered.get(key, (None, 0.0))
-        if time.monotonic() < until_s:
-            return target
-        found = await run_in_threadpool(self._find, *key)
-        self.forget(*key)
-        if found is not None:
-            if len(self._remembered) >= _REMEMBERED_MAX:
-                self._remembered.clear()
-            self._remembered[key] = found, time.monotonic() + _REMEMBERED_S
-        return found
+        before = self._told.get(key)
+        if before is not None and time.monotonic() < before.ask_again_s:
+            return before.target
+        told = await run_in_threadpool(self._find, execution_id, number, before)
+        self._told.pop(key, None)
+        if told is None:
+            return None
+        if len(self._told) >= _REMEMBERED_MAX:
+            self._told.clear()
+        self._told[key] = told
+        return told.target
 
-    def forget(self, execution_id: ExecutionId, number: int) -> None:
-        """Ask again next time."""
-        self._remembered.pop((execution_id, number), None)
+    def doubt(self, execution_id: ExecutionId, number: int) -> None:
+        """Ask again next time; without a master, what it told still holds."""
+        told = self._told.get((execution_id, number))
+        if told is not None:
+            self._told[execution_id, number] = replace(told, ask_again_s=0.0)
 
-    def _find(self, execution_id: ExecutionId, number: int) -> Target | None:
+    def _find(self, execution_id: ExecutionId, number: int, before: _Told | None) -> _Told | None:
         try:
             found = service_at(self._store.execution(execution_id), number)
-            if found is None:
-                return None
-            service, port = found
-            told = self._master.ask("address", {"service_id": service.id, "port": port.name})
-        except (NotFound, MasterRefused):
+        except NotFound:
             return None
-        return Target(told["host"], told["port"], port.path, told.get("headers", {}))
+        return None if found is None else self._ask(*found, before)
+
+    def _ask(self, service: Service, port: Port, before: _Told | None) -> _Told | None:
+        try:
+            told = self._master.ask("address", {"service_id": service.id, "port": port.name})
+        except MasterRefused:
+            return None
+        except MasterUnreachable:
+            now_s = time.monotonic()
+            if before is None or before.service_id != service.id or now_s >= before.told_s + _WITHOUT_MASTER_S:
+                raise
+            return replace(before, ask_again_s=now_s + _REMEMBERED_S)
+        now_s = time.monotonic()
+        target = Target(told["host"], told["port"], port.path, told.get("headers", {}))
+        return _Told(target, service.id, now_s, now_s + _REMEMBERED_S)
