@@ -20,9 +20,11 @@ from tests.support.documents import document, part
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.upstream import application
 from tests.support.waiting import until
-from zoe_api.apps import activity, targets
+from zoe_api.apps import access, activity, sockets, targets
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionState
+from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.people import AppAccess
 from zoe_lib.wire import ExecutionView
 from zoe_master.backends.base import Address
 
@@ -345,6 +347,63 @@ def test_a_websocket_needs_the_cookie(opened: Opened) -> None:
     stranger.headers["Host"] = opened.enter().headers["Host"]
     with pytest.raises(InvalidStatus), opened.talk(stranger):
         pass
+
+
+def close_code(talking: ClientConnection) -> int:
+    with pytest.raises(ConnectionClosed) as ended:
+        talking.recv(30)
+    assert ended.value.rcvd is not None
+    return ended.value.rcvd.code
+
+
+def test_who_signs_out_loses_open_websockets(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "_CHECK_S", 0.05)
+    http = Browser(alone.api).use()
+    with alone.talk(alone.enter(http=http)) as talking:
+        talking.recv()
+        http.delete("/api/v1/session")
+        assert close_code(talking) == 1008
+
+
+class Blip:
+    """A database that cannot tell who may use an application."""
+
+    def __init__(self, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.failures, self.answers, self.failing = 0, 0, False
+        self._look = opened.api.store.app_access
+        monkeypatch.setattr(opened.api.store, "app_access", self.app_access)
+        monkeypatch.setattr(access, "_REMEMBERED_S", 0.0)
+        monkeypatch.setattr(sockets, "_CHECK_S", 0.02)
+
+    def app_access(self, *asked: Any) -> AppAccess | None:
+        if self.failing:
+            self.failures += 1
+            raise StoreUnavailable("the connection broke")
+        self.answers += 1
+        return self._look(*asked)
+
+
+def test_a_moment_without_the_database_ends_no_websocket(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    blip = Blip(alone, monkeypatch)
+    with alone.talk(alone.enter()) as talking:
+        talking.recv()
+        blip.failing = True
+        until(lambda: blip.failures >= 3)
+        talking.send("still there?")
+        assert talking.recv() == "still there?"
+        blip.failing, before = False, blip.answers
+        until(lambda: blip.answers > before)
+        talking.send("and now?")
+        assert talking.recv() == "and now?"
+
+
+def test_a_websocket_ends_when_nobody_can_tell_for_long(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "_UNKNOWN_S", 0.1)
+    blip = Blip(alone, monkeypatch)
+    with alone.talk(alone.enter()) as talking:
+        talking.recv()
+        blip.failing = True
+        assert close_code(talking) == 1013
 
 
 @pytest.mark.parametrize("end", ["sign out", "disable", "demote"])

@@ -23,9 +23,6 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.base import Store, StoreUnavailable
 
-_POLICY_VIOLATION = 1008
-_TRY_AGAIN = 1013
-
 
 class AppsDoor:
     """ASGI middleware, outermost: nothing of the API, its cookies included, is seen by what goes to an application."""
@@ -95,16 +92,16 @@ class AppsDoor:
         try:
             # A browser always names the origin of a WebSocket; one without is not a browser's and has no cookie.
             if foreign(browser.headers) or not await allowed():
-                await browser.close(_POLICY_VIOLATION)
+                await browser.close(sockets.REFUSED)
                 return
             target = await self._targets.of(execution_id, number)
             if target is None:
-                await browser.close(_TRY_AGAIN)
+                await browser.close(sockets.TRY_AGAIN)
                 return
             await sockets.forward(browser, target, allowed, lambda: self._activity.seen(execution_id))
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
             self._targets.doubt(execution_id, number)
-            await browser.close(_TRY_AGAIN)
+            await browser.close(sockets.TRY_AGAIN)
 
 
 async def _no_host(scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,4 +110,4 @@ async def _no_host(scope: Scope, receive: Receive, send: Send) -> None:
         refusal = problem(Code.HTTP_ERROR, "the header Host is no name of a host", path=scope["path"])
         await problem_response(refusal)(scope, receive, send)
     else:
-        await WebSocket(scope, receive, send).close(_POLICY_VIOLATION)
+        await WebSocket(scope, receive, send).close(sockets.REFUSED)

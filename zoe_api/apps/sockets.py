@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -12,12 +13,16 @@ from websockets.exceptions import ConnectionClosed
 
 from zoe_api.apps.headers import to_application
 from zoe_api.apps.targets import Target
+from zoe_lib.store.base import StoreUnavailable
 
 _OPEN_S = 10.0
 # A socket lives for hours; whoever signed out meanwhile loses it within this time.
 _CHECK_S = 15.0
+# How long nobody loses a socket because the database cannot tell; the kernels behind them go on working meanwhile.
+_UNKNOWN_S = 60.0
 GONE = 1001
 REFUSED = 1008
+TRY_AGAIN = 1013
 _RESERVED_CODES = (1005, 1006, 1015)  # never sent in a closing frame
 
 
@@ -58,7 +63,7 @@ async def forward(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        await _close(browser, application, REFUSED if tasks[2].done() and not tasks[2].cancelled() else None)
+        await _close(browser, application, _code(tasks[2]))
 
 
 async def _up(browser: WebSocket, application: ClientConnection, used: Callable[[], Awaitable[None]]) -> None:
@@ -79,8 +84,24 @@ async def _down(browser: WebSocket, application: ClientConnection) -> None:
 
 
 async def _watch(allowed: Callable[[], Awaitable[bool]]) -> None:
-    while await allowed():
+    """Until it is not allowed any more; StoreUnavailable when nobody could tell for too long."""
+    known_s = time.monotonic()
+    while True:
+        try:
+            if not await allowed():
+                return
+            known_s = time.monotonic()
+        except StoreUnavailable:
+            if time.monotonic() >= known_s + _UNKNOWN_S:
+                raise
         await asyncio.sleep(_CHECK_S)
+
+
+def _code(watch: asyncio.Task[None]) -> int | None:
+    """What the end of the watch says; None when it was not the reason."""
+    if watch.cancelled():
+        return None
+    return REFUSED if watch.exception() is None else TRY_AGAIN
 
 
 async def _close(browser: WebSocket, application: ClientConnection, code: int | None) -> None:
