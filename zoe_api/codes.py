@@ -22,6 +22,7 @@ class Code(StrEnum):
     FOREIGN_ORIGIN = "foreign_origin"
     BAD_SIGN_IN = "bad_sign_in"
     TOO_MANY_SIGN_INS = "too_many_sign_ins"
+    SIGN_IN_BUSY = "sign_in_busy"
     NO_MEMBERSHIP = "no_membership"
     SIGN_IN_FAILED = "sign_in_failed"
     SIGN_IN_REFUSED = "sign_in_refused"
@@ -70,6 +71,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.FOREIGN_ORIGIN: (403, "Pages of other origins may not use this API"),
     Code.BAD_SIGN_IN: (401, "The user or the password is wrong"),
     Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from there"),
+    Code.SIGN_IN_BUSY: (429, "Others are signing in: try again in a moment"),
     Code.NO_MEMBERSHIP: (403, "You are no member of that tenant"),
     Code.SIGN_IN_FAILED: (401, "The sign-in did not come to an end: begin again"),
     Code.SIGN_IN_REFUSED: (403, "You are known there, and may not sign in here"),

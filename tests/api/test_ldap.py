@@ -70,6 +70,15 @@ def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None
     assert problem(sign_in(api.http(None), "mia"))["code"] == "too_many_sign_ins"
 
 
+def test_names_that_the_directory_takes_for_one_are_braked_as_one(api: Api) -> None:
+    names = ["mia", "MIA", "Mia", " mia", "mia ", "m\u00adia", "\uff4dia"]
+    for number in range(passwords.FAILURES_OF_PAIR_MAX):
+        sign_in(api.http(None), names[number % len(names)], "wrong")
+    for name in names:
+        assert problem(sign_in(api.http(None), name))["code"] == "too_many_sign_ins"
+    assert sign_in(api.http(None), "ned").status_code == 200
+
+
 def test_no_password_is_no_way_in(api: Api, settings: Callable[..., LdapSettings]) -> None:
     assert problem(sign_in(api.http(None), "mia", ""))["code"] == "invalid_request"
     assert Ldap("corp", settings()).identity("mia", "") is None

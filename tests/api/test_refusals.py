@@ -110,6 +110,17 @@ def too_many_sign_ins(api: Api, _: Raise) -> httpx.Response:
     return browser.try_to_sign_in()
 
 
+def sign_in_busy(api: Api, _: Raise) -> httpx.Response:
+    browser = Browser(api)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passwords, "AT_ONCE_MAX", 0)
+        patched.setattr(passwords, "WAIT_S", 0.01)
+        passwords._places.cache_clear()
+        answer = browser.try_to_sign_in()
+    passwords._places.cache_clear()
+    return answer
+
+
 def no_membership(api: Api, _: Raise) -> httpx.Response:
     return Browser(api).try_to_sign_in(tenant="blue")
 

@@ -20,8 +20,9 @@ from zoe_api import access, sessions
 from zoe_api.cancelling import cancel
 from zoe_api.codes import PROBLEMS, Code
 from zoe_api.dependencies import Services
+from zoe_api.passwords import LOCAL
 from zoe_api.problems import ApiProblem
-from zoe_api.sign_in.by_password import LOCAL, user_of
+from zoe_api.sign_in.by_password import user_of
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope
@@ -38,6 +39,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _PER_PAGE = 50
+_TOLD_AT_SIGN_IN = (Code.TOO_MANY_SIGN_INS, Code.SIGN_IN_BUSY, Code.NO_MEMBERSHIP)
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
 )
@@ -72,7 +74,7 @@ def _answer(its: Services, page: Page, request: Request, fields: Mapping[str, st
         return page(its, request, fields)
     except ApiProblem as refusal:
         told = refusal.problem
-        signing = told.status == 401 or refusal.problem.code in (Code.TOO_MANY_SIGN_INS, Code.NO_MEMBERSHIP)
+        signing = told.status == 401 or told.code in _TOLD_AT_SIGN_IN
         said = f"{told.title}. {told.detail}".strip()
         return _sign_in_page(its, said, told.status) if signing else _page("told.html", told.status, said=said)
     except (StoreUnavailable, MasterUnreachable):

@@ -8,7 +8,7 @@ from zoe_api import passwords, sessions
 from zoe_api.access import Reader, SignedIn
 from zoe_api.dependencies import ServicesDep, StoreDep
 from zoe_api.routers.oidc import START
-from zoe_api.sign_in.by_password import LOCAL, user_of
+from zoe_api.sign_in.by_password import user_of
 from zoe_lib.store.base import Store
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/session", tags=["session"])
 @router.get("/providers", response_model=ProviderList)
 def list_providers(its: ServicesDep) -> ProviderList:
     """The ways to sign in; the page that asks for it comes before anybody is known."""
-    found = [ProviderView(name=LOCAL, title="Zoe", kind="password")]
+    found = [ProviderView(name=passwords.LOCAL, title="Zoe", kind="password")]
     found += [
         ProviderView(name=name, title=one.title or name, kind="password") for name, one in its.settings.ldap.items()
     ]

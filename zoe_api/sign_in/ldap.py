@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import ssl
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -16,6 +17,12 @@ from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.identity import Identity
 from zoe_lib.sign_in_settings import LdapSettings
+
+
+def alike(user: str) -> str:
+    """The same for all names that a directory may take for one (RFC 4518): by case, spaces, and what is not seen."""
+    folded = unicodedata.normalize("NFKC", user).casefold()
+    return "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LNPS")
 
 
 class Ldap:
