@@ -37,13 +37,17 @@ def principal(
     """
     store: Store = request.app.state.services.store
     who = _by_token(store, credentials.credentials) if credentials else _by_session(store, request)
+    if request.method in _SAFE_METHODS:
+        return who
     action = request.scope["route"].name
-    if request.method not in _SAFE_METHODS and action not in _QUESTIONS:
+    if action not in _QUESTIONS:
         asked = entry(who, request, action)
         if action in _AUDITED_WITH_THE_CHANGE:
             request.state.audit = asked
         else:
             request.state.audit_id = store.add_audit(asked)
+    if credentials is None:
+        sessions.check_csrf(request)
     return who
 
 
@@ -102,8 +106,6 @@ def _by_session(store: Store, request: Request) -> Principal:
     who = store.session(sessions.id_of(secret), time.time())
     if who is None:
         raise ApiProblem(Code.SESSION_OVER)
-    if request.method not in _SAFE_METHODS:
-        sessions.check_csrf(request, secret)
     return who
 
 

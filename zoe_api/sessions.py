@@ -48,6 +48,12 @@ def end(store: Store, request: Request, response: Response) -> None:
     response.delete_cookie(_cookie(request), secure=_secure(request), httponly=True, samesite="lax")
 
 
+def who(store: Store, request: Request) -> Principal | None:
+    """Who is signed in; None without a session, or with one that is over."""
+    secret = secret_of(request)
+    return None if secret is None else store.session(id_of(secret), time.time())
+
+
 def secret_of(request: Request) -> str | None:
     """What the browser's cookie holds."""
     return request.cookies.get(_cookie(request))
@@ -68,9 +74,9 @@ def csrf_right(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), csrf_token(secret).encode())
 
 
-def check_csrf(request: Request, secret: str) -> None:
-    """403 unless the request says the token."""
-    if not csrf_right(request.headers.get(CSRF_HEADER, ""), secret):
+def check_csrf(request: Request) -> None:
+    """403 unless the request says the token of its session."""
+    if not csrf_right(request.headers.get(CSRF_HEADER, ""), secret_of(request) or ""):
         raise ApiProblem(Code.CSRF_TOKEN_MISSING, hint=f"GET /api/v1/session tells it; send it as {CSRF_HEADER}")
 
 

@@ -117,7 +117,11 @@ def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
     with pytest.raises(NotAllowed):
         ada.admin.add_user("mallory")
     admin.add_user("nina", "a very secret one")
-    Browser(api).use().post("/api/v1/tokens", json={})
+    ben = Browser(api).use()
+    ben.post("/api/v1/tokens", json={})
+    assert ben.post("/api/v1/tokens", json={}, headers={"X-CSRF-Token": "wrong"}).status_code == 403
+    assert ben.delete("/api/v1/session").status_code == 204
+    assert ben.delete("/api/v1/session").status_code == 204
     entries = admin.audit().entries
     seen = [(e.user, e.action, e.target, e.status) for e in reversed(entries)]
     assert seen == [
@@ -127,11 +131,13 @@ def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
         ("ada", "add_user", "/api/v1/admin/users", 403),
         ("root", "add_user", "/api/v1/admin/users", 201),
         ("ben", "add_token", "/api/v1/tokens", 201),
+        ("ben", "add_token", "/api/v1/tokens", 403),
+        ("ben", "sign_out", "/api/v1/session", 204),
     ]
     assert entries[0].by == "session"
     assert entries[-1].by == api.token.split("_")[1]
     assert entries[-1].request_id == ada.events(execution.id).events[0].cause_id
-    assert [e.user for e in admin.audit(user="ben").entries] == ["ben"]
+    assert [e.user for e in admin.audit(user="ben").entries] == ["ben"] * 3
     page = admin.audit(limit=2)
     assert page.next_before is not None
     assert [e.id for e in admin.audit(before=page.next_before, limit=9).entries] == [e.id for e in entries[2:]]

@@ -62,6 +62,20 @@ def test_a_user_of_the_directory_signs_in_with_the_role_of_the_groups(api: Api) 
     assert sign_in(api.http(None), "ned").json()["role"] == "viewer"
 
 
+def test_what_a_sign_in_changes_is_in_the_audit_log(api: Api) -> None:
+    def entries() -> list[tuple[str, str, str, str, int | None]]:
+        return [(e.user, e.action, e.tenant, e.by, e.status) for e in reversed(api.store.audit(None, 99))]
+
+    sign_in(api.http(None), "mia")
+    made = [("mia", "add_user", "", "corp", 200), ("mia", "set_role", "red", "corp", 200)]
+    assert entries() == made
+    api.settings.sign_in_roles[1:] = []
+    sign_in(api.http(None), "mia")
+    assert entries() == [*made, ("mia", "set_role", "red", "corp", 200)]
+    sign_in(api.http(None), "mia")
+    assert len(entries()) == 3
+
+
 def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None:
     for user, password in (("mia", "wrong"), ("nobody", PASSWORD), ("mia", PASSWORD + " ")):
         assert problem(sign_in(api.http(None), user, password))["code"] == "bad_sign_in"

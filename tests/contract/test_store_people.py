@@ -60,6 +60,29 @@ def test_who_a_provider_knows_keeps_the_name_and_has_the_roles_of_now(open_store
     assert store.user("ben") == User("ben")
 
 
+def test_what_a_provider_changes_is_written_down_with_it(open_store: OpenStore) -> None:
+    store = open_store()
+    for tenant in ("red", "blue"):
+        store.add_tenant(tenant)
+    mia, managed = User("mia", provider="corp", subject="1"), {"red", "blue"}
+    entry = replace(ENTRY, action="", tenant="", by="corp", status=200)
+
+    def written(name: str, roles: dict[str, Role]) -> list[tuple[str, str, str]]:
+        known = len(store.audit(None, 99))
+        store.adopt(replace(mia, name=name), roles, managed, entry)
+        new = store.audit(None, 99)[: len(store.audit(None, 99)) - known]
+        assert {(one.by, one.status, one.target) for one in new} <= {("corp", 200, ENTRY.target)}
+        return [(one.user, one.action, one.tenant) for one in reversed(new)]
+
+    both = {"red": Role.USER, "blue": Role.USER}
+    assert written("mia", both) == [("mia", "add_user", ""), ("mia", "set_role", "blue"), ("mia", "set_role", "red")]
+    assert written("mia2", both) == []
+    assert written("mia", {"red": Role.VIEWER}) == [("mia", "remove_member", "blue"), ("mia", "set_role", "red")]
+    with pytest.raises(ConcurrentUpdate):
+        store.adopt(User("mia", provider="other", subject="1"), both, managed, entry)
+    assert written("mia", {"red": Role.VIEWER}) == []
+
+
 def test_a_sign_in_is_taken_once_and_in_time(open_store: OpenStore) -> None:
     store = open_store()
     attempts = [SignInAttempt(f"s{n}", "b", "corp", "nonce", "verifier", "/", 10.0 + n) for n in range(3)]

@@ -144,9 +144,9 @@ def _signed_in(its: Services, request: Request) -> tuple[str, Principal]:
 def _changing(its: Services, request: Request, fields: Mapping[str, str], action: str) -> Principal:
     """Who asks for a change by a form of ours; it is written down before anything is done."""
     secret, who = _signed_in(its, request)
+    request.state.audit_id = its.store.add_audit(access.entry(who, request, action))
     if not sessions.csrf_right(fields.get("csrf", ""), secret):
         raise ApiProblem(Code.CSRF_TOKEN_MISSING)
-    request.state.audit_id = its.store.add_audit(access.entry(who, request, action))
     return who
 
 

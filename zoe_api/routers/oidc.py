@@ -72,7 +72,7 @@ def _signed_in(request: Request, its: Services, state: str, code: str, error: st
         raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
     provider = _provider(its, attempt.provider)
     identity = provider.identity(code, _redirect_uri(request, its), attempt.nonce, attempt.verifier)
-    user = admit(its.store, identity, its.settings.sign_in_roles)
+    user = admit(its.store, identity, its.settings.sign_in_roles, request)
     answer = RedirectResponse(attempt.next_path, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
     sessions.enter(its, request, answer, user, None)
     answer.delete_cookie(_COOKIE, path=_CALLBACK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from zoe_api import passwords, sessions
+from zoe_api import access, passwords, sessions
 from zoe_api.access import Reader, SignedIn
 from zoe_api.dependencies import ServicesDep, StoreDep
 from zoe_api.routers.oidc import START
@@ -48,6 +48,9 @@ def get_session(who: Reader, request: Request, store: StoreDep) -> SessionView:
 def sign_out(request: Request, store: StoreDep) -> Response:
     """End the session; nothing when there is none."""
     response = Response(status_code=204)
+    who = sessions.who(store, request)
+    if who is not None:
+        request.state.audit_id = store.add_audit(access.entry(who, request, "sign_out"))
     sessions.end(store, request, response)
     return response
 

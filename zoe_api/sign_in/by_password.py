@@ -29,4 +29,4 @@ def user_of(body: SignIn, request: Request, its: Services) -> str:
     identity = passwords.guess(
         its.store, body.provider, user, address, lambda: directory.identity(body.user, body.password)
     )
-    return admit(its.store, identity, its.settings.sign_in_roles)
+    return admit(its.store, identity, its.settings.sign_in_roles, request)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from starlette.requests import Request
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.roles import Role
 from zoe_lib.sign_in_settings import RoleRule
 from zoe_lib.store.base import ConcurrentUpdate, Store, Unstorable
-from zoe_lib.store.people import User
+from zoe_lib.store.people import AuditEntry, User
 from zoe_lib.wire.people import NAME_PATTERN
 
 _NAME_MAX = 64
@@ -38,15 +41,17 @@ def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role
     return found
 
 
-def admit(store: Store, identity: Identity, rules: Iterable[RoleRule]) -> str:
+def admit(store: Store, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:
     """The user's name here, made at the first time, with the roles of now; 403 when there is no being let in."""
     rules = [rule for rule in rules if rule.provider == identity.provider]
     name = identity.name.lower()
     if not re.fullmatch(NAME_PATTERN, name) or len(name) > _NAME_MAX:
         raise ApiProblem(Code.SIGN_IN_REFUSED, f"{identity.name[:80]!r} cannot be the name of a user here")
     user = User(name, provider=identity.provider, subject=identity.subject)
+    path, request_id = request.url.path, request.state.request_id
+    change = AuditEntry(time.time(), name, "", "", path, request_id, by=identity.provider, status=200)
     try:
-        adopted = store.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules})
+        adopted = store.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules}, change)
     except (ConcurrentUpdate, Unstorable) as error:
         raise ApiProblem(Code.SIGN_IN_REFUSED, str(error), "ask an admin") from None
     if adopted.disabled:

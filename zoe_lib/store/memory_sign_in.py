@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.base import ConcurrentUpdate
 from zoe_lib.store.memory_state import State
-from zoe_lib.store.people import SIGN_INS_MAX, SignInAttempt, User
+from zoe_lib.store.people import SIGN_INS_MAX, AuditEntry, Membership, Roles, SignInAttempt, User, adoption_entries
 
 
 class MemorySignIn:
@@ -16,7 +16,9 @@ class MemorySignIn:
     def _reached(self) -> State:
         raise NotImplementedError
 
-    def adopt(self, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+    def adopt(
+        self, user: User, roles: Mapping[str, Role], managed: Collection[str], audit: AuditEntry | None = None
+    ) -> User:
         """Keep a user whom a provider knows."""
         with self._reached() as state:
             people = state.people
@@ -25,11 +27,27 @@ class MemorySignIn:
             if known is None and user.name in people.users:
                 raise ConcurrentUpdate(f"the name {user.name} is somebody else's here")
             adopted = people.users.setdefault(known.name if known else user.name, user)
+            before = self._roles_of(adopted.name)
             for tenant in managed:
                 if tenant not in roles and (adopted.name, tenant) in people.roles:
                     self.remove_member(adopted.name, tenant)
             people.roles |= {(adopted.name, t): role for t, role in roles.items() if t in people.tenants}
+            if audit is not None:
+                after = self._roles_of(adopted.name)
+                for change in adoption_entries(audit, adopted.name, known is None, before, after):
+                    self.add_audit(change)
             return adopted
+
+    def memberships(self, user: str | None = None) -> Sequence[Membership]:
+        """Of a user."""
+        raise NotImplementedError
+
+    def add_audit(self, entry: AuditEntry) -> int:
+        """Keep an entry."""
+        raise NotImplementedError
+
+    def _roles_of(self, user: str) -> Roles:
+        return {one.tenant: one.role for one in self.memberships(user)}
 
     def remove_member(self, user: str, tenant: str) -> None:
         """End a membership."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from zoe_lib.domain.roles import SCOPES, Role, Scope
@@ -174,9 +174,23 @@ class AuditEntry:
     target: str
     request_id: str
     by: str = ""
-    """`session`, or the id of the token."""
+    """`session`, the id of the token, or the provider by whose word it was made at a sign-in."""
     status: int | None = None
     id: int = 0
+
+
+Roles = Mapping[str, Role]
+"""A user's, by tenant."""
+
+
+def adoption_entries(entry: AuditEntry, user: str, made: bool, before: Roles, after: Roles) -> Iterator[AuditEntry]:
+    """What a sign-in by a provider changed, each as if an admin had."""
+    if made:
+        yield replace(entry, user=user, action="add_user")
+    for tenant in sorted(before.keys() | after.keys()):
+        if before.get(tenant) != after.get(tenant):
+            action = "set_role" if tenant in after else "remove_member"
+            yield replace(entry, user=user, tenant=tenant, action=action)
 
 
 class PeopleStore(Protocol):
@@ -198,11 +212,14 @@ class PeopleStore(Protocol):
         """Keep a new user; ConcurrentUpdate when the name is taken."""
         ...
 
-    def adopt(self, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+    def adopt(
+        self, user: User, roles: Mapping[str, Role], managed: Collection[str], audit: AuditEntry | None = None
+    ) -> User:
         """Keep a user whom a provider knows, with these roles in the tenants of `managed`, and no others there.
 
         Who is known by provider and subject already keeps the name of the first time. ConcurrentUpdate when the name
-        is somebody else's. Roles in tenants that are not there are passed over.
+        is somebody else's. Roles in tenants that are not there are passed over. `audit` is written for each change,
+        with it or not at all.
         """
         ...
 

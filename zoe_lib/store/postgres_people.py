@@ -49,11 +49,13 @@ class PostgresPeople:
         """Keep a user."""
         self._database.write(lambda c: people.add_user(c, user))
 
-    def adopt(self, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+    def adopt(
+        self, user: User, roles: Mapping[str, Role], managed: Collection[str], audit: AuditEntry | None = None
+    ) -> User:
         """Keep a user whom a provider knows."""
         if not storable(user.name, user.subject):
             raise Unstorable("what the provider tells of this user cannot be kept")
-        return self._database.write(lambda c: people.adopt(c, user, roles, managed))
+        return self._database.write(lambda c: people.adopt(c, user, roles, managed, audit))
 
     def users(self) -> Sequence[User]:
         """All users."""

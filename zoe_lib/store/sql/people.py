@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, select, update
@@ -11,8 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import Membership, Quota, Tenant, User
+from zoe_lib.store.people import AuditEntry, Membership, Quota, Roles, Tenant, User, adoption_entries
 from zoe_lib.store.rows import Row
+from zoe_lib.store.sql import audit
 from zoe_lib.store.tables import memberships, sessions, tenants, users
 
 
@@ -69,19 +70,23 @@ def read_user(connection: Connection, name: str) -> User:
     return _to_user(row)
 
 
-def adopt(connection: Connection, user: User, roles: Mapping[str, Role], managed: Collection[str]) -> User:
+def adopt(connection: Connection, user: User, roles: Roles, managed: Collection[str], entry: AuditEntry | None) -> User:
     """Keep a user whom a provider knows, with roles in the managed tenants."""
-    connection.execute(insert(users).values(encode(user)).on_conflict_do_nothing())
+    made = connection.execute(insert(users).values(encode(user)).on_conflict_do_nothing()).rowcount == 1
     known = (users.c.provider == user.provider, users.c.subject == user.subject)
     row = connection.execute(select(users).where(*known).with_for_update()).one_or_none()
     if row is None:
         raise ConcurrentUpdate(f"the name {user.name} is somebody else's here")
+    before = _roles(connection, row.name)
     there = connection.execute(select(tenants.c.name).where(tenants.c.name.in_(roles)))
     wanted = {name: roles[name] for name in there.scalars()}
     mine = (memberships.c.user_name == row.name, memberships.c.tenant.in_(set(managed) - wanted.keys()))
     connection.execute(delete(memberships).where(*mine))
     for tenant, role in sorted(wanted.items()):
         ensure_member(connection, row.name, tenant, role)
+    if entry is not None:
+        for change in adoption_entries(entry, row.name, made, before, _roles(connection, row.name)):
+            audit.add(connection, change)
     return _to_user(row)
 
 
@@ -115,6 +120,10 @@ def set_quota(connection: Connection, tenant: str, quota: Quota) -> None:
     changed = update(tenants).where(tenants.c.name == tenant).values(asdict(quota))
     if connection.execute(changed).rowcount != 1:
         raise NotFound(f"there is no tenant {tenant!r}")
+
+
+def _roles(connection: Connection, user: str) -> Roles:
+    return {one.tenant: one.role for one in read_memberships(connection, user, None)}
 
 
 def _to_user(row: Row) -> User:
