@@ -94,8 +94,8 @@ TENANCY_TEXT = """\
 ## Tenants
 With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011): always the one whose running cores
 and services hold the least dominant share, over its weight, with its first by the order. It orders the cores that wait:
-elastic services are given, and taken back, in the order alone, so that what no core wants may be one tenant's for the most
-part. They count for its share, which puts its next core behind those of others, and give way to these cores.
+elastic services are given, and taken back, in the order alone, so that what no core wants may be mostly one tenant's.
+They count for its share, which puts its next core behind those of others, and give way to these cores.
 """
 TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resource fairness above the order"}
 BACKFILL_MEANINGS = {
