@@ -6,7 +6,8 @@ import itertools
 import selectors
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 Address = tuple[str, int]
 _PIECE_BYTES = 65536
@@ -23,6 +24,7 @@ class Balancer:
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self.connections: dict[Address, int] = dict.fromkeys(servers, 0)
         self._open: set[socket.socket] = set()
+        self._broken = False
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._acceptor = threading.Thread(target=self._accept, name="balancer")
@@ -35,11 +37,24 @@ class Balancer:
         self._socket.shutdown(socket.SHUT_RDWR)
         self._acceptor.join()
         self._socket.close()
+        self._cut_all()
+        for thread in self._threads:
+            thread.join()
+
+    @contextmanager
+    def broken(self) -> Iterator[None]:
+        """Meanwhile nothing gets through; the connections that there are end."""
+        self._broken = True
+        self._cut_all()
+        try:
+            yield
+        finally:
+            self._broken = False
+
+    def _cut_all(self) -> None:
         with self._lock:
             for one in self._open:
                 one.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads:
-            thread.join()
 
     def _accept(self) -> None:
         while True:
@@ -58,6 +73,8 @@ class Balancer:
                 return
             with server:
                 with self._lock:
+                    if self._broken:
+                        return
                     self._open |= {client, server}
                 try:
                     _pump(client, server)

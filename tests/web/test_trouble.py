@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
+from tests.support.balancer import Balancer
 from tests.support.documents import job, sized
 from tests.support.stack import running_stack
 from tests.support.waiting import until
@@ -18,6 +20,9 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+# So often a page asks before it takes what it asks for to be away.
+TRIES_AT_ONCE = 3
 
 
 def test_nothing_in_names_or_output_runs(admin: Visitor, client: Client) -> None:
@@ -78,15 +83,49 @@ def test_a_session_that_ends_in_mid_work_loses_nothing(admin: Visitor, stack: St
     assert execution.description["components"][0]["command"] == ["echo", "typed", "before"]
 
 
-def test_a_connection_that_broke_is_taken_up_behind_the_last_event(admin: Visitor, client: Client) -> None:
-    page = admin.open("/executions?name=while-away")
-    expect(page.get_by_text("live", exact=True)).to_be_visible()
-    admin.context.set_offline(True)
-    execution = client.submit(sized(0.1, "sleep", "600", name="while-away"))
+def test_a_connection_that_broke_is_taken_up_behind_the_last_event(
+    browser: Browser, stack: Stack, client: Client
+) -> None:
+    url = urlsplit(stack.url)
+    with Balancer([(str(url.hostname), int(url.port or 80))]) as balancer:
+        visitor = Visitor.of(browser, balancer.url)
+        visitor.sign_in("admin", stack.password)
+        page = visitor.open("/executions?name=while-away")
+        expect(page.get_by_text("live", exact=True)).to_be_visible()
+        with balancer.broken():
+            expect(page.get_by_text("no connection, trying again")).to_be_visible()
+            execution = client.submit(sized(0.1, "sleep", "600", name="while-away"))
+            until(lambda: client.execution(execution.id).state is ExecutionState.RUNNING)
+            expect(page.get_by_text("while-away")).to_have_count(0)
+        expect(page.get_by_role("row").filter(has_text="while-away")).to_contain_text("running")
+        visitor.close()
+    assert visitor.errors == []
+
+
+@pytest.mark.parametrize(("page_of", "asked"), [("?name=last-word", "?*id=*"), ("/{id}", "/{id}")])
+def test_what_could_not_be_read_after_the_last_event_is_read_later(
+    admin: Visitor, client: Client, page_of: str, asked: str
+) -> None:
+    execution = client.submit(sized(0.1, "sleep", "600", name="last-word"))
     until(lambda: client.execution(execution.id).state is ExecutionState.RUNNING)
-    expect(page.get_by_text("while-away")).to_have_count(0)
-    admin.context.set_offline(False)
-    expect(page.get_by_role("row").filter(has_text="while-away")).to_contain_text("running")
+    page = admin.open("/executions" + page_of.format(id=execution.id))
+    badge = page.locator("main .badge", has_text="running").first
+    expect(badge).to_be_visible()
+    expect(page.get_by_text("live", exact=True)).to_be_visible()
+    failed: list[str] = []
+
+    def fail(route: Route) -> None:
+        failed.append(route.request.url)
+        route.abort()
+
+    route = f"**/api/v1/executions{asked.format(id=execution.id)}"
+    page.route(route, fail)
+    client.cancel(execution.id)
+    client.wait(execution.id, 60)
+    until(lambda: page.evaluate("true") and len(failed) > TRIES_AT_ONCE)
+    expect(badge).to_be_visible()
+    page.unroute(route)
+    expect(page.locator("main .badge", has_text="cancelled").first).to_be_visible()
 
 
 def test_signing_out_leaves_nothing_behind(admin: Visitor) -> None:

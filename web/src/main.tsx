@@ -2,12 +2,14 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
-import { asRefused } from "./api/problem";
+import { passes } from "./api/problem";
 import { SessionProvider } from "./api/session";
 import { App } from "./app";
 import { applyTheme } from "./theme";
 import "./styles/base.css";
 import "./styles/parts.css";
+
+const ASK_AGAIN_MS = 5_000;
 
 applyTheme();
 
@@ -15,8 +17,9 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      // What was refused stays refused; what did not answer may answer soon.
-      retry: (failures, error) => failures < 2 && [0, 502].includes(asRefused(error).status),
+      // What was refused stays refused; what did not answer may answer soon, and no event tells when.
+      retry: (failures, error) => failures < 2 && passes(error),
+      refetchInterval: ({ state }) => (state.error !== null && passes(state.error) ? ASK_AGAIN_MS : false),
     },
   },
 });

@@ -31,3 +31,8 @@ export function asRefused(error: unknown): Refused {
   if (error instanceof Refused) return error;
   return new Refused(0, UNREACHABLE, "Zoe does not answer", "The page tries again by itself.");
 }
+
+/** Whether the same request may soon be answered: nothing was, or a part of Zoe is away. */
+export function passes(error: unknown): boolean {
+  return [0, 502, 503].includes(asRefused(error).status);
+}

@@ -21,6 +21,8 @@ interface Followed {
 
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
+// The server says something every 15 s: what is silent for longer than two of these is a link that only seems to be there.
+const SILENT_MS_MAX = 40_000;
 
 /**
  * Follows a stream until its event `end` or the signal. After a break it goes on behind the last message seen, so
@@ -60,6 +62,11 @@ async function readOnce(
   const onHidden = () => document.hidden && letGo();
   followed.signal.addEventListener("abort", letGo);
   document.addEventListener("visibilitychange", onHidden);
+  let watch = setTimeout(letGo, SILENT_MS_MAX);
+  const heard = () => {
+    clearTimeout(watch);
+    watch = setTimeout(letGo, SILENT_MS_MAX);
+  };
   try {
     const headers: HeadersInit = lastId === undefined ? {} : { "Last-Event-ID": lastId };
     const answer = await fetchSignedIn(
@@ -68,8 +75,9 @@ async function readOnce(
     if (answer.status === 404) return true;
     if (!answer.ok || answer.body === null) throw new Error(`answered ${answer.status}`);
     followed.onLink("live");
-    return await readBody(answer.body, followed.onMessages, seen);
+    return await readBody(answer.body, followed.onMessages, seen, heard);
   } finally {
+    clearTimeout(watch);
     followed.signal.removeEventListener("abort", letGo);
     document.removeEventListener("visibilitychange", onHidden);
   }
@@ -79,6 +87,7 @@ async function readBody(
   body: ReadableStream<Uint8Array>,
   onMessages: (messages: Message[]) => void,
   seen: (id: string) => void,
+  heard: () => void,
 ): Promise<boolean> {
   let batch: Message[] = [];
   const parser = createParser({
@@ -89,6 +98,7 @@ async function readBody(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return false;
+    heard();
     parser.feed(decoder.decode(value, { stream: true }));
     if (batch.length === 0) continue;
     const messages = batch;

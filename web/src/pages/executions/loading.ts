@@ -1,13 +1,11 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { api, told } from "../../api/client";
 import { useJournal } from "../../api/journal";
+import { Changes } from "./changes";
 import type { Filter } from "./filter";
 import { ExecutionTable } from "./table";
 
 const PAGE_ROWS = 500;
-const IDS_AT_ONCE = 100;
-// Changes are gathered for so long before their rows are read again, however many events there are.
-const GATHER_MS = 250;
 
 /** The executions of a filter: pages as they are asked for, changes as they happen. */
 export function useExecutions(filter: Filter) {
@@ -66,45 +64,21 @@ export function useExecutions(filter: Filter) {
   return { table, link, loading, problem, more: cursor !== null, loadMore, changed };
 }
 
-/** Tells which executions have changed; their rows are read again, together, a moment later. */
+/** Tells which executions have changed; their rows are read again. */
 function useChanges(table: ExecutionTable, filter: Filter): (id: string) => void {
-  const ids = useRef(new Set<string>());
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  // A new table begins with nothing to read again.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the table itself is not read
-  useEffect(
-    () => () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-      timer.current = null;
-      ids.current.clear();
-    },
-    [table],
-  );
-  return useCallback(
-    (id: string) => {
-      ids.current.add(id);
-      timer.current ??= setTimeout(() => {
-        timer.current = null;
-        const changed = [...ids.current];
-        ids.current.clear();
-        void readAgain(table, filter, changed);
-      }, GATHER_MS);
-    },
-    [table, filter],
-  );
+  const changes = useRef<Changes | null>(null);
+  useEffect(() => {
+    const made = new Changes((ids) => readAgain(table, filter, ids));
+    changes.current = made;
+    return () => made.stop();
+  }, [table, filter]);
+  return useCallback((id: string) => changes.current?.add(id), []);
 }
 
-async function readAgain(table: ExecutionTable, filter: Filter, changed: string[]): Promise<void> {
-  for (let start = 0; start < changed.length; start += IDS_AT_ONCE) {
-    const ids = changed.slice(start, start + IDS_AT_ONCE);
-    try {
-      const query = { ...filter, id: ids, limit: IDS_AT_ONCE };
-      const { executions } = await told(api.GET("/api/v1/executions", { params: { query } }));
-      const there = new Set(executions.map((row) => row.id));
-      table.merge(executions);
-      table.remove(ids.filter((id) => !there.has(id)));
-    } catch {
-      // The rows stay as they were; the next event of each tells again.
-    }
-  }
+async function readAgain(table: ExecutionTable, filter: Filter, ids: string[]): Promise<void> {
+  const query = { ...filter, id: ids, limit: ids.length };
+  const { executions } = await told(api.GET("/api/v1/executions", { params: { query } }));
+  const there = new Set(executions.map((row) => row.id));
+  table.merge(executions);
+  table.remove(ids.filter((id) => !there.has(id)));
 }
