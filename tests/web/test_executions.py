@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.documents import job, sized
 from tests.support.waiting import until
@@ -58,6 +58,31 @@ def test_the_list_lives_and_many_are_cancelled_at_once(admin: Visitor, client: C
     page.get_by_role("button", name="Cancel 3", exact=True).click()
     for number in range(3):
         expect(page.get_by_role("row").filter(has_text=f"herd-{number}")).to_contain_text("cancelled")
+
+
+def test_a_page_of_rows_that_comes_after_the_filter_has_changed_is_let_go(admin: Visitor, client: Client) -> None:
+    page = admin.page
+    for name in ("old", "new"):
+        client.submit(job("true", name=f"filter-{name}"))
+    held: list[Route] = []
+
+    def say_that_there_is_more(route: Route) -> None:
+        if "cursor=" in route.request.url:
+            held.append(route)
+        else:
+            answer = route.fetch()
+            route.fulfill(response=answer, json={**answer.json(), "next_cursor": "further"})
+
+    page.route("**/api/v1/executions?*name=filter-old*", say_that_there_is_more)
+    admin.open("/executions?name=filter-old")
+    until(lambda: page.evaluate("true") and held)
+    page.get_by_label("Name", exact=True).fill("filter-new")
+    expect(page.get_by_role("row").filter(has_text="filter-new")).to_be_visible()
+    expect(page.get_by_text("1 in all", exact=True)).to_be_visible()
+    with page.expect_response("**/api/v1/executions?*cursor=*"):
+        held[0].fulfill(json={"executions": [], "next_cursor": "further"})
+    page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    expect(page.get_by_text("1 in all", exact=True)).to_be_visible()
 
 
 def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(admin: Visitor, client: Client) -> None:
