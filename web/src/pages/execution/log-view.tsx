@@ -2,9 +2,8 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { saveAs } from "../../components/files";
 import { coloured, plain } from "./log-lines";
+import { LINE_PX, leftTheEnd } from "./scrolling";
 import { useLog } from "./use-log";
-
-const LINE_PX = 20;
 
 interface LogViewProps {
   executionId: string;
@@ -18,6 +17,7 @@ export function LogView({ executionId, serviceId, name }: LogViewProps) {
   const [wanted, setWanted] = useState("");
   const [place, setPlace] = useState(0);
   const box = useRef<HTMLDivElement>(null);
+  const top = useRef(0);
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box.current,
@@ -40,9 +40,9 @@ export function LogView({ executionId, serviceId, name }: LogViewProps) {
     rows.scrollToIndex(hit, { align: "center" });
   }, [hit, rows]);
   const onScroll = () => {
-    const at = box.current;
-    if (at && following && at.scrollHeight - at.scrollTop - at.clientHeight > 10 * LINE_PX)
-      setFollowing(false);
+    if (box.current === null) return;
+    if (leftTheEnd(top.current, box.current)) setFollowing(false);
+    top.current = box.current.scrollTop;
   };
 
   return (
