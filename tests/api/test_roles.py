@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -11,9 +12,13 @@ from scripts.reference.access import access_page, route_scopes
 from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import job
+from tests.support.master import TickingMaster
 from tests.support.people import ALL_SCOPES, make_token
+from tests.support.postgres import PostgresServer
+from tests.support.waiting import until
 from zoe_api.request_context import PREFIX
 from zoe_lib.domain.roles import SCOPES, Role, Scope
+from zoe_lib.store.people import SealedCredential
 
 DENIED = {"scope_missing", "role_missing", "not_admin"}
 # Routes that everybody may ask: these are what `anybody` stands for.
@@ -24,6 +29,9 @@ OPEN = {
     ("GET", f"{PREFIX}/session/oidc/start"),
     ("GET", f"{PREFIX}/session/oidc/callback"),
 }
+
+# Routes that tell of the own tenant without naming it.
+OF_THE_TENANT = ("usage", "usage/daily?from_s=0", "quota", "storage/credentials")
 
 
 def walked(scope: Scope | None) -> list[tuple[str, str]]:
@@ -67,7 +75,7 @@ def test_a_token_may_what_its_role_may(shared_api: Api, role: Role) -> None:
             assert denied(http, method, path) == (scope not in SCOPES[role]), (method, path)
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
+@pytest.mark.parametrize("role", list(Role))
 def test_a_session_may_what_its_role_may(shared_api: Api, role: Role) -> None:
     http = Browser(shared_api, f"b-{role}", role).use()
     for scope in Scope:
@@ -90,6 +98,66 @@ def test_another_tenants_are_as_if_they_were_not_there_on_every_route(shared_api
             assert hidden["code"] == missing["code"] == "not_found", path
             assert hidden["detail"].replace(execution.id, "nothing") == missing["detail"]
         assert stranger.get(f"{PREFIX}/executions").json()["executions"] == []
+
+
+def test_another_tenants_are_in_no_list_no_sum_and_no_stream(api: Api, master: TickingMaster) -> None:
+    red = api.client()
+    execution = red.submit(job())
+    credential = SealedCredential("red", "zoe", "red:ann", b"sealed")
+    api.store.set_storage_credential(credential)
+    until(lambda: [one.execution_id for one in red.usage().usage] == [execution.id])
+    assert (
+        red.quota().executions.used == len(red.daily_use(0.0).days) == len(red.storage_credentials().credentials) == 1
+    )
+    strangers = api.http(make_token(api.store, "eve", "blue")), Browser(api, "eva", "user", "blue").use()
+    for stranger in strangers:
+        told = {path: stranger.get(f"{PREFIX}/{path}").json() for path in OF_THE_TENANT}
+        assert told["usage"]["usage"] == told["usage/daily?from_s=0"]["days"] == []
+        assert told["storage/credentials"]["credentials"] == []
+        assert (told["quota"]["tenant"], told["quota"]["executions"]["used"]) == ("blue", 0)
+        assert execution.id not in str(told)
+        mine, nothing = (
+            problem(stranger.get(f"{PREFIX}/events", params={"execution_id": one})) for one in (execution.id, "nothing")
+        )
+        assert mine["code"] == nothing["code"] == "not_found"
+        assert mine["detail"].replace(execution.id, "nothing") == nothing["detail"]
+    for stranger in strangers:
+        own = stranger.post(f"{PREFIX}/executions", json={"application": job()}).json()["id"]
+        assert execution.id not in streamed_until(stranger, own)
+
+
+def streamed_until(http: httpx.Client, wanted: str) -> str:
+    """What the stream of all events says from the beginning to the first word about this execution."""
+    said = ""
+    with http.stream("GET", f"{PREFIX}/events", params={"after": 0}) as answer:
+        for line in answer.iter_lines():
+            said += line
+            if wanted in line:
+                return said
+    raise AssertionError(said)
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", ""), ("PUT", "/zoe"), ("DELETE", "/zoe")])
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.USER, Role.OPERATOR])
+def test_nobody_but_an_admin_names_another_tenant(with_a_store: Api, role: Role, method: str, path: str) -> None:
+    api = with_a_store
+    api.store.set_storage_credential(SealedCredential("red", "zoe", "red:ann", b"sealed"))
+    body = {"user": "x", "key": "y"} if method == "PUT" else None
+    by_token = api.http(make_token(api.store, f"c-{role}", "blue", role, ALL_SCOPES))
+    for stranger in (by_token, Browser(api, f"d-{role}", role, "blue").use()):
+        asked = stranger.request(method, f"{PREFIX}/storage/credentials{path}", params={"tenant": "red"}, json=body)
+        assert problem(asked)["code"] in DENIED
+    assert [one.login for one in api.store.storage_credentials("red")] == ["red:ann"]
+
+
+@pytest.fixture(scope="module")
+def with_a_store(postgres_server: PostgresServer) -> Iterator[Api]:
+    """One that knows a service of an object store."""
+    url = postgres_server.create_database()
+    made = Api(url, storage_services={"zoe": {"url": "http://swift/auth/v1.0", "region": "R"}})
+    yield made
+    made.close()
+    postgres_server.drop_database(url)
 
 
 def test_operators_drain_nodes_but_leave_the_rest_of_the_policy(api: Api) -> None:
