@@ -56,6 +56,6 @@ export function plain(line: string): string {
   return line.includes("\u001b") ? Anser.ansiToText(line) : line;
 }
 
-export function fromBase64(text: string): Uint8Array {
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }

@@ -1,6 +1,9 @@
+import { useMutation } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { ErrorBox } from "../../components/feedback";
 import { saveAs } from "../../components/files";
+import { keptOutput } from "./download";
 import { coloured, plain } from "./log-lines";
 import { LINE_PX, leftTheEnd } from "./scrolling";
 import { useLog } from "./use-log";
@@ -13,6 +16,10 @@ interface LogViewProps {
 
 export function LogView({ executionId, serviceId, name }: LogViewProps) {
   const { lines, missing, waiting, complete, link } = useLog(executionId, serviceId);
+  const download = useMutation({
+    mutationFn: () => keptOutput(executionId, serviceId),
+    onSuccess: (output) => saveAs(`${name}.log`, output, "text/plain"),
+  });
   const [following, setFollowing] = useState(true);
   const [wanted, setWanted] = useState("");
   const [place, setPlace] = useState(0);
@@ -69,17 +76,15 @@ export function LogView({ executionId, serviceId, name }: LogViewProps) {
           <input type="checkbox" checked={following} onChange={(e) => setFollowing(e.target.checked)} />{" "}
           Follow
         </label>
-        <button
-          type="button"
-          onClick={() => saveAs(`${name}.log`, `${lines.map(plain).join("\n")}\n`, "text/plain")}
-        >
-          Download
+        <button type="button" disabled={download.isPending} onClick={() => download.mutate()}>
+          {download.isPending ? "Downloading" : "Download"}
         </button>
         <span className="faint" role="status">
           {complete ? "ended" : link === "live" ? waiting || "live" : "connecting"}
           {missing && `; ${missing}`}
         </span>
       </div>
+      <ErrorBox error={download.error} />
       <div
         className="log mono"
         ref={box}
