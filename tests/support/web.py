@@ -10,17 +10,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from tests.support.needs import need_program
+from tests.support.waiting import until
 from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES
 from zoe_lib.sdk import Client, Conflict
+from zoe_lib.wire import ExecutionSummary
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 WAIT_MS = 30_000
 # What browsers say by themselves of every answer that is a refusal, which pages handle.
 _OF_ANSWERS = "Failed to load resource"
+# Answers that come for ever.
+_STREAM = re.compile(r"/api/v1/events|/logs/stream")
+_TWICE_DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
 @contextlib.contextmanager
@@ -43,6 +57,7 @@ class Visitor:
     page: Page
     url: str
     errors: list[str] = field(default_factory=list)
+    _under_way: set[Request] = field(default_factory=set)
 
     @classmethod
     def of(cls, browser: Browser, url: str, **options: Any) -> Visitor:
@@ -52,7 +67,17 @@ class Visitor:
         visitor.page.on("console", visitor._on_console)
         visitor.page.on("pageerror", lambda error: visitor.errors.append(str(error)))
         visitor.page.on("response", visitor._on_response)
+        visitor.page.on("request", visitor._on_request)
+        visitor.page.on("requestfinished", visitor._on_request_over)
+        visitor.page.on("requestfailed", visitor._on_request_over)
         return visitor
+
+    def _on_request(self, request: Request) -> None:
+        if not _STREAM.search(request.url):
+            self._under_way.add(request)
+
+    def _on_request_over(self, request: Request) -> None:
+        self._under_way.discard(request)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error" and _OF_ANSWERS not in message.text:
@@ -66,6 +91,14 @@ class Visitor:
     def open(self, path: str = "/") -> Page:
         self.page.goto(f"{self.url}{path}")
         return self.page
+
+    def settled(self) -> None:
+        """Wait until the page has what it asked for, has drawn it, and asks for nothing more because of it."""
+        until(self._is_settled, lambda: [request.url for request in self._under_way])
+
+    def _is_settled(self) -> bool:
+        self.page.evaluate(_TWICE_DRAWN)
+        return not self._under_way and self.page.locator(".loading").count() == 0
 
     def sign_in(self, user: str, password: str) -> Page:
         self.open()
@@ -100,8 +133,13 @@ class Visitor:
 
 
 def cancel_all(client: Client) -> None:
-    """Everything that waits or runs, of all tenants; what ends by itself in between needs no cancelling."""
-    alive = sorted(WAITING_STATES | ACTIVE_STATES)
-    for execution in client.executions(states=alive, limit=500, all_tenants=True).executions:
-        with contextlib.suppress(Conflict):
+    """Everything that waits or runs, of all tenants, to its end: what still stops has its place until then."""
+    for execution in _alive(client):
+        with contextlib.suppress(Conflict):  # it has ended by itself
             client.cancel(execution.id)
+    until(lambda: not _alive(client), lambda: [(one.name, one.state) for one in _alive(client)])
+
+
+def _alive(client: Client) -> list[ExecutionSummary]:
+    alive = sorted(WAITING_STATES | ACTIVE_STATES)
+    return client.executions(states=alive, limit=500, all_tenants=True).executions

@@ -12,6 +12,9 @@ from tests.support.web import Visitor, cancel_all, chromium
 from zoe_embedded.stack import Stack
 from zoe_lib.sdk import Client
 
+# Of the same size on every machine: more than the tests' applications reserve, less than the forms let one ask for.
+NODE = {"name": "local", "cores": 4, "memory_bytes": 4 << 30}
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -21,7 +24,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with running_stack() as running:
+    with running_stack(local_nodes=[NODE]) as running:
         yield running
 
 

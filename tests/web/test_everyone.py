@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 
 from tests.support.documents import job, sized
+from tests.support.waiting import until
 from tests.support.web import ROOT, Visitor, cancel_all
 from zoe_embedded.stack import Stack
+from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
+from zoe_lib.wire import PolicyView
 
 PAGES = {
     "catalogue": "/catalogue",
@@ -36,8 +39,13 @@ PAGES = {
     "tokens": "/admin/tokens",
     "audit": "/admin/audit",
 }
+DESK, TELEPHONE = ViewportSize(width=1280, height=800), ViewportSize(width=360, height=640)
 # Where pictures for the docs go; they are drawn anew only when somebody asks for it.
 PICTURES = ROOT / "docs" / "images" if os.environ.get("ZOE_TEST_PICTURES") == "1" else None
+
+
+def comes_to_be(client: Client, execution_id: str, state: ExecutionState) -> None:
+    until(lambda: client.execution(execution_id).state is state, lambda: client.execution(execution_id).state)
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +55,12 @@ def scene(stack: Stack) -> Iterator[str]:
         cores = sum(node.cores for node in client.nodes().nodes)
         running = sized(round(cores / 5, 1), "sh", "-c", "while :; do date; sleep 0.2; done", name="sensor-join")
         running["components"][0] |= {"essential_count": 2, "total_count": 4, "ends_application": False}
-        client.submit(job("echo", "done", name="nightly-report"))
+        ended = client.submit(job("echo", "done", name="nightly-report"))
+        assert client.wait(ended.id, 60).state is ExecutionState.SUCCEEDED
         execution = client.submit(running)
-        client.submit(sized(cores, "sleep", "60", name="model-training"))
+        comes_to_be(client, execution.id, ExecutionState.RUNNING)
+        waiting = client.submit(sized(cores, "sleep", "60", name="model-training"))
+        comes_to_be(client, waiting.id, ExecutionState.QUEUED)
         yield execution.id
         cancel_all(client)
 
@@ -59,31 +70,30 @@ def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: 
     visitor = Visitor.of(browser, stack.url, color_scheme=scheme)
     page = visitor.open()
     expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
-    found: dict[str, object] = {"sign in": wrong} if (wrong := visitor.violations()) else {}
-    if PICTURES is not None and scheme == "light":
-        _draw(visitor, PICTURES / "web-sign-in.png")
+    pictures = PICTURES if scheme == "light" else None
+    found = {"sign-in": _wrong(visitor, "sign-in", pictures)}
     visitor.sign_in("admin", stack.password)
     for name, path in PAGES.items():
         visitor.open(path.format(id=scene))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
-        page.wait_for_load_state("networkidle") if name in ("catalogue", "launch") else page.wait_for_timeout(600)
-        if PICTURES is not None and scheme == "light":
-            _draw(visitor, PICTURES / f"web-{name}.png")
-        if violations := visitor.violations():
-            found[name] = violations
-        page.set_viewport_size({"width": 360, "height": 640})
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        if wide > 360:
-            found[f"{name} at 360"] = wide
-        page.set_viewport_size({"width": 1280, "height": 800})
+        visitor.settled()
+        found[name] = _wrong(visitor, name, pictures)
     visitor.close()
-    assert found == {}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert visitor.errors == []
 
 
-def _draw(visitor: Visitor, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    visitor.page.screenshot(path=path)
+def _wrong(visitor: Visitor, name: str, pictures: Path | None) -> list[str]:
+    """What is wrong with the page that is open; on the way, its picture."""
+    page = visitor.page
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=pictures / f"web-{name}.png")
+    found = visitor.violations()
+    page.set_viewport_size(TELEPHONE)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    page.set_viewport_size(DESK)
+    return found if width <= TELEPHONE["width"] else [*found, f"{width} wide on a telephone"]
 
 
 def test_the_keyboard_leads_everywhere(admin: Visitor) -> None:
@@ -125,17 +135,28 @@ def test_pages_and_buttons_are_by_role(browser: Browser, admin: Visitor, stack: 
     expect(page.get_by_role("row").filter(has_text="add user").first).to_contain_text("201")
 
 
-def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: Client) -> None:
+@pytest.fixture
+def policy(client: Client) -> Iterator[PolicyView]:
+    """The policy in force, which is again when the test is over."""
+    before = client.policy()
+    yield before
+    client.set_policy(before.model_copy(update={"version": client.policy().version}))
+
+
+def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: Client, policy: PolicyView) -> None:
     cores = sum(node.cores for node in client.nodes().nodes)
-    for name, part in (("filler", 0.9), ("large", 0.8), ("small", 0.6)):
-        client.submit(sized(cores * part, "sleep", "600", name=name))
+    filler = client.submit(sized(cores * 0.9, "sleep", "600", name="filler"))
+    comes_to_be(client, filler.id, ExecutionState.RUNNING)
+    for name, part in (("large", 0.8), ("small", 0.6)):
+        waiting = client.submit(sized(cores * part, "sleep", "600", name=name))
+        comes_to_be(client, waiting.id, ExecutionState.QUEUED)
     page = admin.open("/cluster/policy")
     page.get_by_label("Queue order").select_option("fifo")
     page.get_by_role("button", name="Try it on the present queue", exact=True).click()
     result = page.get_by_label("What it would do with the present queue", exact=True)
     expect(result.get_by_role("listitem").first).to_contain_text("large (default) up 1")
     page.get_by_role("button", name="Put it in force", exact=True).click()
-    expect(page.get_by_text("Version 1.")).to_be_visible()
+    expect(page.get_by_text(f"Version {policy.version + 1}.")).to_be_visible()
     assert client.policy().order == "fifo"
     admin.open("/cluster/queue")
     expect(page.get_by_role("row").nth(1)).to_contain_text("large")

@@ -35,7 +35,7 @@ def test_nothing_in_names_or_output_runs(admin: Visitor, client: Client) -> None
     for path in ("", "/logs", "/events", "/description"):
         admin.open(f"/executions/{execution.id}{path}")
         expect(page.get_by_role("heading", level=1)).to_contain_text("<img")
-        page.wait_for_timeout(300)
+        admin.settled()
     admin.open(f"/executions/{execution.id}/logs")
     expect(page.get_by_role("log")).to_contain_text("<script>")
     admin.open("/executions")
