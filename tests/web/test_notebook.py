@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.support.documents import job
 from tests.support.long import of_web
 from tests.support.stack import running_stack
 from tests.support.web import ROOT, Visitor, cancel_all
 from tests.web.test_everyone import PICTURES
+from tests.web.test_opened import names_of_cookies
 from zoe_embedded.stack import Stack
 from zoe_lib.sdk import Client
 
@@ -65,7 +68,7 @@ def run_cell(page: Page, code: str) -> None:
 def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Browser, notebook_stack: Stack) -> None:
     visitor = Visitor.of(browser, notebook_stack.url)
     page = visitor.sign_in("admin", notebook_stack.password)
-    page.get_by_role("link", name="Spark notebook", exact=True).click()
+    page.get_by_role("link", name="Spark notebook").click()
     expect(page.get_by_text("It would start now")).to_be_visible()
     page.get_by_role("button", name="Launch", exact=True).click()
     expect(page.locator("main .badge").first).to_have_text("running", timeout=CLUSTER_MS)
@@ -83,13 +86,18 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
     if PICTURES is not None:
         lab.screenshot(path=ROOT / "docs" / "images" / "web-notebook.png")
 
-    application = '{"version": 4}'
+    # With the rights of its user it would be taken: it is not for the description that it is refused.
+    application = job("true", name="attack")
+    with Client(notebook_stack.url, notebook_stack.token) as client:
+        assert client.validate(application).never_fits is None
     attack = ATTACK.replace("URL", notebook_stack.url).replace("EXECUTION", execution_id)
-    run_cell(lab, attack.replace("APPLICATION", application))
+    run_cell(lab, attack.replace("APPLICATION", json.dumps(application)))
     said = lab.locator(".jp-OutputArea-output").filter(has_text="attack:").inner_text().removeprefix("attack: ")
     # What a page may send without being asked first it cannot read: an opaque answer has no status and no text.
     assert set(said.split(", ")) <= {"refused", "opaque 0 0"}
-    assert all(cookie["domain"] == "127.0.0.1" for cookie in visitor.context.cookies(notebook_stack.url))
+    # The session's cookie is there, and not for the application (test_opened.py asks the application).
+    assert "zoe-session" in names_of_cookies(visitor, notebook_stack.url)
+    assert "zoe-session" not in names_of_cookies(visitor, lab.url)
     with Client(notebook_stack.url, notebook_stack.token) as client:
         # The page of JupyterLab stays open, and asks and saves by itself; nobody does anything.
         client.set_policy(client.policy().model_copy(update={"idle_after_s": IDLE_S}))
