@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -126,6 +127,18 @@ def test_what_could_not_be_read_after_the_last_event_is_read_later(
     expect(badge).to_be_visible()
     page.unroute(route)
     expect(page.locator("main .badge", has_text="cancelled").first).to_be_visible()
+
+
+def test_a_list_that_could_not_be_read_at_first_is_read_again(admin: Visitor, client: Client) -> None:
+    execution = client.submit(sized(0.1, "true", name="seen-later"))
+    client.wait(execution.id, 60)
+    listed = re.compile(r"/api/v1/executions\?")
+    admin.page.route(listed, lambda route: route.abort())
+    page = admin.open("/executions?name=seen-later")
+    expect(page.get_by_role("alert")).to_contain_text("Zoe does not answer")
+    page.unroute(listed)
+    expect(page.get_by_role("row").filter(has_text="seen-later")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_signing_out_leaves_nothing_behind(admin: Visitor) -> None:

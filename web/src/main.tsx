@@ -2,14 +2,12 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
-import { passes } from "./api/problem";
+import { ASK_AGAIN_MS, passes } from "./api/problem";
 import { SessionProvider } from "./api/session";
 import { App } from "./app";
 import { applyTheme } from "./theme";
 import "./styles/base.css";
 import "./styles/parts.css";
-
-const ASK_AGAIN_MS = 5_000;
 
 applyTheme();
 

@@ -32,6 +32,9 @@ export function asRefused(error: unknown): Refused {
   return new Refused(0, UNREACHABLE, "Zoe does not answer", "The page tries again by itself.");
 }
 
+/** How long after a failure that passes the same is asked again. */
+export const ASK_AGAIN_MS = 5_000;
+
 /** Whether the same request may soon be answered: nothing was, or a part of Zoe is away. */
 export function passes(error: unknown): boolean {
   return [0, 502, 503].includes(asRefused(error).status);

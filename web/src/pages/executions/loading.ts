@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { useJournal } from "../../api/journal";
+import { ASK_AGAIN_MS, passes } from "../../api/problem";
 import type { Filter } from "./filter";
 import { ExecutionList } from "./list";
 
@@ -12,18 +13,26 @@ export function useExecutions(filter: Filter) {
   useEffect(() => {
     const fresh = new ExecutionList(filter);
     let current = true;
+    let again: number | undefined;
+    const read = () =>
+      fresh
+        .load()
+        .then(() => {
+          if (!current) return;
+          setList(fresh);
+          setProblem(null);
+        })
+        .catch((error) => {
+          if (!current) return;
+          setProblem(error);
+          if (passes(error)) again = window.setTimeout(read, ASK_AGAIN_MS);
+        })
+        .finally(() => current && setLoading(false));
     setLoading(true);
-    fresh
-      .load()
-      .then(() => {
-        if (!current) return;
-        setList(fresh);
-        setProblem(null);
-      })
-      .catch((error) => current && setProblem(error))
-      .finally(() => current && setLoading(false));
+    read();
     return () => {
       current = false;
+      window.clearTimeout(again);
     };
   }, [filter]);
   useEffect(() => () => list.changes.stop(), [list]);
