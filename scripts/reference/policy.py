@@ -93,9 +93,8 @@ ORDER_MEANINGS = {
 TENANCY_TEXT = """\
 ## Tenants
 With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011): always the one whose running cores
-and services hold the least dominant share, over its weight, with its first by the order. It orders the cores that wait:
-elastic services are given, and taken back, in the order alone, so that what no core wants may be mostly one tenant's.
-They count for its share, which puts its next core behind those of others, and give way to these cores.
+and services hold the least dominant share, over its weight, with its first by the order. So it goes for the cores that
+wait, and for elastic services, which are given one a turn; those that the last turns would give are taken back first.
 """
 TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resource fairness above the order"}
 BACKFILL_MEANINGS = {

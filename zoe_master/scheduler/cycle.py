@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
-from zoe_master.scheduler.elastic import give_elastic
+from zoe_master.scheduler.elastic import give_elastic, give_elastic_in_turns
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.queue import Queue
@@ -31,17 +31,22 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     running = queue.ranked(e for e in snapshot.active if e.application.malleable or e.state is leaving)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
-    reclaim = Reclaim(placer, running, policy.preemption)
+    reclaim = Reclaim(placer, running, policy.preemption, queue.elastic_turns(running))
     walk = QueuePass(placer, reclaim, queue, snapshot, policy)
     walk.walk(ordered)
     starts = walk.starts
-    # 4. What no core can use goes to elastic services in policy order: a core takes it back when it can.
+    # 4. What no core can use goes to elastic services in policy order, or in turns where tenants take turns: a core
+    #    takes it back when it can.
     candidates: Sequence[Execution] = [e for e in running if e.state is not leaving]
     started = [e for e, _ in walk.started if e.application.malleable]
     if started:
         candidates = queue.ranked([*candidates, *started])
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))
-    elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left)
+    turns = queue.turns(candidates)
+    if turns is None:
+        elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left)
+    else:
+        elastic = give_elastic_in_turns(candidates, placer, queue.holdings, turns, snapshot.now_s, left)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -1,22 +1,28 @@
-"""Best effort: what is left of the cluster goes to elastic services, in policy order and within tenants' limits."""
+"""Best effort: what is left of the cluster goes to elastic services, within tenants' limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
+from zoe_lib.domain.application import Component
 from zoe_lib.domain.consequences import wants_elastic
 from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.execution import Execution, ExecutionId, Service
+from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
-from zoe_master.scheduler.tenancy import Holdings
+from zoe_master.scheduler.tenancy import Holdings, Turns, by_tenant, in_turns
+
+Given = dict[ExecutionId, tuple[Placement, ...]]
 
 
 def give_elastic(
     executions: Iterable[Execution], placer: Placer, holdings: Holdings, now_s: float, placements_max: int
-) -> dict[ExecutionId, tuple[Placement, ...]]:
-    """Place as many elastic services as fit, execution by execution, at most `placements_max` in all."""
-    result: dict[ExecutionId, tuple[Placement, ...]] = {}
+) -> Given:
+    """Place as many elastic services as fit, execution by execution in policy order, at most `placements_max`."""
+    result: Given = {}
     for execution in executions:
         placements = tuple(_of_one(execution, placer, holdings, now_s, placements_max))
         if placements:
@@ -27,17 +33,53 @@ def give_elastic(
     return result
 
 
+def give_elastic_in_turns(
+    executions: Iterable[Execution],
+    placer: Placer,
+    holdings: Holdings,
+    turns: Turns,
+    now_s: float,
+    placements_max: int,
+) -> Given:
+    """Place one elastic service a turn, each tenant's in policy order, at most `placements_max`."""
+    offers = {tenant: _one_by_one(its, placer, holdings, now_s) for tenant, its in by_tenant(executions).items()}
+    result: dict[ExecutionId, list[Placement]] = defaultdict(list)
+    for execution_id, placement in islice(in_turns(offers, turns), max(placements_max, 0)):
+        result[execution_id].append(placement)
+    return {execution_id: tuple(placements) for execution_id, placements in result.items()}
+
+
 def _of_one(
     execution: Execution, placer: Placer, holdings: Holdings, now_s: float, placements_max: int
 ) -> Iterable[Placement]:
     for component, services in wants_elastic(execution, now_s):
-        count = min(len(services), placements_max)
-        allowed = holdings.room_for(execution.tenant, component.reservation)
-        count = count if allowed is None else min(count, allowed)
-        begins_s, ends_s = placer.span(execution)
-        wanted = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
-        nodes = placer.place(wanted)
-        placements_max -= len(nodes)
-        holdings.take(execution.tenant, component.reservation * len(nodes))
-        for service, node in zip(services, nodes, strict=False):
-            yield Placement(service_id=service.id, node=placer.ledger.nodes[node].name)
+        placements = _place(execution, component, services[: max(placements_max, 0)], placer, holdings)
+        placements_max -= len(placements)
+        yield from placements
+
+
+def _one_by_one(
+    executions: Iterable[Execution], placer: Placer, holdings: Holdings, now_s: float
+) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
+    """Those of one tenant; what finds no place now finds none later in the pass, and those like it neither."""
+    for execution in executions:
+        for component, services in wants_elastic(execution, now_s):
+            for service in services:
+                placements = _place(execution, component, [service], placer, holdings)
+                if not placements:
+                    break
+                yield (execution.id, placements[0]), component.reservation
+
+
+def _place(
+    execution: Execution, component: Component, services: list[Service], placer: Placer, holdings: Holdings
+) -> list[Placement]:
+    """As many as fit within the tenant's limit."""
+    allowed = holdings.room_for(execution.tenant, component.reservation)
+    count = len(services) if allowed is None else min(len(services), allowed)
+    begins_s, ends_s = placer.span(execution)
+    wanted = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
+    nodes = placer.place(wanted)
+    holdings.take(execution.tenant, component.reservation * len(nodes))
+    names = (placer.ledger.nodes[node].name for node in nodes)
+    return [Placement(service_id=service.id, node=name) for service, name in zip(services, names, strict=False)]

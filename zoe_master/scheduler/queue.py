@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_lib.domain.application import Kind
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ServiceId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.bandwidth import Guarantees
@@ -13,7 +13,7 @@ from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.orders import ORDERS, Moment
 from zoe_master.scheduler.ranking import Ranked
 from zoe_master.scheduler.snapshot import Snapshot
-from zoe_master.scheduler.tenancy import Holdings, by_dominant_share, interactive_first
+from zoe_master.scheduler.tenancy import Holdings, Turns, by_dominant_share, elastic_turns, interactive_first
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
 
 
@@ -60,6 +60,19 @@ class Queue:
         if policy.tenants == "drf":
             result = by_dominant_share(result, self.holdings, policy.tenant_shares, self._cluster())
         return result
+
+    def elastic_turns(self, ordered: Iterable[Execution]) -> Mapping[ServiceId, int] | None:
+        """The turn of each elastic service that runs, where tenants take turns: the last ones are given back first."""
+        if self._policy.tenants != "drf":
+            return None
+        return elastic_turns(ordered, self._snapshot.active, self._policy.tenant_shares, self._cluster())
+
+    def turns(self, executions: Iterable[Execution]) -> Turns | None:
+        """The turns of these executions' tenants by what they hold now; None where the order alone counts."""
+        if self._policy.tenants != "drf":
+            return None
+        held = {execution.tenant: self.holdings.of(execution.tenant) for execution in executions}
+        return Turns(held, self._policy.tenant_shares, self._cluster())
 
     def span(self, execution: Execution) -> tuple[float, float]:
         """From when until when it is expected to use what it gets now."""

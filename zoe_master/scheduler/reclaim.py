@@ -13,7 +13,7 @@ only an arrival, an end or an estimate that proves wrong lets it pass again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
@@ -30,7 +30,7 @@ Allows = Callable[[Execution, Sequence[Placement]], bool]
 
 @value(frozen=True, slots=True)
 class Elastic:
-    """An elastic service that may be asked to go; `rank` is its execution's place in the policy's order."""
+    """An elastic service that may be asked to go; `rank` is its turn, or its execution's place in the order."""
 
     rank: int
     execution: Execution
@@ -44,10 +44,20 @@ class Elastic:
 
 
 class Reclaim:
-    """The services of one pass whose room may be had, and those chosen to go. `active` is in policy order."""
+    """The services of one pass whose room may be had, and those chosen to go.
 
-    def __init__(self, placer: Placer, active: Iterable[Execution], preemption: str = "elastic") -> None:
+    `active` is in policy order; `turns` of elastic services come before it, where tenants take turns.
+    """
+
+    def __init__(
+        self,
+        placer: Placer,
+        active: Iterable[Execution],
+        preemption: str = "elastic",
+        turns: Mapping[ServiceId, int] | None = None,
+    ) -> None:
         self._placer = placer
+        self._turns = turns or {}
         self._takes_back = preemption == "elastic"
         self._leaving: list[Holding] = []
         self._elastic: dict[int, list[Elastic]] = defaultdict(list)
@@ -140,7 +150,7 @@ class Reclaim:
             if service.node not in ledger.index:
                 continue
             node = ledger.index[service.node]
-            one = Elastic(rank, execution, service, amount)
+            one = Elastic(self._turns.get(service.id, rank), execution, service, amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
                 self._leaving.append((node, amount))
                 self._leaves[execution.tenant] += one.counted

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from typing import TypeVar
 
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Execution, ServiceId
 from zoe_lib.domain.policy import Policy, TenantLimit, limit_of
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
+
+T = TypeVar("T")
 
 
 class Holdings:
@@ -70,29 +73,89 @@ class Holdings:
         )
 
 
+class Turns:
+    """Whose turn it is: always the tenant's with the least weighted dominant share; equal shares go to the name.
+
+    Ghodsi et al., "Dominant Resource Fairness", NSDI 2011. `held`: what each tenant that takes part has already.
+    """
+
+    def __init__(self, held: Mapping[str, Resources], shares: Mapping[str, float], cluster: Resources) -> None:
+        self._held = dict(held)
+        self._shares = shares
+        self._cluster = cluster
+        self._turns = [(self._share(tenant), tenant) for tenant in held]
+        heapify(self._turns)
+
+    def next(self) -> str | None:
+        """The tenant, which is out until it is back; None when all are out."""
+        return heappop(self._turns)[1] if self._turns else None
+
+    def back(self, tenant: str, amount: Resources) -> None:
+        """It has got so much, and wants another turn."""
+        self._held[tenant] = self._held[tenant] + amount
+        heappush(self._turns, (self._share(tenant), tenant))
+
+    def _share(self, tenant: str) -> float:
+        return _dominant(self._held[tenant], self._cluster) / self._shares.get(tenant, 1.0)
+
+
+def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: Turns) -> Iterator[T]:
+    """What the tenants offer, each in its own sequence, turn by turn; what is taken counts for its tenant."""
+    while (tenant := turns.next()) is not None:
+        offer = next(offers[tenant], None)
+        if offer is not None:
+            turns.back(tenant, offer[1])
+            yield offer[0]
+
+
 def by_dominant_share(
     ordered: Sequence[Execution], holdings: Holdings, shares: Mapping[str, float], cluster: Resources
 ) -> list[Execution]:
-    """Take turns: always the tenant with the least weighted dominant share, with its first by the order.
+    """Take turns, each tenant with its first by the order.
 
-    Ghodsi et al., "Dominant Resource Fairness", NSDI 2011. An execution counts with its core as soon as it has its
-    turn, so the turns alternate as they would if all of them started. Equal shares go to the name.
+    An execution counts with its core as soon as it has its turn, so the turns alternate as they would if all of them
+    started.
     """
-    waiting: dict[str, deque[Execution]] = defaultdict(deque)
-    for execution in ordered:
-        waiting[execution.tenant].append(execution)
-    held = {tenant: holdings.of(tenant) for tenant in waiting}
-    turns = [(_dominant(held[tenant], cluster) / shares.get(tenant, 1.0), tenant) for tenant in waiting]
-    heapify(turns)
-    result: list[Execution] = []
-    while turns:
-        _, tenant = heappop(turns)
-        execution = waiting[tenant].popleft()
-        result.append(execution)
-        held[tenant] = held[tenant] + execution.application.core_resources()
-        if waiting[tenant]:
-            heappush(turns, (_dominant(held[tenant], cluster) / shares.get(tenant, 1.0), tenant))
-    return result
+    offers = {
+        tenant: iter([(execution, execution.application.core_resources()) for execution in executions])
+        for tenant, executions in by_tenant(ordered).items()
+    }
+    return list(in_turns(offers, Turns({tenant: holdings.of(tenant) for tenant in offers}, shares, cluster)))
+
+
+def by_tenant(executions: Iterable[Execution]) -> Mapping[str, Sequence[Execution]]:
+    """Each tenant's, in the same order."""
+    found: dict[str, list[Execution]] = defaultdict(list)
+    for execution in executions:
+        found[execution.tenant].append(execution)
+    return found
+
+
+def elastic_turns(
+    ordered: Iterable[Execution], active: Iterable[Execution], shares: Mapping[str, float], cluster: Resources
+) -> Mapping[ServiceId, int]:
+    """In which turn each elastic service that has a node would be given if all were given anew, beside all cores.
+
+    Whoever has most gives back first. `ordered`: those with elastic services, by the policy's order; `active`: all.
+    """
+    cores: dict[str, Resources] = defaultdict(Resources)
+    for execution in active:
+        for service in execution.core_services():
+            if service.node is not None and service.alive:
+                cores[execution.tenant] += execution.component_of(service).reservation
+    offers = {
+        tenant: iter(
+            [
+                (service.id, execution.component_of(service).reservation)
+                for execution in executions
+                for service in execution.elastic_services()
+                if service.node is not None and service.alive
+            ]
+        )
+        for tenant, executions in by_tenant(ordered).items()
+    }
+    turns = Turns({tenant: cores[tenant] for tenant in offers}, shares, cluster)
+    return {service_id: turn for turn, service_id in enumerate(in_turns(offers, turns))}
 
 
 def interactive_first(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -40,6 +42,48 @@ def test_who_holds_much_comes_later_and_shares_weigh() -> None:
     both = Policy(tenants="drf", tenant_shares={"a": 100.0})
     after = replace(snapshot, active=(*running, started(of("b", "s", 0, 1, 1), "n")))
     assert [e.id for e in Queue(after, both).sequence()] == ["a", "b"]
+
+
+def test_elastic_services_are_given_in_turns_too() -> None:
+    nodes = (node("n", cores=17, memory_gib=64),)
+    waiting = (of("a", "a1", 1, elastic=7), of("a", "a2", 2, elastic=7), of("b", "b", 3, elastic=7))
+    plan = schedule(Snapshot(10.0, nodes, waiting), Policy(order="fifo", tenants="drf"))
+    assert {name: len(given) for name, given in plan.starts.items()} == {"a1": 8, "a2": 1, "b": 8}
+    twice = Policy(order="fifo", tenants="drf", tenant_shares={"a": 2.0})
+    plan = schedule(Snapshot(10.0, nodes, waiting), twice)
+    assert {name: len(given) for name, given in plan.starts.items()} == {"a1": 8, "a2": 3, "b": 6}
+
+
+def test_whoever_has_most_elastic_services_gives_them_back_first() -> None:
+    nodes = (node("n", cores=10, memory_gib=64),)
+    rich = started(of("a", "rich", 0, elastic=6), *["n"] * 7)
+    poor = started(of("b", "poor", 1, elastic=2), *["n"] * 3)
+    snapshot = Snapshot(10.0, nodes, (of("c", "c", 2, 3),), (rich, poor))
+    by_order = schedule(snapshot, Policy(order="fifo"))
+    assert {name: len(gone) for name, gone in by_order.preempt.items()} == {"poor": 2, "rich": 1}
+    in_turns = schedule(snapshot, Policy(order="fifo", tenants="drf"))
+    assert {name: len(gone) for name, gone in in_turns.preempt.items()} == {"rich": 3}
+    assert in_turns.preempt["rich"] == tuple(s.id for s in rich.services[:3:-1])
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_no_tenant_gets_more_while_another_has_less_and_wants_more(seed: int) -> None:
+    chance = random.Random(seed)
+    nodes = tuple(node(f"n{i}", cores=8, memory_gib=64) for i in range(4))
+    waiting = tuple(of(chance.choice("abc"), f"e{i}", i, elastic=chance.randint(0, 12)) for i in range(8))
+    shares = {"a": 1.0, "b": 2.0}
+    plan = schedule(Snapshot(10.0, nodes, waiting), Policy(order="fifo", tenants="drf", tenant_shares=shares))
+    assert len(plan.starts) == len(waiting)
+    has, elastic, wants = Counter[str](), Counter[str](), Counter[str]()
+    for execution in waiting:
+        given = len(plan.starts[execution.id])
+        has[execution.tenant] += given
+        elastic[execution.tenant] += given - 1
+        wants[execution.tenant] += len(execution.services) - given
+    for more in has:
+        for less in has:
+            if elastic[more] and wants[less]:  # when `more` had its last turn, `less` had no smaller share
+                assert (has[more] - 1) / shares.get(more, 1.0) <= has[less] / shares.get(less, 1.0) + 1e-9
 
 
 def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
