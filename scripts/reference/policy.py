@@ -110,7 +110,7 @@ REASONS = {
     "making_room": "elastic services are being stopped to make room for its core, or within its tenant's limit",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
     "never_fits": "the core can never fit on the present nodes, even empty ones; it does not hold up others",
-    "no_nodes": "no node is known: the master has not seen any yet, or all are gone",
+    "no_nodes": "no node is known: the master has not seen any yet, or all are gone; or all are down or drained",
     "nodes_away": "the core needs nodes that are down, drained or reserved for others, and would not fit on those that "
     "are there even if they were empty; it holds up nobody, and is first again by the order once they are back",
     "retry_backoff": "it failed and is tried again after a pause",

@@ -31,7 +31,7 @@ from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.scheduler.tenancy import Holdings
-from zoe_master.simulator.invariants.queue import queue_problems
+from zoe_master.simulator.invariants.queue import CLOSING, queue_problems
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
 PER_CASE = 100
@@ -201,7 +201,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
     first: Execution | None = None
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)
-        if reason is not None and reason.code is ReasonCode.NO_RESOURCES:
+        if reason is not None and reason.code in CLOSING:
             first = execution
         if reason is not None and reason.code is ReasonCode.NEVER_FITS:
             assert never_fits(execution.application, snapshot.nodes) is not None

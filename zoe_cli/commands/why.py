@@ -126,7 +126,7 @@ def _about(answer: Eta) -> list[str]:
         return [f"There is no forecast: it is {answer.state.value}."]
     lines = []
     if told.wait_s is None:
-        away = answer.reason is not None and answer.reason.code == ReasonCode.NODES_AWAY
+        away = answer.reason is not None and answer.reason.code in (ReasonCode.NODES_AWAY, ReasonCode.NO_NODES)
         lines.append(f"Nothing can be said: {NODES_AWAY if away else 'something ahead of it has no known end'}.")
     if answer.run_time_source is not None:
         run = "unknown" if told.run_s is None else duration(told.run_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zoe_lib.domain.cluster import never_fits
+from zoe_lib.domain.cluster import Node, never_fits
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.gateway import core_groups, core_total
@@ -85,6 +85,14 @@ def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> R
     never = never_fits(execution.application, nodes)
     if never is not None:
         return never
+    if all(_closed(node, request.begins_s) for node in nodes):
+        verb = "are" if len(nodes) > 1 else "is"
+        return Reason(
+            ReasonCode.NO_NODES,
+            f"No node can be used now: {_nodes(len(nodes))} {verb} down or drained.",
+            placer.refused_by(request),
+            "look at `zoe nodes`: nothing starts before one is back",
+        )
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
     if not away or isinstance(admit(execution, placer.on(placer.ledger.emptied())), tuple):
         return None
@@ -95,6 +103,12 @@ def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> R
         placer.refused_by(request),
         "it has its turn again once they are back; until then it holds up nobody",
     )
+
+
+def _closed(node: Node, now_s: float) -> bool:
+    """To everybody: it is down or drained, and not just reserved for others, now or later."""
+    hold = node.hold
+    return not node.ready or (hold is not None and hold.tenant is None and hold.refuses("", now_s, now_s))
 
 
 def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reason:

@@ -95,7 +95,9 @@ class _Future:
         self._ends += holds_end
         self._some_away = any(not node.ready or node.hold is not None for node in snapshot.nodes)
         # Nobody knows when a node that is down, or drained for good, will be back.
-        self._hopeless = {ReasonCode.NEVER_FITS} | (set() if holds_end else {ReasonCode.NODES_AWAY})
+        self._hopeless = {ReasonCode.NEVER_FITS} | (
+            set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
+        )
         heapq.heapify(self._ends)
         self._given = 0.0  # core-seconds of what was started
 

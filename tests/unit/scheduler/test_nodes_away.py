@@ -69,10 +69,15 @@ def test_a_core_of_several_kinds_counts_with_all_of_its_services_and_its_gateway
     assert list(decide(mixed, nodes=(AWAY["down"], larger)).starts) == ["mixed"]
 
 
-def test_where_no_node_is_there_each_is_told_so() -> None:
+def test_where_no_node_can_be_used_the_first_is_told_so_and_the_others_are_behind_it() -> None:
+    """A cluster that is away for a moment does not change what everybody in a long queue was told."""
     plan = decide(WANTS_LARGE, queued("next", at_s=1.0), nodes=(AWAY["down"], replace(SMALL, hold=NodeHold())))
-    assert {reason.code for reason in plan.reasons.values()} == {ReasonCode.NODES_AWAY}
-    assert "without 2 nodes" in plan.reasons["next"].sentence
+    assert plan.reasons["wants"].code is ReasonCode.NO_NODES
+    assert "2 nodes are down or drained" in plan.reasons["wants"].sentence
+    assert plan.reasons["next"].code is ReasonCode.BEHIND_IN_QUEUE
+    others = (AWAY["reserved"], replace(SMALL, ready=False))
+    plan = decide(WANTS_LARGE, replace(queued("own", at_s=1.0), tenant="physics"), nodes=others)
+    assert list(plan.starts) == ["own"]
 
 
 def test_it_keeps_no_bandwidth_from_others() -> None:

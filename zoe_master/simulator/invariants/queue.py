@@ -19,14 +19,13 @@ from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.room import Room, cores_of, expected_start_s, room_of
 from zoe_master.simulator.invariants.turns import Turns
 
+CLOSING = (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
+"""Reasons of whoever closes the door to those behind."""
+
 
 def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
     """The first that found no room, which closed the door. One that needs nodes which are away closes none."""
-    refused = (
-        e
-        for e in snapshot.queued
-        if (reason := plan.reasons.get(e.id)) is not None and reason.code is ReasonCode.NO_RESOURCES
-    )
+    refused = (e for e in snapshot.queued if (reason := plan.reasons.get(e.id)) is not None and reason.code in CLOSING)
     return next(refused, None)
 
 

@@ -55,7 +55,7 @@ def test_a_whole_pass_keeps_to_it_also_when_it_packs_tightly_and_for_elastic_ser
     assert plan.reasons["x"].counts["holds"] == 1
     assert "what runs now has ended" in plan.reasons["x"].hint
     alone = schedule(Snapshot(10.0, nodes[1:], (mixed,)), Policy()).reasons["x"]
-    assert (alone.code, alone.counts) == (ReasonCode.NODES_AWAY, {"holds": 1})
+    assert (alone.code, alone.counts) == (ReasonCode.NO_NODES, {"holds": 1})
     assert {p.node for p in plan.elastic["y"]} == {"free"}
     opened = (nodes[0], replace(nodes[1], hold=None))
     plan = schedule(Snapshot(10.0, opened, (mixed,), (grown, busy)), Policy())
