@@ -71,7 +71,7 @@ function ForecastFacts({
   if (!forecast) return null;
   if (forecast.start_p90_s === null) {
     const why =
-      code === "nodes_away"
+      code === "nodes_away" || code === "no_nodes"
         ? "the nodes that it needs are down, drained or reserved"
         : "nothing that runs has a known end";
     return (
