@@ -76,7 +76,7 @@ class Site:
             (public, secret), proxy = zmq.curve_keypair(), zmq.curve_keypair()
             (self.path / "secrets" / "storage_proxy_keys").unlink(missing_ok=True)
             self._secret("storage_proxy_keys", b"\n".join((public, *proxy)).decode())
-            self._secret("storage_keys", b"\n".join((public, secret)).decode())
+            self._secret("storage_keys", b"\n".join((public, secret, proxy[0])).decode())
 
     def _secret(self, name: str, text: str) -> None:
         if not (self.path / "secrets" / name).exists():

@@ -32,7 +32,7 @@ def main() -> int:
     try:
         settings = ControllerSettings()  # type: ignore[call-arg]  # from the environment
         token = settings.token_file.read_text().strip()
-        public_key, secret_key = settings.key_file.read_bytes().split()
+        endpoints = _endpoints(settings)
         views = _views(settings)
     except (ValidationError, OSError, ValueError) as error:
         print(f"zoe-storage: {error}", file=sys.stderr)
@@ -42,7 +42,7 @@ def main() -> int:
     regulation = Regulation(
         ledger,
         Capacity(sum(settings.proxies.values()), settings.proxies),
-        Endpoints(settings.limits_endpoint, settings.usage_endpoint, public_key, secret_key),
+        endpoints,
         settings.account_prefix,
         Settings(hold_s=settings.hold_s, decay_s=settings.decay_s),
     )
@@ -65,6 +65,13 @@ def main() -> int:
         regulation.close()
         engine.dispose()
     return 0
+
+
+def _endpoints(settings: ControllerSettings) -> Endpoints:
+    public, secret, *proxies = settings.key_file.read_bytes().split()
+    if not proxies:
+        raise ValueError(f"{settings.key_file} names no public key of a proxy, so none could come in")
+    return Endpoints(settings.limits_endpoint, settings.usage_endpoint, public, secret, frozenset(proxies))
 
 
 def _views(settings: ControllerSettings) -> SwiftViews | None:

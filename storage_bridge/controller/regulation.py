@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import zmq
+from zmq.auth.thread import ThreadAuthenticator
 
 from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
 from storage_bridge.bandwidth.meter import Meter, Moved
 from storage_bridge.bandwidth.regulator import Regulator, Report, Settings
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.model import Achieved, Missed
+from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 0.25
@@ -30,12 +32,13 @@ _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where the loop listens, and its CURVE key pair in Z85."""
+    """Where the loop listens, its CURVE key pair, and the public keys of the proxies that may come in, all in Z85."""
 
     limits: str
     usage: str
     public_key: bytes
     secret_key: bytes
+    proxies: frozenset[bytes]
 
 
 class Regulation:
@@ -57,6 +60,9 @@ class Regulation:
         self._epoch = time.time_ns()
         self._number = 0
         self._context = zmq.Context()
+        self._authenticator = ThreadAuthenticator(self._context)
+        self._authenticator.start()
+        self._authenticator.configure_curve_callback(credentials_provider=Only(endpoints.proxies))
         self._limits = self._context.socket(zmq.PUB)
         self._usage = self._context.socket(zmq.PULL)
         for one, address in ((self._limits, endpoints.limits), (self._usage, endpoints.usage)):
@@ -73,6 +79,7 @@ class Regulation:
         """End it; the last limits hold at the proxies."""
         self._closing.set()
         self._thread.join()
+        self._authenticator.stop()
         self._context.destroy(linger=0)
 
     def achieved(self) -> Mapping[str, Achieved]:

@@ -23,7 +23,7 @@ class ControllerSettings(FileSettings):
     token_file: Path = Field(description="What clients send as X-Auth-Token.")
     limits_endpoint: str = Field(default="tcp://127.0.0.1:5561", description="Where proxies are told limits.")
     usage_endpoint: str = Field(default="tcp://127.0.0.1:5562", description="Where proxies report.")
-    key_file: Path = Field(description="CURVE keys, public and secret, two lines in Z85.")
+    key_file: Path = Field(description="CURVE keys in Z85, one a line: public, secret, the proxies' public ones.")
     read_bytes_per_s: int = Field(gt=0, description="What may be promised for reading.")
     write_bytes_per_s: int = Field(gt=0, description="What may be promised for writing.")
     proxies: dict[str, int] = Field(description="What each proxy can move, by its proxy_name.")

@@ -32,6 +32,7 @@ class ControllerSite:
     def __init__(self, directory: Path, token: str, store_account: Account | None) -> None:
         self._directory = directory
         self._server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
+        self._proxy = proxy[0]
         self._ports = HeldPorts(3)
         web, limits, usage = self._ports.numbers
         keys = directory / "proxy.keys"
@@ -62,7 +63,7 @@ class ControllerSite:
             "database_url": database_url,
             "port": self._port,
             "token_file": str(self.token_file),
-            "key_file": str(self._private("server.keys", b"\n".join(self._server).decode())),
+            "key_file": str(self._private("server.keys", b"\n".join((*self._server, self._proxy)).decode())),
             "limits_endpoint": self.line.limits_from,
             "usage_endpoint": self.line.usage_to,
             "read_bytes_per_s": read,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,17 @@ class KeyPair:
 
     public: bytes
     secret: bytes
+
+
+class Only:
+    """Lets in the holders of these public keys; for an authenticator."""
+
+    def __init__(self, allowed: Collection[bytes]) -> None:
+        self._allowed = allowed
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        """Called by the authenticator with the key that the peer has proved to hold."""
+        return domain is not None and key in self._allowed
 
 
 def ensure_keys(directory: Path) -> None:

@@ -14,7 +14,7 @@ import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
 from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, Reply, read_request, write
-from zoe_lib.messaging.keys import API, MASTER, load_keys, load_public
+from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ class Server:
         self._authenticator = ThreadAuthenticator(self._context)
         self._authenticator.start()
         allowed = load_public(keys_dir, API)
-        self._authenticator.configure_curve_callback(credentials_provider=_Only(allowed))
+        self._authenticator.configure_curve_callback(credentials_provider=Only({allowed}))
         self._front = self._bind(endpoint, keys_dir)
         self._back = self._context.socket(zmq.DEALER)
         self._back.setsockopt(zmq.LINGER, 0)
@@ -112,14 +112,3 @@ class Server:
         except Exception:
             log.exception("request failed", kind=request.kind, request=request.id)
             return Reply(id=request.id, problem=Problem(code="internal", message="the master could not answer"))
-
-
-class _Only:
-    """Lets in the holder of one public key."""
-
-    def __init__(self, allowed: bytes) -> None:
-        self._allowed = allowed
-
-    def callback(self, domain: str, key: bytes) -> bool:
-        """Called by the authenticator with the key that the peer has proved to hold."""
-        return domain is not None and key == self._allowed

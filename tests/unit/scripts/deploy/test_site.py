@@ -86,8 +86,8 @@ def test_a_storage_controller_needs_settings_of_its_own(site: Site, monkeypatch:
         site.prepare()
     site.prepare()
     controller, proxy = ((site.path / "secrets" / name).read_text().split() for name in KEYS_OF_STORAGE)
-    assert (len(controller), len(proxy)) == (2, 3)
-    assert proxy[0] == controller[0]
+    assert (len(controller), len(proxy)) == (3, 3)
+    assert proxy[:2] == [controller[0], controller[2]]
     monkeypatch.setenv("ZOE_SDS_CONFIG", str(site.path / "zoe-storage.toml"))
     settings = ControllerSettings(token_file=Path("token"), key_file=Path("key"))  # type: ignore[call-arg]
     assert settings.proxies == {"proxy1": 600_000_000}
