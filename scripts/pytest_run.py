@@ -30,7 +30,15 @@ def pytest_run(title: str, arguments: list[str], directory: Path, live: bool) ->
         headline(title)
     report = directory / "report.xml"
     report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", f"cache_dir={directory}/cache"]
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.pytest_main",
+        "-q",
+        f"--junitxml={report}",
+        "-o",
+        f"cache_dir={directory}/cache",
+    ]
     output = {} if live else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run([*command, *arguments], cwd=ROOT, check=False, **output)
     if not live:

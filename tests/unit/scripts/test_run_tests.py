@@ -90,6 +90,14 @@ def test_many_failures_are_no_chance(parts: Path) -> None:
     assert counts(suite("swarm")) == (0, SECOND_TRIES_MAX + 1, 0, False)
 
 
+def test_a_run_that_broke_down_has_failed_whatever_a_second_one_would_say(parts: Path) -> None:
+    write(parts, chance=FAILS_ONCE)
+    (parts / "conftest.py").write_text("def pytest_sessionfinish(): raise OSError('an engine does not end')\n", "utf-8")
+    part = suite("swarm")
+    assert not part.ok
+    assert part.second_try == []
+
+
 def test_a_part_that_cannot_be_read_has_failed(parts: Path) -> None:
     write(parts, fine=PASSES, unreadable="import nothing_of_that_name\n")
     assert not suite("swarm").ok
