@@ -17,8 +17,8 @@ class Paths:
         self, rates: Sequence[float], index: Mapping[str, int], active: Iterable[Execution], services: Sequence[int]
     ) -> None:
         self.rates = np.array(rates, dtype=np.float64)
-        self.services = tuple(services)
-        self.users = [0] * len(rates)
+        self.services = np.array(services, dtype=np.float64)
+        self.users = np.zeros(len(rates))
         for execution in active:
             if execution.application.storage is not None:
                 for service in execution.services:

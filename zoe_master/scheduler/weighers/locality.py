@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from zoe_lib.domain.storage import located
@@ -16,5 +18,9 @@ def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
     places = [ledger.locality[one] for one in objects if one in ledger.locality]
     if not places:
         return np.zeros(len(nodes))
-    names = [ledger.nodes[i].name for i in nodes]
-    return np.array([sum(name in held for held in places) / len(inputs) for name in names], dtype=np.float64)
+    held = np.zeros(len(ledger.nodes))
+    for name in chain.from_iterable(places):
+        if name in ledger.index:
+            held[ledger.index[name]] += 1
+    scores: Scores = held[nodes] / len(inputs)
+    return scores

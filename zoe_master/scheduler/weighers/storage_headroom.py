@@ -18,6 +18,7 @@ def storage_headroom(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
     if request.storage is None or paths is None:
         return np.zeros(len(nodes))
     # What has come to a node in this pass is taken for users: mostly it is the same application.
-    users = np.array([paths.users[i] + max(ledger.services[i] - paths.services[i], 0) for i in nodes], dtype=np.float64)
+    services = np.array([ledger.services[i] for i in nodes.tolist()], dtype=np.float64)
+    users = paths.users[nodes] + np.maximum(services - paths.services[nodes], 0.0)
     shares: Scores = paths.rates[nodes] / (1.0 + users) / float(paths.rates.max())
     return shares
