@@ -14,17 +14,25 @@ import pytest
 from sqlalchemy import Select
 from sqlalchemy.dialects import postgresql
 
-from tests.support.applications import GIB, execution
+from tests.support.applications import GIB, application, execution
 from tests.support.postgres import PostgresServer, connect
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import ConcurrentUpdate, ExecutionQuery, NotLeader, StoreError, StoreUnavailable
+from zoe_lib.store.base import (
+    ConcurrentUpdate,
+    ExecutionQuery,
+    NotLeader,
+    StoreError,
+    StoreUnavailable,
+    TimeLimitTooLong,
+)
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.cursors import encode_cursor
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.people import Quota
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal, submitting
@@ -75,6 +83,22 @@ def test_a_fast_committer_does_not_overtake_a_delayed_one(store: PostgresStore, 
         fast.result(WAIT_S_MAX)
     assert [entry.cause_id for entry in store.journal(0, 10)] == ["slow", "fast"]
     delayed.close()
+
+
+def test_a_submission_waits_for_a_quota_that_is_being_changed(store: PostgresStore, postgres_url: str) -> None:
+    store.add_tenant("iostack")
+    store.set_quota("iostack", Quota(time_limit_s_max=120.0))
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with ThreadPoolExecutor(1) as pool, closing(connect(postgres_url)) as admin, admin.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("UPDATE tenants SET time_limit_s_max = 60")
+        asked = execution(application=application(time_limit_s=120.0))
+        submitted: Future[Execution] = pool.submit(store.submit, asked, "request")
+        wait_until(lambda: submitted.done() or rows(postgres_url, waiting) == [(1,)])
+        cursor.execute("COMMIT")
+        with pytest.raises(TimeLimitTooLong, match="60 s"):
+            submitted.result(WAIT_S_MAX)
+    assert store.active() == []
 
 
 def test_a_stopped_writer_holds_nobody_up_for_ever(store: PostgresStore, postgres_url: str) -> None:

@@ -12,7 +12,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.domain.values import value
-from zoe_lib.store.people import AuditEntry, PeopleStore, Quota
+from zoe_lib.store.people import AuditEntry, PeopleStore
 
 
 class StoreError(Exception):
@@ -42,12 +42,8 @@ class QuotaExceeded(StoreError):  # noqa: N818
         super().__init__(f"{whose} may have {executions_max} executions waiting or running at the same time")
 
 
-def check_quota(tenant: str, user: str, quota: Quota, executions: int, executions_of_user: int) -> None:
-    """QuotaExceeded when one more would be too many; how many there are is counted without it."""
-    if quota.executions_max is not None and executions >= quota.executions_max:
-        raise QuotaExceeded(tenant, quota.executions_max)
-    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
-        raise QuotaExceeded(f"{user} in {tenant}", quota.executions_of_user_max)
+class TimeLimitTooLong(StoreError):  # noqa: N818
+    """It asks for a longer time limit than executions of its tenant may have."""
 
 
 class StoreUnavailable(StoreError):  # noqa: N818
@@ -207,7 +203,8 @@ class Store(PeopleStore, Protocol):
         `execution` is fresh (version 0, no services); the one returned is as stored. The same key of the same tenant
         with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict. The same
         id by the same user again returns what is stored, too; of anybody else it is a ConcurrentUpdate.
-        QuotaExceeded when the tenant or its user has as many as may be, counted in the same transaction.
+        What the tenant's quota says is looked at in the same transaction: QuotaExceeded when the tenant or its user has
+        as many as may be, TimeLimitTooLong; one without a time limit is stored with the longest, and a note of that.
         `audit` is kept in that transaction, too, and nothing is when this raises.
         """
         ...

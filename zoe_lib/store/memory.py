@@ -30,13 +30,13 @@ from zoe_lib.store.base import (
     Unstorable,
     UsageSample,
     UsePoint,
-    check_quota,
 )
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.memory_people import MemoryPeople
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.people import AuditEntry
+from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.text import check_submission, checked, storable
 
 
@@ -68,14 +68,13 @@ class MemoryStore(MemoryPeople):
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         with self._reached() as state:
             known = self._known(execution, idempotency_key, fingerprint)
-            if known is None:
-                self._check_quota(execution)
+            fresh = self._admitted(execution) if known is None else execution
             if audit is not None:
                 self.add_audit(audit)
             if known is not None:
                 return known
             event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
-            new = apply(execution, event)
+            new = apply(fresh, event)
             if idempotency_key is not None:
                 key = (execution.tenant, idempotency_key)
                 state.idempotency_keys[key] = (fingerprint, execution.id, execution.submitted_at_s)
@@ -84,11 +83,12 @@ class MemoryStore(MemoryPeople):
         state.tell()
         return new
 
-    def _check_quota(self, execution: Execution) -> None:
+    def _admitted(self, execution: Execution) -> Execution:
         tenant = self._state.people.tenants.get(execution.tenant)
-        if tenant is not None:
-            its = [e.user for e in self._state.active.values() if e.tenant == tenant.name]
-            check_quota(tenant.name, execution.user, tenant.quota, len(its), its.count(execution.user))
+        if tenant is None:
+            return execution
+        its = [e.user for e in self._state.active.values() if e.tenant == tenant.name]
+        return admitted(execution, tenant.quota, len(its), its.count(execution.user))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """The execution of a key."""
@@ -111,11 +111,7 @@ class MemoryStore(MemoryPeople):
         stored = self._state.executions.get(execution.id)
         if stored is None:
             return None
-        if (stored.tenant, stored.user, stored.application) != (
-            execution.tenant,
-            execution.user,
-            execution.application,
-        ):
+        if not same_submission(stored, execution):
             raise ConcurrentUpdate(f"the execution id {execution.id} is taken")
         return stored
 

@@ -63,10 +63,14 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How many executions of a tenant, and of each of its users, wait or run at the same time; None: any number."""
+    """How many executions of a tenant, and of each of its users, wait or run at the same time; None: any number.
+
+    `time_limit_s_max` is the longest time limit that one may have; with None it may have none.
+    """
 
     executions_max: int | None = None
     executions_of_user_max: int | None = None
+    time_limit_s_max: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

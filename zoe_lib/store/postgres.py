@@ -71,7 +71,7 @@ class PostgresStore(PostgresPeople):
         submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint, audit)
         self._submissions.do(submission)
         if submission.bounded:
-            self._database.write(lambda c: submitting.write_within_quota(c, submission))
+            submission = self._write_within_quota(submission)
         stored = submission.execution
         if not submission.written:
             stored = self._database.read(lambda c: submitting.already_there(c, self._applications, submission))
@@ -86,6 +86,9 @@ class PostgresStore(PostgresPeople):
             return None
         find = submitting.with_key
         return self._database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
+
+    def _write_within_quota(self, submission: Submission) -> Submission:
+        return self._database.write(lambda c: submitting.write_within_quota(c, self._applications, submission))
 
     def _write_submissions(self, submissions: Sequence[Submission]) -> None:
         self._database.write_repeatable(lambda c: submitting.write(c, submissions))

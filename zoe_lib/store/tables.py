@@ -168,6 +168,7 @@ tenants = Table(
     # That wait or run at the same time; NULL: any number.
     Column("executions_max", Integer),
     Column("executions_of_user_max", Integer),
+    Column("time_limit_s_max", Double),  # the longest that one may have; NULL: none is needed
 )
 
 memberships = Table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -112,7 +112,12 @@ def add_tenant(connection: Connection, name: str) -> None:
 def read_tenants(connection: Connection) -> Sequence[Tenant]:
     """All tenants by name."""
     rows = connection.execute(select(tenants).order_by(tenants.c.name))
-    return [Tenant(row.name, Quota(row.executions_max, row.executions_of_user_max)) for row in rows]
+    return [Tenant(row.name, to_quota(row)) for row in rows]
+
+
+def to_quota(row: Row) -> Quota:
+    """The quota in the row of a tenant, whose columns have the names of its fields."""
+    return Quota(**{bound.name: getattr(row, bound.name) for bound in fields(Quota)})
 
 
 def set_quota(connection: Connection, tenant: str, quota: Quota) -> None:

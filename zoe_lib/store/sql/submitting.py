@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from sqlalchemy import Connection, Table, exists, func, select, text
 
 from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict, check_quota
+from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.people import AuditEntry, Quota
+from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
+from zoe_lib.store.sql.people import to_quota
 from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_keys, services, tenants
 
 
@@ -25,7 +27,7 @@ from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_ke
 class Submission:
     """A new execution with its key; `written` is false while another one holds its key or its id.
 
-    `bounded`: its tenant has a quota, so it takes a transaction that counts.
+    `bounded`: its tenant has a quota, so it takes a transaction that looks at it.
     """
 
     execution: Execution  # as it will be stored
@@ -47,6 +49,7 @@ def _rows(table: Table, parameter: str) -> str:
     return f"jsonb_populate_recordset(NULL::{table.name}, CAST(:{parameter} AS jsonb))"
 
 
+_BOUNDS = ", ".join(bound.name for bound in fields(Quota))
 _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != "id")
 
 # Who has no key or gets it is inserted, services follow, and the journal comes last: its lock is taken when all the
@@ -54,8 +57,7 @@ _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != 
 _SUBMIT = text(f"""
     WITH bounded AS MATERIALIZED (
         SELECT name FROM tenants
-        WHERE (executions_max IS NOT NULL OR executions_of_user_max IS NOT NULL)
-              AND NOT :counted AND name = ANY(CAST(:tenants AS text[]))
+        WHERE num_nonnulls({_BOUNDS}) > 0 AND NOT :within AND name = ANY(CAST(:tenants AS text[]))
     ), asked AS MATERIALIZED (
         SELECT * FROM {_rows(idempotency_keys, "keys")} WHERE tenant NOT IN (SELECT name FROM bounded)
     ), keyed AS (
@@ -107,10 +109,10 @@ def prepare(
     return Submission(stored, cause_id, name, document, key, fingerprint, entry)
 
 
-def write(connection: Connection, submissions: Sequence[Submission], counted: bool = False) -> None:
+def write(connection: Connection, submissions: Sequence[Submission], within: bool = False) -> None:
     """Write those whose key and id are free, and mark them. The ids must differ from each other.
 
-    Those of a tenant with a quota are only marked as `bounded`, unless they were `counted`.
+    Those of a tenant with a quota are only marked as `bounded`, unless they are known to be `within`.
     """
     # In one order everywhere, so that two processes with the same keys wait for each other only one way.
     ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
@@ -123,7 +125,7 @@ def write(connection: Connection, submissions: Sequence[Submission], counted: bo
     }
     texts = {name: json.dumps(value) for name, value in parameters.items()}
     rows = connection.execute(
-        _SUBMIT, {**texts, "counted": counted, "tenants": sorted({one.execution.tenant for one in ordered})}
+        _SUBMIT, {**texts, "within": within, "tenants": sorted({one.execution.tenant for one in ordered})}
     ).all()
     written, bounded = {row.id for row in rows}, {row.bounded for row in rows}
     for one in submissions:
@@ -131,11 +133,12 @@ def write(connection: Connection, submissions: Sequence[Submission], counted: bo
         one.bounded = one.execution.tenant in bounded
 
 
-def write_within_quota(connection: Connection, submission: Submission) -> None:
-    """Write one whose tenant has a quota, if there is room; QuotaExceeded.
+def write_within_quota(connection: Connection, applications: Applications, submission: Submission) -> Submission:
+    """Write one whose tenant has a quota, as that lets it in, and give it back so; QuotaExceeded, TimeLimitTooLong.
 
-    The tenant's row is locked first, so that of two at the same time the second counts the first. What was submitted
-    before with the same key or id is not refused: it is left unwritten, as `write` leaves it.
+    The tenant's row is locked first, so that of two at the same time the second counts the first, and a change of the
+    quota comes before or after. What was submitted before with the same key or id is not refused: it is left
+    unwritten, as `write` leaves it.
     """
     wanted = submission.execution
     lock = select(tenants).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
@@ -143,9 +146,11 @@ def write_within_quota(connection: Connection, submission: Submission) -> None:
     if tenant is not None and not _known(connection, submission):
         counts = select(func.count(), func.count().filter(executions.c.user_name == wanted.user))
         active = connection.execute(counts.where(executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))).one()
-        quota = Quota(tenant.executions_max, tenant.executions_of_user_max)
-        check_quota(wanted.tenant, wanted.user, quota, *active)
-    write(connection, [submission], counted=True)
+        execution = admitted(wanted, to_quota(tenant), *active)
+        name, document = applications.keep(execution.application)
+        submission = replace(submission, execution=execution, application_hash=name, application=document)
+    write(connection, [submission], within=True)
+    return submission
 
 
 def _known(connection: Connection, submission: Submission) -> bool:
@@ -165,7 +170,7 @@ def already_there(connection: Connection, applications: Applications, submission
         if earlier is not None:
             return earlier
     stored = reading.one(connection, applications, wanted.id)
-    if (stored.tenant, stored.user, stored.application) != (wanted.tenant, wanted.user, wanted.application):
+    if not same_submission(stored, wanted):
         raise ConcurrentUpdate(f"the execution id {wanted.id} is taken")
     return stored
 

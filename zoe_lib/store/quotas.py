@@ -1,0 +1,58 @@
+"""What the quota of its tenant does with a new execution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import Execution
+from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.people import Quota
+
+
+def admitted(execution: Execution, quota: Quota, executions: int, executions_of_user: int) -> Execution:
+    """The execution as the quota lets it in; how many there are is counted without it.
+
+    TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
+    """
+    application, notes = with_time_limit(execution.application, execution.tenant, quota)
+    _check_counts(execution, quota, executions, executions_of_user)
+    return replace(execution, application=application, notes=(*execution.notes, *notes))
+
+
+def with_time_limit(application: Application, tenant: str, quota: Quota) -> tuple[Application, Sequence[str]]:
+    """The application, with the longest time limit of the quota if it asks for none, and what its user is told of that.
+
+    TimeLimitTooLong when it asks for a longer one.
+    """
+    asked_s, longest_s = application.time_limit_s, quota.time_limit_s_max
+    if longest_s is None or (asked_s is not None and asked_s <= longest_s):
+        return application, ()
+    if asked_s is not None:
+        raise TimeLimitTooLong(f"it asks for {_text(asked_s)}, and {tenant} may have {_text(longest_s)} at most")
+    note = f"it asks for no time limit: it gets the longest that {tenant} may have, {_text(longest_s)}"
+    return replace(application, time_limit_s=longest_s), (note,)
+
+
+def same_submission(stored: Execution, asked: Execution) -> bool:
+    """Whether that is what was stored with this id: what it asks for, of the same user.
+
+    The stored one may have the time limit of a quota.
+    """
+    application = asked.application
+    if application.time_limit_s is None:
+        application = replace(application, time_limit_s=stored.application.time_limit_s)
+    return (stored.tenant, stored.user, stored.application) == (asked.tenant, asked.user, application)
+
+
+def _check_counts(execution: Execution, quota: Quota, executions: int, executions_of_user: int) -> None:
+    if quota.executions_max is not None and executions >= quota.executions_max:
+        raise QuotaExceeded(execution.tenant, quota.executions_max)
+    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
+        raise QuotaExceeded(f"{execution.user} in {execution.tenant}", quota.executions_of_user_max)
+
+
+def _text(seconds: float) -> str:
+    """Seconds as descriptions say them, all their digits, and hours as quotas are set."""
+    return f"{seconds:.15g} s ({seconds / 3600:.6g} h)"
