@@ -30,6 +30,7 @@ class Code(StrEnum):
     OWN_ACCOUNT = "own_account"
     ONE_TENANT = "one_tenant"
     QUOTA_EXCEEDED = "quota_exceeded"
+    TIME_LIMIT_TOO_LONG = "time_limit_too_long"
     NOT_FOUND = "not_found"
     NO_SUCH_ROUTE = "no_such_route"
     NO_LOGS = "no_logs"
@@ -79,6 +80,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.OWN_ACCOUNT: (409, "You cannot do that to yourself"),
     Code.ONE_TENANT: (409, "The local back-end is for one tenant"),
     Code.QUOTA_EXCEEDED: (429, "Your tenant's quota of executions is used up"),
+    Code.TIME_LIMIT_TOO_LONG: (422, "Its time limit is longer than your tenant's quota allows"),
     Code.NOT_FOUND: (404, "There is no such thing, or it is not yours"),
     Code.NO_SUCH_ROUTE: (404, "There is nothing at this path"),
     Code.NO_LOGS: (404, "Its output is not kept any more"),

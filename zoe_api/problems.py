@@ -21,6 +21,7 @@ from zoe_lib.store.base import (
     NotFound,
     QuotaExceeded,
     StoreUnavailable,
+    TimeLimitTooLong,
     Unstorable,
 )
 from zoe_lib.wire import Diagnostic, Problem
@@ -70,6 +71,12 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(ApiProblem)
     def _api_problem(request: Request, error: ApiProblem) -> Response:
         return problem_response(error.problem.model_copy(update={"instance": request.url.path}))
+
+    @app.exception_handler(TimeLimitTooLong)
+    def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:
+        place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
+        hint = "ask for a shorter one, or an admin for a longer quota"
+        return problem_response(problem(Code.TIME_LIMIT_TOO_LONG, str(error), hint, place, request.url.path))
 
     for error_type in _TRANSLATIONS:
         app.add_exception_handler(error_type, _translated)

@@ -157,6 +157,11 @@ def quota_exceeded(api: Api, _: Raise) -> httpx.Response:
     return api.http().post("/api/v1/executions", json=BODY)
 
 
+def time_limit_too_long(api: Api, _: Raise) -> httpx.Response:
+    api.store.set_quota("red", Quota(time_limit_s_max=60.0))
+    return api.http().post("/api/v1/executions", json={"application": job(time_limit_s=61)})
+
+
 def not_found(api: Api, _: Raise) -> httpx.Response:
     return api.http().get("/api/v1/executions/x1")
 

@@ -143,7 +143,7 @@ def test_use_by_day_of_the_own_tenant_or_of_all(busy: Api) -> None:
 
 def test_meters_of_the_own_tenants_limits(api: Api) -> None:
     client = api.client()
-    api.store.set_quota("red", Quota(7))
+    api.store.set_quota("red", Quota(7, None, 43_200.0))
     limits = {"red": TenantLimit(cores_milli=3000), "*": TenantLimit(memory_bytes=1)}
     api.store.set_policy(replace(api.store.policy(), tenant_limits=limits), 0, 1.0, "test")
     api.start_master()
@@ -155,8 +155,10 @@ def test_meters_of_the_own_tenants_limits(api: Api) -> None:
     told = client.quota()
     reserved = api.store.execution(runs.id).application.core_resources()
     assert (told.tenant, told.executions.used, told.executions.limit) == ("red", 2, 7)
+    assert told.time_limit_s_max == 43_200.0
     assert (told.cores_milli.used, told.cores_milli.limit) == (reserved.cores_milli, 3000)
     assert (told.memory_bytes.used, told.memory_bytes.limit) == (reserved.memory_bytes, None)
     shown = CliRunner().invoke(app, ["--url", api.url, "--token", api.token, "quota"]).stdout
     assert "executions" in shown
+    assert shown.splitlines()[-1].endswith(" 12h00m")
     assert api.client(make_token(api.store, "eve", "blue")).quota().executions.used == 0

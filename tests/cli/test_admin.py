@@ -47,6 +47,22 @@ def test_roles_quotas_and_disabling(server: Server, zoe: Zoe, app_file: Path) ->
     assert zoe("admin", "tenant", "add", "third").code == 5
 
 
+def test_a_quota_of_hours(server: Server, zoe: Zoe, app_file: Path) -> None:
+    set_to = zoe("admin", "quota", "set", "lab", "--hours", "1.5")
+    assert set_to.out.splitlines()[1].split() == ["lab", "any", "number", "any", "number", "1.5"]
+    assert zoe("quota").out.splitlines()[-1].split() == ["time", "limit", "of", "one", "-", "1h30m"]
+    note = "note: it asks for no time limit: it gets the longest that lab may have, 5400 s (1.5 h)"
+    for command in ("validate", "plan", "run"):
+        assert note in zoe(command, str(app_file)).err.splitlines()
+        refused = zoe(command, str(app_file), "--set", "time_limit_s=7200")
+        assert (refused.code, "it asks for 7200 s (2 h)" in refused.err) == (2, True)
+    assert zoe("admin", "quota", "set", "lab", "--hours", "0").code == 2
+    assert "1.5" in zoe("admin", "quota", "ls").out
+    zoe("admin", "quota", "set", "lab")
+    assert zoe("quota").out.splitlines()[-1].endswith("no limit")
+    assert "1.5" not in zoe("admin", "quota", "ls").out
+
+
 def test_tokens_of_everybody_and_the_audit_log(server: Server, zoe: Zoe) -> None:
     tokens = {token["user"]: token["id"] for token in zoe("admin", "token", "ls", "-o", "json").json()["tokens"]}
     assert set(tokens) == {"ada", "bob", "eve"}

@@ -76,6 +76,7 @@ def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
                 name=tenant.name,
                 executions_max=tenant.quota.executions_max,
                 executions_of_user_max=tenant.quota.executions_of_user_max,
+                time_limit_s_max=tenant.quota.time_limit_s_max,
                 executions=active[tenant.name],
                 members=[MemberView(user=m.user, role=m.role) for m in members if m.tenant == tenant.name],
             )
@@ -95,8 +96,9 @@ def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
 
 @router.put("/tenants/{tenant}/quota", response_model=QuotaView)
 def set_quota(tenant: str, body: QuotaView, _who: Admin, store: StoreDep) -> QuotaView:
-    """Bound how many executions of a tenant, and of each of its users, wait or run at the same time; null does not."""
-    store.set_quota(tenant, Quota(body.executions_max, body.executions_of_user_max))
+    """Bound how many executions of a tenant, and of each of its users, wait or run at the same time, and how long
+    their time limits are; null does not. What was submitted before keeps what it has."""
+    store.set_quota(tenant, Quota(body.executions_max, body.executions_of_user_max, body.time_limit_s_max))
     return body
 
 

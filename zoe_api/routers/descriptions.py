@@ -8,18 +8,21 @@ from fastapi import APIRouter, Request
 
 from zoe_api.access import Reader
 from zoe_api.dependencies import (
+    Services,
     ServicesDep,
+    StoreDep,
     ask,
 )
 from zoe_api.problems import from_description
 from zoe_api.submission import checked, notes_of, parsed
 from zoe_lib import descriptions
-from zoe_lib.descriptions import DescriptionError
+from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import NotFound, Store
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import Principal, quota_of
+from zoe_lib.store.people import Principal, Quota, quota_of
+from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.wire import (
     AmountView,
     CatalogueEntryView,
@@ -39,10 +42,10 @@ router = APIRouter(tags=["descriptions"])
 
 
 @router.post("/validate", response_model=ValidateResponse)
-def validate_description(body: ValidateRequest, _who: Reader, its: ServicesDep) -> ValidateResponse:
-    """Check a description, expanded, against the format and this installation; nothing is kept."""
-    application = checked(parsed(body.application), its.store.platform(), its.settings.storage_url is not None)
-    notes = list(notes_of(application, its.settings.backend, its.settings.storage_url is not None))
+def validate_description(body: ValidateRequest, who: Reader, its: ServicesDep) -> ValidateResponse:
+    """Check a description, expanded, against the format, this installation and the own tenant's longest time limit;
+    nothing is kept."""
+    application, notes = _as_submitted(body.application, who, its)
     return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
@@ -50,16 +53,15 @@ def validate_description(body: ValidateRequest, _who: Reader, its: ServicesDep) 
 def plan_application(body: PlanRequest, who: Reader, request: Request, its: ServicesDep) -> PlanView:
     """Whether it would start now, else when, why not, and the smallest change that would start it; nothing is kept.
 
-    422 `never_fits` when it never would.
+    422 `never_fits` when it never would, `time_limit_too_long` when the own tenant may not have it so long.
     """
-    application = checked(parsed(body.application), its.store.platform(), its.settings.storage_url is not None)
+    application, notes = _as_submitted(body.application, who, its)
     question = {
         "application": encode(application),
         "tenant": who.tenant,
         "user": who.user,
         "priority": application.default_priority if body.priority is None else body.priority,
     }
-    notes = list(notes_of(application, its.settings.backend, its.settings.storage_url is not None))
     return PlanView(
         notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request)
     )
@@ -76,8 +78,9 @@ def convert_description(body: ConvertRequest, _who: Reader) -> ConvertResponse:
 
 
 @router.get("/catalogue", response_model=CatalogueList)
-def get_catalogue(who: Reader) -> CatalogueList:
-    """Descriptions that are there to be used by the own role, with the JSON Schema of their forms."""
+def get_catalogue(who: Reader, store: StoreDep) -> CatalogueList:
+    """Descriptions that are there to be used by the own role and tenant, with the JSON Schema of their forms."""
+    quota = quota_of(store.tenants(), who.tenant)
     return CatalogueList(
         entries=[
             CatalogueEntryView(
@@ -85,7 +88,7 @@ def get_catalogue(who: Reader) -> CatalogueList:
                 title=entry.title,
                 category=entry.category,
                 summary=entry.summary,
-                document=descriptions.catalogue_document(entry),
+                document=_document_of(entry, quota),
                 form=descriptions.form_schema(entry, who.role),
             )
             for entry in descriptions.catalogue()
@@ -95,12 +98,12 @@ def get_catalogue(who: Reader) -> CatalogueList:
 
 
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
-def fill_form(entry_id: str, body: FillRequest, who: Reader) -> FillResponse:
+def fill_form(entry_id: str, body: FillRequest, who: Reader, store: StoreDep) -> FillResponse:
     """The description of an entry with what was put into its form; nothing is kept."""
     entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(who.role)), None)
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = descriptions.catalogue_document(entry)
+    document = _document_of(entry, quota_of(store.tenants(), who.tenant))
     try:
         return FillResponse(document=descriptions.fill_form(entry, document, body.values, who.role))
     except DescriptionError as error:
@@ -111,6 +114,23 @@ def fill_form(entry_id: str, body: FillRequest, who: Reader) -> FillResponse:
 def get_description_schema(_who: Reader) -> dict[str, Any]:
     """The JSON Schema of descriptions."""
     return descriptions.json_schema()
+
+
+def _document_of(entry: CatalogueEntry, quota: Quota) -> dict[str, Any]:
+    """The description of an entry. The time limit there is nobody's wish, so it gives way to the quota."""
+    document = descriptions.catalogue_document(entry)
+    limit_s, longest_s = document.get("time_limit_s"), quota.time_limit_s_max
+    if limit_s is None or longest_s is None or limit_s <= longest_s:
+        return document
+    return {**document, "time_limit_s": longest_s}
+
+
+def _as_submitted(document: dict[str, Any], who: Principal, its: Services) -> tuple[Application, list[str]]:
+    """The application as it would be kept for its tenant, and what its user would be told."""
+    storage = its.settings.storage_url is not None
+    asked = checked(parsed(document), its.store.platform(), storage)
+    application, of_quota = with_time_limit(asked, who.tenant, quota_of(its.store.tenants(), who.tenant))
+    return application, [*notes_of(application, its.settings.backend, storage), *of_quota]
 
 
 def _demand(store: Store, who: Principal, application: Application) -> DemandView:

@@ -92,6 +92,7 @@ def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
         tenant=who.tenant,
         executions=Meter(used=len(mine), limit=quota.executions_max),
         executions_of_user=Meter(used=sum(e.user == who.user for e in mine), limit=quota.executions_of_user_max),
+        time_limit_s_max=quota.time_limit_s_max,
         cores_milli=Meter(used=reserved.cores_milli, limit=limit.cores_milli),
         memory_bytes=Meter(used=reserved.memory_bytes, limit=limit.memory_bytes),
         read_bytes_per_s=Meter(used=rates.read, limit=limit.read_bytes_per_s),

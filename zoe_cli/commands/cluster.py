@@ -75,6 +75,8 @@ def quota(context: typer.Context) -> None:
         ("writing", answer.write_bytes_per_s, rate),
     )
     rows = [(name, text(m.used), "no limit" if m.limit is None else text(m.limit)) for name, m, text in meters]
+    longest_s = answer.time_limit_s_max
+    rows.append(("time limit of one", "-", "no limit" if longest_s is None else duration(longest_s)))
     emit(answer, options(context).output, Rows(("what", "used", "limit"), rows))
 
 

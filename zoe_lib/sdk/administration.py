@@ -40,10 +40,19 @@ class Administration:
         return self._client.call(wire.QuotaView, "POST", "/admin/tenants", body=wire.NewTenant(name=name))
 
     def set_quota(
-        self, tenant: str, executions_max: int | None, executions_of_user_max: int | None = None
+        self,
+        tenant: str,
+        executions_max: int | None,
+        executions_of_user_max: int | None = None,
+        time_limit_s_max: float | None = None,
     ) -> wire.QuotaView:
-        """Bound how many executions of a tenant, and of each of its users, wait or run at the same time; None: not."""
-        quota = wire.QuotaView(executions_max=executions_max, executions_of_user_max=executions_of_user_max)
+        """Bound how many executions of a tenant, and of each of its users, wait or run at the same time, and how long
+        their time limits are; None: not."""
+        quota = wire.QuotaView(
+            executions_max=executions_max,
+            executions_of_user_max=executions_of_user_max,
+            time_limit_s_max=time_limit_s_max,
+        )
         return self._client.call(wire.QuotaView, "PUT", f"/admin/tenants/{_part(tenant)}/quota", body=quota)
 
     def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:

@@ -12,6 +12,8 @@ from zoe_lib.wire.base import SECONDS_MAX, Wire
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
 """Of users and tenants: names of directories and labels are made of them."""
+TIME_LIMIT_S_MAX = 10 * 365 * 86_400.0
+"""As long as a description may ask for: what asks for none gets the longest that its tenant may have."""
 
 
 class PrincipalView(Wire):
@@ -136,10 +138,13 @@ class NewTenant(Wire):
 
 
 class QuotaView(Wire):
-    """How many executions of a tenant, and of each of its users, may wait or run at the same time; null: any number."""
+    """How many executions of a tenant, and of each of its users, may wait or run at the same time; null: any number.
+
+    `time_limit_s_max` is the longest time limit that one may ask for, and gets when it asks for none; null: any."""
 
     executions_max: int | None = Field(ge=0, le=2**31 - 1)
     executions_of_user_max: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    time_limit_s_max: float | None = Field(default=None, gt=0, le=TIME_LIMIT_S_MAX)
 
 
 class RoleChoice(Wire):
@@ -161,6 +166,7 @@ class TenantDetail(Wire):
     name: str
     executions_max: int | None
     executions_of_user_max: int | None
+    time_limit_s_max: float | None
     executions: int
     members: list[MemberView]
 

@@ -33,11 +33,14 @@ class Meter(Wire):
 
 class QuotaMeters(Wire):
     """What the executions of a tenant have now. One over a limit of cores, memory or bandwidth waits; beyond that of
-    executions a submission is refused."""
+    executions, and with a time limit beyond the longest, a submission is refused."""
 
     tenant: str
     executions: Meter
     executions_of_user: Meter = Field(description="Of the one who asks.")
+    time_limit_s_max: float | None = Field(
+        description="The longest time limit that an execution may have; null: none is needed."
+    )
     cores_milli: Meter
     memory_bytes: Meter
     read_bytes_per_s: Meter

@@ -10,11 +10,11 @@ from zoe_cli.context import options
 from zoe_cli.output import Rows, emit
 from zoe_cli.registry import add
 from zoe_lib.domain.roles import Role
-from zoe_lib.wire import TenantDetail
+from zoe_lib.wire import QuotaView, TenantDetail
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 roles = typer.Typer(help="What users are in tenants: viewer, user, operator or admin.", no_args_is_help=True)
-quotas = typer.Typer(help="How many executions of a tenant wait or run at the same time.", no_args_is_help=True)
+quotas = typer.Typer(help="How many executions of a tenant, and how long each.", no_args_is_help=True)
 
 User = Annotated[str, typer.Argument(metavar="USER")]
 Tenant = Annotated[str, typer.Argument(metavar="TENANT")]
@@ -55,30 +55,39 @@ def set_quota(
     tenant: Tenant,
     executions: Annotated[int | None, typer.Option(min=0, help="The most; default: any number.")] = None,
     of_user: Annotated[int | None, typer.Option(min=0, help="The most of each user; default: any number.")] = None,
+    hours: Annotated[
+        float | None, typer.Option(min=0, help="The longest time limit of one; default: any number.")
+    ] = None,
 ) -> None:
-    """Bound a tenant's executions, and those of each of its users.
+    """Bound a tenant's executions, those of each of its users, and how long each may run.
 
+    With --hours, an execution that asks for no time limit gets this one, and one that asks for a longer one is refused.
     Cores, memory and bandwidth are bounded by the policy's tenant limits.
     """
     with options(context).client() as client:
-        quota = client.admin.set_quota(tenant, executions, of_user)
-    row = (tenant, _number(quota.executions_max), _number(quota.executions_of_user_max))
-    emit(quota, options(context).output, Rows(("tenant", "executions", "of a user"), [row]))
+        quota = client.admin.set_quota(tenant, executions, of_user, None if hours is None else hours * 3600)
+    emit(
+        quota,
+        options(context).output,
+        Rows(("tenant", "executions", "of a user", "hours of one"), [(tenant, *_bounds(quota))]),
+    )
 
 
 def _rows(tenants: list[TenantDetail]) -> Rows:
     def members(tenant: TenantDetail) -> str:
         return ", ".join(f"{member.user} ({member.role})" for member in tenant.members)
 
-    rows = [
-        (t.name, t.executions, _number(t.executions_max), _number(t.executions_of_user_max), members(t))
-        for t in tenants
-    ]
-    return Rows(("name", "executions", "at most", "of a user", "members"), rows)
+    rows = [(t.name, t.executions, *_bounds(t), members(t)) for t in tenants]
+    return Rows(("name", "executions", "at most", "of a user", "hours of one", "members"), rows)
 
 
-def _number(most: int | None) -> str:
-    return "any number" if most is None else str(most)
+def _bounds(quota: QuotaView | TenantDetail) -> tuple[str, str, str]:
+    hours = None if quota.time_limit_s_max is None else quota.time_limit_s_max / 3600
+    return _number(quota.executions_max), _number(quota.executions_of_user_max), _number(hours)
+
+
+def _number(most: float | None) -> str:
+    return "any number" if most is None else f"{most:.15g}"
 
 
 add(app, "ls", ls, ("zoe admin tenant ls",))
@@ -86,4 +95,4 @@ add(app, "add", add_tenant, ("zoe admin tenant add physics",))
 add(roles, "set", set_role, ("zoe admin role set ada physics operator",))
 add(roles, "remove", remove_role, ("zoe admin role remove ada physics",))
 add(quotas, "ls", ls, ("zoe admin quota ls",))
-add(quotas, "set", set_quota, ("zoe admin quota set physics --executions 20 --of-user 4",))
+add(quotas, "set", set_quota, ("zoe admin quota set physics --executions 20 --of-user 4 --hours 12",))
