@@ -78,3 +78,35 @@ def test_the_admin_bounds_what_each_user_has(browser: Browser, two_tenants: Stac
     admin.close()
     visitor.close()
     assert admin.errors == visitor.errors == []
+
+
+def test_the_admin_bounds_how_long_each_may_run(browser: Browser, two_tenants: Stack) -> None:
+    admin = Visitor.of(browser, two_tenants.url)
+    page = admin.sign_in("admin", two_tenants.password)
+    admin.open("/admin/tenants")
+    blue = page.get_by_role("region", name="blue", exact=True)
+    blue.get_by_label("Longest time limit, in hours", exact=True).fill("0.5")
+    blue.get_by_role("button", name="Set", exact=True).click()
+    visitor = Visitor.of(browser, two_tenants.url)
+    its = visitor.sign_in("bea", PASSWORD)
+    note = "it gets the longest that blue may have, 1800 s (0.5 h)"
+    with Client(two_tenants.url, two_tenants.token) as client:
+        until(lambda: client.admin.tenants().tenants[0].time_limit_s_max == 1800)
+        visitor.open("/usage")
+        expect(its.get_by_role("region", name="Quota", exact=True)).to_contain_text("an execution: 30 min")
+        visitor.open("/catalogue/batch")
+        would = its.get_by_role("region", name="What would become of it", exact=True)
+        expect(would).to_contain_text("its time limit of 30 min")
+        visitor.open("/new")
+        expect(would).to_contain_text(note)
+        first = visitor.launch(sized(0.1, "sleep", "600", name="one"))
+        expect(its.locator("main")).to_contain_text(note)
+        client.admin.set_quota("blue", None, None, 900.0)
+        its.get_by_role("button", name="Run again", exact=True).click()
+        expect(its.get_by_role("alert")).to_contain_text("it asks for 1800 s (0.5 h), and blue may have 900 s (0.25 h)")
+        visitor.open(f"/new?from={first}")
+        expect(its.get_by_role("alert")).to_contain_text("longer than your tenant's quota allows")
+        cancel_all(client)
+    admin.close()
+    visitor.close()
+    assert admin.errors == visitor.errors == []

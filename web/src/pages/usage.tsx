@@ -6,7 +6,7 @@ import { Empty, ErrorBox } from "../components/feedback";
 import { Meter } from "../components/meter";
 import { Plot } from "../components/plot";
 import { Table } from "../components/table";
-import { bytes, number, rate } from "../format";
+import { bytes, duration, number, rate } from "../format";
 
 type Day = Schemas["DayUseView"];
 
@@ -92,6 +92,10 @@ function Quota() {
       <Meter label="Memory" {...data.memory_bytes} format={bytes} />
       <Meter label="Read guaranteed" {...data.read_bytes_per_s} format={rate} />
       <Meter label="Write guaranteed" {...data.write_bytes_per_s} format={rate} />
+      <p>
+        Longest time limit of an execution:{" "}
+        {data.time_limit_s_max === null ? "no limit" : duration(data.time_limit_s_max)}
+      </p>
     </section>
   );
 }

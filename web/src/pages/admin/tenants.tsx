@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { Meter } from "../../components/meter";
+import { read, readHours, written, writtenHours } from "./bounds";
 import { NameField } from "./name-field";
 
 type Tenant = Schemas["TenantDetail"];
@@ -46,12 +47,17 @@ export function TenantsTab() {
 function TenantCard({ tenant, onChanged }: { tenant: Tenant; onChanged: () => void }) {
   const [most, setMost] = useState(written(tenant.executions_max));
   const [ofUser, setOfUser] = useState(written(tenant.executions_of_user_max));
+  const [hours, setHours] = useState(writtenHours(tenant.time_limit_s_max));
   const set = useMutation({
     mutationFn: () =>
       told(
         api.PUT("/api/v1/admin/tenants/{tenant}/quota", {
           params: { path: { tenant: tenant.name } },
-          body: { executions_max: read(most), executions_of_user_max: read(ofUser) },
+          body: {
+            executions_max: read(most),
+            executions_of_user_max: read(ofUser),
+            time_limit_s_max: readHours(hours),
+          },
         }),
       ),
     onSettled: onChanged,
@@ -80,6 +86,10 @@ function TenantCard({ tenant, onChanged }: { tenant: Tenant; onChanged: () => vo
           Of each user{" "}
           <input type="number" min={0} value={ofUser} onChange={(e) => setOfUser(e.target.value)} />
         </label>
+        <label>
+          Longest time limit, in hours{" "}
+          <input type="number" min={0} step="any" value={hours} onChange={(e) => setHours(e.target.value)} />
+        </label>
         <button type="submit" disabled={set.isPending}>
           Set
         </button>
@@ -88,8 +98,3 @@ function TenantCard({ tenant, onChanged }: { tenant: Tenant; onChanged: () => vo
     </section>
   );
 }
-
-/** What stands in a field for a bound; none is an empty one. */
-const written = (bound: number | null) => (bound === null ? "" : String(bound));
-
-const read = (text: string) => (text === "" ? null : Number(text));

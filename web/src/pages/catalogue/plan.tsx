@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
-import { bytes, counted, distance, moment, number } from "../../format";
+import { bytes, counted, distance, duration, moment, number } from "../../format";
 import { changeText } from "../execution/waiting";
 
 type Plan = Schemas["PlanView"];
@@ -84,7 +84,7 @@ function Answer({ plan }: { plan: Plan }) {
                 <dt>At most</dt>
                 <dd className="num">
                   {number((demand.core.cores * demand.time_limit_s) / 3600)} core-hours for its core, until
-                  its time limit
+                  its time limit of {duration(demand.time_limit_s)}
                 </dd>
               </>
             )}
