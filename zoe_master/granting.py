@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from zoe_lib.domain.events import Event, InputsDecided, StorageDeclined, StorageGranted, StorageRefused
+from zoe_lib.domain.events import (
+    Event,
+    InputsDecided,
+    StorageDeclined,
+    StorageGranted,
+    StorageRefused,
+    StorageWithdrawn,
+)
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.promises import Rates, Supply, awaits_grant, awaits_inputs, preferred, promises
+from zoe_lib.domain.promises import Rates, Supply, awaits_grant, awaits_inputs, preferred, promises, wished
 from zoe_lib.domain.storage import Located, located
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
@@ -16,6 +23,9 @@ from zoe_master.storage import Keeper
 from zoe_master.views import reads, views_of
 
 _PROMISED_TO_OTHERS = "so much is not free of what the store can promise"
+_NOT_HELD = "the storage controller does not hold it any more"
+
+_STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 class Granting:
@@ -40,8 +50,8 @@ class Granting:
         """Want what active executions are promised and read, and journal whose promise is in force and which views are.
 
         One that requires its bandwidth starts nothing before that; one that prefers it is told when it starts without.
-        Both are told, once in each try, what the controller says when it refuses. Nothing starts before it is decided
-        how its inputs are read.
+        Both are told, once in each try, what the controller says when it refuses, and each time that what was granted
+        is not in force any more. Nothing starts before it is decided how its inputs are read.
         """
         active = self._picture.active()
         if self._keeper is None:
@@ -55,9 +65,15 @@ class Granting:
         promised = {promise.execution_id: promise.rates for promise in wanted}
         views = {view.id: view for execution in active for view in views_of(execution).values()}
         undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in views_of(e).values())
-        self._keeper.want(Wanted(wanted, self._inputs_of_queue(), views, undecided))
+        granted = [execution for execution in active if _has_grant(execution)]
+        withheld = frozenset(execution.id for execution in granted) - promised.keys()
+        self._keeper.want(Wanted(wanted, self._inputs_of_queue(), views, undecided, withheld))
         self._reach(Step.STORAGE_SYNCED)
         seen = self._keeper.seen()
+        for execution in granted:
+            if execution.id in seen.missing:
+                why = _PROMISED_TO_OTHERS if execution.id in withheld else seen.refused.get(execution.id) or _NOT_HELD
+                self._withdraw(execution, why, now_s, plan_id)
         for execution in filter(_to_be_told, active):
             if execution.id in seen.held:
                 self._grant(execution, promised[execution.id], now_s, plan_id)
@@ -71,6 +87,17 @@ class Granting:
         read, write = rates.read or None, rates.write or None
         granted = StorageGranted(at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write)
         self._picture.append(execution, [granted])
+
+    def _withdraw(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
+        had = wished(execution.application) or Rates()
+        withdrawn = StorageWithdrawn(
+            at_s=now_s,
+            cause_id=plan_id,
+            read_bytes_per_s=had.read or None,
+            write_bytes_per_s=had.write or None,
+            why=why,
+        )
+        self._picture.append(execution, [withdrawn])
 
     def _say_no(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
         """Once for each try; nothing without a reason."""
@@ -124,8 +151,13 @@ def _why_not(execution: Execution, supply: Supply, promised: Mapping[str, Rates]
 
 def _to_be_told(execution: Execution) -> bool:
     """Whether it may want bandwidth, and does not know that it has it."""
-    started = execution.state in (ExecutionState.STARTING, ExecutionState.RUNNING)
-    return started and execution.application.storage is not None and Mark.STORAGE_GRANTED not in execution.marks
+    wants = execution.state in _STARTED and execution.application.storage is not None
+    return wants and Mark.STORAGE_GRANTED not in execution.marks
+
+
+def _has_grant(execution: Execution) -> bool:
+    """Whether it knows that it has bandwidth, and can still be told otherwise."""
+    return execution.state in _STARTED and Mark.STORAGE_GRANTED in execution.marks
 
 
 def _to_be_decided(execution: Execution) -> bool:

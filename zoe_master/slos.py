@@ -43,6 +43,7 @@ class Seen:
 
     `refused`: why others are not, in the controller's words, by execution. `locality` has the names of the nodes that
     hold the objects that were asked about, by their URIs. `verdicts`: whether views that were not decided pay, by id.
+    `missing`: of whom it is known that nothing is in force, of those whose promises were wanted or withheld.
     """
 
     supply: Supply = _NOT_ASKED
@@ -50,6 +51,7 @@ class Seen:
     refused: Mapping[ExecutionId, str] = field(default_factory=dict)
     locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    missing: frozenset[ExecutionId] = frozenset()
 
     @property
     def looked(self) -> bool:
@@ -61,13 +63,19 @@ class Seen:
 class Wanted:
     """What is to be in force, in the sequence in which it is asked for; and the objects whose places are asked for.
 
-    `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay.
+    `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay. `withheld`:
+    executions that were granted what they prefer, and are promised nothing now.
     """
 
     promises: tuple[Promise, ...] = ()
     objects: frozenset[Located] = frozenset()
     views: Mapping[str, View] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
+    withheld: frozenset[ExecutionId] = frozenset()
+
+    def missing(self, held: frozenset[ExecutionId]) -> frozenset[ExecutionId]:
+        """Who has nothing of it when only the promises of these are in force."""
+        return frozenset(promise.execution_id for promise in self.promises) - held | self.withheld
 
 
 class SloLooks:
@@ -99,7 +107,9 @@ class SloLooks:
         everything = Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s)
         # What others were promised by the controller is not there for us.
         supply = Supply(everything - promised + sum(there.values(), Rates()))
-        return Seen(supply, asking.held(there), asking.refused, dict(self._places))
+        held = asking.held(there)
+        missing = wanted.missing(held) if wanted is not None else frozenset()
+        return Seen(supply, held, asking.refused, dict(self._places), missing=missing)
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
         """For users; what it cannot tell holds up nothing."""
@@ -120,7 +130,10 @@ class SloLooks:
 
 
 class _Asking:
-    """One look at the SLOs. `there`: what is in force, by tenant; `refused`: why promises are not, by execution."""
+    """One look at the SLOs. `there`: what is in force, by tenant; `refused`: why promises are not, by execution.
+
+    `taken`: the promises that were not refused; of those that were not answered to, what is in force tells.
+    """
 
     def __init__(self, controller: StorageController, there: Mapping[str, Rates], reach: Reach) -> None:
         self._controller = controller
@@ -143,8 +156,10 @@ class _Asking:
             self._ask(preferred)
         except StorageUnavailableError as error:
             log.warning("the storage controller does not answer to what is preferred", why=str(error))
-            open_still = {promise.execution_id for promise in preferred} - {one.execution_id for one in self._taken}
-            self.refused = dict.fromkeys(sorted(open_still), _UNANSWERED) | self.refused
+            known = self.refused.keys() | {one.execution_id for one in self._taken}
+            unanswered = [promise for promise in preferred if promise.execution_id not in known]
+            self.refused |= {promise.execution_id: _UNANSWERED for promise in unanswered}
+            self._taken += unanswered
             return
         self._lower(self._sums)
 

@@ -87,7 +87,7 @@ class KeeperThread:
         self._waker = waker
         self._interval_s = interval_s
         slos, views = SloLooks(controller, reach), ViewLooks(for_views, reach)
-        self._since: dict[ExecutionId, tuple[Promise, int]] = {}
+        self._since: dict[ExecutionId, tuple[Promise | None, int]] = {}
         self._slos = self._aside("zoe-storage", slos.look, Seen(), Seen(AWAY))
         self._its = slos
         none: Mapping[str, Verdict] = {}
@@ -96,21 +96,25 @@ class KeeperThread:
     def want(self, wanted: Wanted) -> None:
         """Leave word for the threads."""
         number = self._slos.want(replace(wanted, views={}, undecided=frozenset()))
+        promised = {promise.execution_id: promise for promise in wanted.promises}
+        asked: dict[ExecutionId, Promise | None] = {**dict.fromkeys(wanted.withheld), **promised}
         before = self._since
-        asked = {promise.execution_id: (promise, number) for promise in wanted.promises}
-        self._since = {one: before[one] if before.get(one, (None,))[0] == new[0] else new for one, new in asked.items()}
-        self._views.want(replace(wanted, promises=(), objects=frozenset()))
+        self._since = {
+            one: before[one] if one in before and before[one][0] == new else (new, number) for one, new in asked.items()
+        }
+        self._views.want(replace(wanted, promises=(), objects=frozenset(), withheld=frozenset()))
 
     def seen(self) -> Seen:
         """The last looks, as old as `interval_s` and the controller's time-outs at most.
 
-        Nothing counts of a promise that is wanted, or wanted again, since the look was begun only: what is in force may
-        be on its way out. That others of its tenant came or went takes nothing from it.
+        Nothing counts of a promise that is wanted, wanted again, or withheld, since the look was begun only: what is in
+        force may be on its way out, or in. That others of its tenant came or went takes nothing from it.
         """
         number, seen = self._slos.seen
         meant = {one for one, (_, since) in self._since.items() if since <= number}
         refused = {one: why for one, why in seen.refused.items() if one in meant}
-        return replace(seen, held=seen.held & meant, refused=refused, verdicts=self._views.seen[1])
+        verdicts = self._views.seen[1]
+        return replace(seen, held=seen.held & meant, refused=refused, verdicts=verdicts, missing=seen.missing & meant)
 
     def report(self) -> StorageReport:
         """Of the last look."""

@@ -65,6 +65,7 @@ MARKS = {
     Mark.QUEUED: "the master took it into the queue",
     Mark.ADMITTED: "the scheduler found room for the whole core",
     Mark.STORAGE_GRANTED: "the storage controller granted its bandwidth (only with one, and a storage section)",
+    Mark.STORAGE_WITHDRAWN: "its bandwidth was not in force any more, in place of the mark before until it is again",
     Mark.PLACED: "every core service has a node",
     Mark.STARTED: "every core service's process runs",
     Mark.READY: "every core service is ready",

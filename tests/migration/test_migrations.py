@@ -66,6 +66,14 @@ def test_an_upgrade_keeps_what_is_there(postgres_url: str) -> None:
         assert store.execution(stored.id) == stored
 
 
+def test_executions_that_an_older_version_stored_are_read(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url)) as store:
+        stored = store.submit(execution(), "request")
+        migrate.downgrade(postgres_url, "0017")
+        migrate.upgrade(postgres_url)
+        assert store.execution(stored.id) == stored
+
+
 def test_processes_that_start_together_migrate_once(empty_url: str) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: migrate.upgrade(empty_url), range(4)))

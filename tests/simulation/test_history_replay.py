@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
+from storage_bridge.simulated import SimulatedController
+from tests.simulation.test_storage import CAPACITY, wants
 from tests.simulation.world import World, application, component, node, random_application, random_behaviour
+from zoe_lib.domain.events import Event
 from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.domain.storage import Guarantee
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.store.postgres import PostgresStore
@@ -29,7 +33,10 @@ class Recorded(World):
         epoch = self.store.try_lead("test")
         assert epoch is not None
         log = TickLog(self.store, epoch)
-        self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach, tick_log=log)
+        keeper = self.keeper_of(self.controller) if self.controller is not None else None
+        self.master = Master(
+            self.store, self.backend, epoch, clock=self.clock, reach=self._reach, tick_log=log, storage=keeper
+        )
 
 
 def lively(seed: int, store: Store | None = None, policy: Policy | None = None) -> Recorded:
@@ -61,8 +68,12 @@ def lively(seed: int, store: Store | None = None, policy: Policy | None = None) 
 
 def as_it_was(recording: Recording) -> list[Decision]:
     """The decisions in the journal."""
-    events = [(e.execution_id, to_event(e)) for m in recording.moments for e in m.wrote if e.execution_id is not None]
-    return decisions(events, recording.from_s, recording.to_s)
+    return decisions(events_of(recording), recording.from_s, recording.to_s)
+
+
+def events_of(recording: Recording) -> list[tuple[str, Event]]:
+    """All that a master wrote."""
+    return [(e.execution_id, to_event(e)) for m in recording.moments for e in m.wrote if e.execution_id is not None]
 
 
 def replayed(recording: Recording, change: Change | None = None) -> list[Decision]:
@@ -98,6 +109,28 @@ def test_from_the_database_too(store: PostgresStore) -> None:
     recording = read_recording(store, 1000.0, world.clock())
     assert len(as_it_was(recording)) >= 5
     assert replayed(recording) == as_it_was(recording)
+
+
+def test_bandwidth_that_is_granted_and_withdrawn_is_so_again() -> None:
+    controller = SimulatedController(CAPACITY)
+    world = Recorded([node("n1")], behave=lambda _: Behaviour(run_s=100.0), controller=controller)
+    prefers = world.submit(wants(70, Guarantee.PREFERRED))
+    world.run(5.0)
+    requires = world.submit(wants(60))
+    world.run(5.0)
+    world.cancel(requires)
+    world.run(200.0)
+    recording = read_recording(world.store, 1000.0, world.clock())
+    assert replayed(recording) == as_it_was(recording)
+    assert as_it_was(recording)
+    told = of_bandwidth(prefers, events_of(recording))
+    assert [kind for kind, _ in told] == ["storage_granted", "storage_withdrawn", "storage_granted"]
+    assert of_bandwidth(prefers, Rerun(recording).run()) == told
+
+
+def of_bandwidth(wanted: str, events: Iterable[tuple[str, Event]]) -> list[tuple[str, float]]:
+    """What an execution was told of its bandwidth, and when."""
+    return [(event.kind, event.at_s) for name, event in events if name == wanted and "storage" in event.kind]
 
 
 def test_another_policy_and_one_more_node_change_what_happens() -> None:

@@ -15,7 +15,7 @@ from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.promises import refused, required
+from zoe_lib.domain.promises import refused, required, wished
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import Behaviour
@@ -269,12 +269,18 @@ def check_promises(one: World) -> None:
     in_force = slos(one).get("default", BandwidthSlo()).read_bytes_per_s or 0
     assert in_force <= 100 * MB
     assert in_force >= sum(guaranteed_of(e) for e in active), "something runs without its promise"
+    assert in_force >= sum(granted_of(e) for e in active), "something is said to be granted that is not"
 
 
 def guaranteed_of(execution: Execution) -> int:
     wish = required(execution.application)
     runs = any(s.alive and s.state is not ServiceState.CREATED for s in execution.services)
     return wish.read if wish is not None and runs else 0
+
+
+def granted_of(execution: Execution) -> int:
+    wish = wished(execution.application)
+    return wish.read if wish is not None and Mark.STORAGE_GRANTED in execution.marks else 0
 
 
 class Fading(SimulatedController):

@@ -48,6 +48,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.StorageGranted(at_s=at_s, read_bytes_per_s=GIB)
     yield ev.StorageRefused(at_s=at_s, why=f"refused at {at_s}")
     yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB, why=f"declined at {at_s}")
+    yield ev.StorageWithdrawn(at_s=at_s, read_bytes_per_s=GIB, why=f"withdrawn at {at_s}")
     yield ev.InputsDecided(at_s=at_s, inputs=(InputRead("a", "swift2d://b.zoe/c", "v", ("d", "e"), f"at {at_s}"),))
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)

@@ -110,6 +110,7 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
     controller.set_slo("a", BandwidthSlo(30))
     keeper = InlineKeeper(controller)
     assert not keeper.seen().held
+    assert not keeper.seen().missing
     assert controller.in_force == {"a": BandwidthSlo(30)}
     assert keeper.seen().supply.rates == Rates(100, 100), "what is ours can be promised anew"
     keeper.want(Wanted())
@@ -238,6 +239,26 @@ def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force()
     finally:
         let_go.set()
         keeper.close()
+
+
+def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_away() -> None:
+    controller = Limited(Capacity(100, {"disk": 100}), 70)
+    keeper = InlineKeeper(controller)
+    keeper.want(Wanted((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"})))
+    assert keeper.seen().held == {"r"}
+    assert keeper.seen().missing == {"p", "w"}
+    controller.down = True
+    assert keeper.seen().missing == frozenset()
+
+
+def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() -> None:
+    controller = Limited(Capacity(200, {"disk": 200}), 100, silent=True)
+    had, more = promise("had", 60, required=False), promise("more", 50, required=False)
+    keeper = InlineKeeper(controller)
+    keeper.want(Wanted((had,)))
+    keeper.want(Wanted((had, more)))
+    assert keeper.seen().held == {"had"}
+    assert keeper.seen().missing == {"more"}
 
 
 def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:

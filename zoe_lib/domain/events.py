@@ -97,6 +97,16 @@ class StorageDeclined(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class StorageWithdrawn(Event):
+    """The bandwidth that was granted is not in force any more, and why; what has started goes on without."""
+
+    kind: ClassVar[str] = "storage_withdrawn"
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+    why: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class InputsDecided(Event):
     """Which of its inputs with a pushdown are read through a view, and why or why not."""
 
@@ -238,6 +248,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         StorageGranted,
         StorageRefused,
         StorageDeclined,
+        StorageWithdrawn,
         InputsDecided,
         ElasticPlaced,
         ServiceStarting,

@@ -54,6 +54,7 @@ class Mark(StrEnum):
     QUEUED = "queued"
     ADMITTED = "admitted"
     STORAGE_GRANTED = "storage_granted"
+    STORAGE_WITHDRAWN = "storage_withdrawn"
     PLACED = "placed"
     STARTED = "started"
     READY = "ready"
@@ -142,7 +143,8 @@ class Execution:
     `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast` is what was told of this try
     when it had to wait; it stays as it was told. `inputs` are those with a pushdown, once it is decided
     how this try reads them. `storage_problem` says why the bandwidth that it asks for is not granted, once that was
-    told of this try, or of the last one until this one is placed.
+    told of this try, or of the last one until this one is placed. `granted_s`: for how many seconds of each day (since
+    the epoch, UTC) it was granted before the present grant, in all tries.
     """
 
     id: ExecutionId
@@ -169,6 +171,7 @@ class Execution:
     notes: tuple[str, ...] = ()
     inputs: tuple[InputRead, ...] = ()
     storage_problem: str = ""
+    granted_s: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def terminal(self) -> bool:

@@ -20,6 +20,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.execution import ExecutionState as E
 from zoe_lib.domain.execution import ServiceState as S
+from zoe_lib.domain.use import granted_by_day
 from zoe_lib.domain.values import changed
 
 # event -> the states of the execution in which it is legal
@@ -34,6 +35,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.StorageGranted: frozenset({E.STARTING, E.RUNNING}),
     ev.StorageRefused: frozenset({E.STARTING}),
     ev.StorageDeclined: frozenset({E.STARTING, E.RUNNING}),
+    ev.StorageWithdrawn: frozenset({E.STARTING, E.RUNNING}),
     ev.InputsDecided: frozenset({E.STARTING}),
     ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarting: frozenset({E.STARTING, E.RUNNING}),
@@ -150,7 +152,8 @@ def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
 
 @_change.register
 def _(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
-    marks = _marked(execution, event, Mark.STORAGE_GRANTED)
+    marks = dict(_marked(execution, event, Mark.STORAGE_GRANTED))
+    marks.pop(Mark.STORAGE_WITHDRAWN, None)
     return changed(execution, version=version, marks=marks, storage_problem="")
 
 
@@ -162,6 +165,17 @@ def _(event: ev.StorageRefused, execution: Execution, version: int) -> Execution
 @_change.register
 def _(event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, storage_problem=event.why)
+
+
+@_change.register
+def _(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
+    """Of the marks granted and withdrawn there is the one that holds."""
+    if Mark.STORAGE_GRANTED not in execution.marks:
+        raise IllegalTransition(execution, event, "nothing is granted to it")
+    marks = {**execution.marks, Mark.STORAGE_WITHDRAWN: event.at_s}
+    del marks[Mark.STORAGE_GRANTED]
+    granted_s = granted_by_day(execution, event.at_s)
+    return changed(execution, version=version, marks=marks, granted_s=granted_s, storage_problem=event.why)
 
 
 @_change.register
@@ -295,6 +309,7 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
         not_before_s=event.not_before_s,
         services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
         marks={Mark.QUEUED: event.at_s},
+        granted_s=granted_by_day(execution, event.at_s),
         outcome=None,
         exit_code=None,
         cause=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Guarantee, StorageObject
 from zoe_lib.domain.values import value
@@ -78,6 +78,11 @@ def preferred(application: Application) -> Rates | None:
     return _wish(application, Guarantee.PREFERRED)
 
 
+def wished(application: Application) -> Rates | None:
+    """The bandwidth that it requires or prefers; None when it asks for none."""
+    return required(application) or preferred(application)
+
+
 def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise, ...]:
     """What those that start, run or stop are to be promised, in the sequence in which it is asked for.
 
@@ -102,8 +107,13 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise
 
 
 def awaits_grant(execution: Execution) -> bool:
-    """Whether nothing of it may run before the controller holds the promise that it requires."""
-    return Mark.STORAGE_GRANTED not in execution.marks and required(execution.application) is not None
+    """Whether nothing of it may run before the controller holds the promise that it requires.
+
+    One of which something has started had it by then: it goes on when it is withdrawn.
+    """
+    if Mark.STORAGE_GRANTED in execution.marks or required(execution.application) is None:
+        return False
+    return Mark.STORAGE_WITHDRAWN not in execution.marks or not any(map(_has_started, execution.current()))
 
 
 def refused(execution: Execution) -> Reason | None:
@@ -140,6 +150,10 @@ def by_tenant(promised: Iterable[Promise]) -> dict[str, Rates]:
     for promise in promised:
         result[promise.tenant] = result.get(promise.tenant, Rates()) + promise.rates
     return result
+
+
+def _has_started(service: Service) -> bool:
+    return service.started_at_s is not None or service.state not in (ServiceState.CREATED, ServiceState.ENDED)
 
 
 def _wish(application: Application, guarantee: Guarantee) -> Rates | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.promises import preferred, required
+from zoe_lib.domain.promises import wished
 from zoe_lib.domain.values import value
 
 DAY_S = 86400.0
@@ -26,7 +26,7 @@ class Use:
     """Reserved cores and memory times the seconds for which services had them.
 
     `store_bytes`: what the object store was bound to move, the granted bandwidth times the seconds for which it was
-    granted; of an execution that was tried again, in its last try.
+    granted.
     """
 
     core_s: float = 0.0
@@ -49,24 +49,37 @@ def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Ma
     """
     result: dict[DayOfUser, Use] = defaultdict(Use)
     for execution in executions:
-        for from_s, to_s, rate in _spans(execution, now_s):
-            for day, seconds in _days(from_s, to_s):
-                used = Use(rate.core_s * seconds, rate.memory_byte_s * seconds, rate.store_bytes * seconds)
-                result[DayOfUser(day, execution.tenant, execution.user)] += used
+        for day, used in _parts(execution, now_s):
+            result[DayOfUser(day, execution.tenant, execution.user)] += used
     return dict(result)
 
 
-def _spans(execution: Execution, now_s: float | None) -> Iterator[tuple[float, float, Use]]:
-    """From when to when an execution used how much in a second."""
+def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, float]:
+    """For how many seconds of each day its bandwidth was granted; the present grant counts until then, or not at all.
+
+    One number a day, however often grants and withdrawals take turns.
+    """
+    since_s = execution.marks.get(Mark.STORAGE_GRANTED)
+    if since_s is None or until_s is None:
+        return execution.granted_s
+    result = dict(execution.granted_s)
+    for day, seconds in _days(since_s, until_s):
+        result[day] = result.get(day, 0.0) + seconds
+    return result
+
+
+def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, Use]]:
+    """What an execution used, each with its day."""
     for service in execution.services:
         end_s = service.ended_at_s if service.ended_at_s is not None else now_s
         if service.started_at_s is not None and end_s is not None:
             amount = execution.component_of(service).reservation
-            yield service.started_at_s, end_s, Use(amount.cores_milli / 1000, float(amount.memory_bytes))
-    granted_s, end_s = execution.marks.get(Mark.STORAGE_GRANTED), execution.marks.get(Mark.ENDED, now_s)
-    rates = required(execution.application) or preferred(execution.application)
-    if granted_s is not None and end_s is not None and rates is not None:
-        yield granted_s, end_s, Use(store_bytes=float(rates.read + rates.write))
+            for day, seconds in _days(service.started_at_s, end_s):
+                yield day, Use(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
+    rates = wished(execution.application)
+    if rates is not None:
+        for day, seconds in granted_by_day(execution, execution.marks.get(Mark.ENDED, now_s)).items():
+            yield day, Use(store_bytes=float(rates.read + rates.write) * seconds)
 
 
 def _days(from_s: float, to_s: float) -> Iterable[tuple[int, float]]:

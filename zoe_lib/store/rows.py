@@ -54,6 +54,7 @@ def changing_values(execution: Execution) -> Values:
         "forecast": encode(execution.forecast),
         "inputs": encode(execution.inputs),
         "storage_problem": execution.storage_problem,
+        "granted_s": encode(execution.granted_s),
     }
 
 
@@ -84,6 +85,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         notes=tuple(row.notes),
         inputs=tuple(decode(InputRead, one) for one in row.inputs),
         storage_problem=row.storage_problem,
+        granted_s={int(day): float(seconds) for day, seconds in row.granted_s.items()},
     )
 
 

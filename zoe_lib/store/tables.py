@@ -58,6 +58,7 @@ executions = Table(
     Column("notes", JSONB, nullable=False),
     Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how those with a pushdown are read
     Column("storage_problem", Text, nullable=False, server_default=text("''")),
+    Column("granted_s", JSONB, nullable=False, server_default=text("'{}'")),  # by day, before the present grant
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
 NOT_TERMINAL = "state NOT IN ('succeeded', 'failed', 'cancelled')"

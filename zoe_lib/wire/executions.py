@@ -22,7 +22,7 @@ from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead, StorageObject
 from zoe_lib.wire.base import SECONDS_MAX, Wire
 
-STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted; empty while nothing was said of that."
+STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or not any more; empty while nothing was said."
 
 
 class SubmitRequest(Wire):

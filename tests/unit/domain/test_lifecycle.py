@@ -38,6 +38,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.StorageGranted: ev.StorageGranted(at_s=1.0),
     ev.StorageRefused: ev.StorageRefused(at_s=1.0, why="unknown tenant"),
     ev.StorageDeclined: ev.StorageDeclined(at_s=1.0, why="unknown tenant"),
+    ev.StorageWithdrawn: ev.StorageWithdrawn(at_s=1.0, why="promised to others"),
     ev.InputsDecided: ev.InputsDecided(at_s=1.0, inputs=(InputRead("readings", "swift2d://meters.zoe/2015"),)),
     ev.ElasticPlaced: ev.ElasticPlaced(at_s=1.0, placements=()),
     ev.ServiceStarting: ev.ServiceStarting(at_s=1.0, service_id=SERVICE),
@@ -134,6 +135,21 @@ def test_marks_are_set_once_and_in_order() -> None:
         Mark.READY: 4.0,
         Mark.ENDED: 7.0,
     }
+
+
+def test_bandwidth_is_granted_or_withdrawn_and_either_may_come_again() -> None:
+    execution = started(queued("x"), "n")
+    with pytest.raises(IllegalTransition, match="nothing is granted"):
+        apply(execution, SAMPLES[ev.StorageWithdrawn])
+    placed = dict(execution.marks)
+    for granted_s, withdrawn_s in ((2.0, 5.0), (7.0, 8.0)):
+        execution = apply(execution, ev.StorageGranted(at_s=granted_s))
+        assert execution.marks == {**placed, Mark.STORAGE_GRANTED: granted_s}
+        assert execution.storage_problem == ""
+        execution = apply(execution, ev.StorageWithdrawn(at_s=withdrawn_s, why="promised to others"))
+        assert execution.marks == {**placed, Mark.STORAGE_WITHDRAWN: withdrawn_s}
+        assert execution.storage_problem == "promised to others"
+    assert execution.granted_s == {0: 4.0}
 
 
 def test_nothing_ends_while_something_is_left() -> None:

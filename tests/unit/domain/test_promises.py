@@ -6,10 +6,11 @@ import pytest
 
 from tests.support.scheduling import component, queued, started
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import may_start
+from zoe_lib.domain.consequences import may_start, settle
 from zoe_lib.domain.events import StorageGranted
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Promise, Rates, awaits_grant, by_tenant, promises, refused
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
@@ -78,6 +79,25 @@ def test_what_requires_bandwidth_starts_nothing_before_it_is_granted() -> None:
     granted = apply(waiting, StorageGranted(at_s=2.0, read_bytes_per_s=5))
     assert len(list(may_start(granted, 10.0))) == 1
     assert len(list(may_start(running("p", 5, PREFERRED), 10.0))) == 1
+
+
+def test_what_requires_bandwidth_that_is_withdrawn_waits_for_it_again_unless_something_has_started() -> None:
+    withdrawn = ev.StorageWithdrawn(at_s=3.0, why="unknown tenant")
+    granted = apply(running("r", 5, REQUIRED), StorageGranted(at_s=2.0, read_bytes_per_s=5))
+    waiting = apply(granted, withdrawn)
+    assert awaits_grant(waiting)
+    assert not list(may_start(waiting, 10.0))
+    reason = refused(waiting)
+    assert reason is not None
+    assert reason.sentence.endswith(": unknown tenant")
+    [service] = granted.services
+    gone = apply(waiting, ev.ServiceEnded(at_s=4.0, service_id=service.id, cause=Cause.STOPPED))
+    assert awaits_grant(gone), "what ended before it was started needed nothing"
+    begun = apply(apply(granted, ev.ServiceStarting(at_s=2.0, service_id=service.id)), withdrawn)
+    assert not awaits_grant(begun)
+    assert refused(begun) is None
+    settled, events = settle(begun, 1e6, Policy(), "tick")
+    assert (settled, events) == (begun, []), "it goes on, however long the policy would have waited"
 
 
 def test_one_that_requires_bandwidth_waits_with_what_the_controller_said_until_it_is_granted_or_placed_again() -> None:

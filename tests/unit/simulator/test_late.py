@@ -63,6 +63,22 @@ def test_nothing_counts_before_the_answer_and_what_was_wanted_meanwhile_comes_af
     assert setting.keeper.seen().held == {"a"}
 
 
+def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_that_withholds_it() -> None:
+    setting = Setting()
+    setting.lateness.takes_s = 3.0
+    setting.keeper.want(FIRST)
+    setting.pass_by(1.0)
+    without = Wanted(withheld=frozenset({"a"}))
+    setting.keeper.want(without)
+    setting.pass_by(2.0)
+    assert setting.keeper.seen().looked
+    assert not setting.keeper.seen().missing, "the look that ended was begun before"
+    setting.pass_by(3.0)
+    assert setting.keeper.seen().missing == {"a"}
+    setting.keeper.want(FIRST)
+    assert not setting.keeper.seen().missing, "something else is wanted by now"
+
+
 def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_come_who_prefer_some() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0

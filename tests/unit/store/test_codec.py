@@ -20,6 +20,7 @@ EVENTS = [
     ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_RESOURCES, "no room", {"labels": 2}, "ask")),
     ev.StartPlanned(at_s=2.0, placements=(ev.Placement(service_id="s", node="n"),)),
     ev.StorageGranted(at_s=2.0, read_bytes_per_s=5),
+    ev.StorageWithdrawn(at_s=2.5, read_bytes_per_s=5, why="promised to others"),
     ev.ServiceEnded(at_s=3.0, service_id="s", cause=Cause.OUT_OF_MEMORY, exit_code=137, message="too much"),
     ev.Stopping(at_s=4.0, outcome=Outcome.FAILED, cause=Cause.CORE_ENDED),
     ev.Requeued(at_s=5.0, not_before_s=9.5),

@@ -188,7 +188,7 @@ class _RecordedKeeper:
         """In force."""
         held = frozenset(promise.execution_id for promise in wanted.promises)
         verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
-        self._seen = replace(self._seen, held=held, verdicts=verdicts)
+        self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
 
     def seen(self) -> Seen:
         """The last look."""

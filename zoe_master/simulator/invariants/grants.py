@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
-from zoe_lib.domain.promises import Rates, awaits_grant, required
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.promises import Rates, required
 
 _HOLDS = (ExecutionState.STARTING, ExecutionState.RUNNING)
 _RUNS = (ServiceState.STARTING, ServiceState.READY)
@@ -19,10 +19,10 @@ def grant_problems(executions: Iterable[Execution], controller: SimulatedControl
         wish = required(execution.application)
         if wish is None or execution.state not in _HOLDS:
             continue
-        if not awaits_grant(execution):
+        if Mark.STORAGE_GRANTED in execution.marks:
             granted[execution.tenant] = granted.get(execution.tenant, Rates()) + wish
         elif any(service.state in _RUNS for service in execution.services):
-            yield f"{execution.id} runs before what it requires of the store is granted"
+            yield f"{execution.id} runs before what it requires of the store is granted, or after it was withdrawn"
     for tenant, rates in granted.items():
         slo = controller.in_force.get(tenant)
         there = Rates() if slo is None else Rates(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0)

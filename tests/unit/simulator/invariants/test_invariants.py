@@ -286,6 +286,8 @@ def test_promises_of_bandwidth_that_are_not_kept() -> None:
     running = replace(placed, services=tuple(replace(s, state=ServiceState.READY) for s in placed.services))
     assert list(grant_problems([placed], controller)) == []
     assert "one runs before" in "".join(grant_problems([running], controller))
+    withdrawn = replace(running, marks={**running.marks, Mark.STORAGE_WITHDRAWN: 2.0})
+    assert "after it was withdrawn" in "".join(grant_problems([withdrawn], controller))
     granted = replace(running, marks={**running.marks, Mark.STORAGE_GRANTED: 2.0})
     assert "the controller holds Rates(read=0" in "".join(grant_problems([granted], controller))
     controller.set_slo("default", BandwidthSlo(120))
