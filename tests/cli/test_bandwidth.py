@@ -117,8 +117,28 @@ def test_why_bandwidth_that_is_preferred_is_not_granted_is_told(server: Server, 
     assert "40 MB/s to read not granted: unknown tenant" in zoe("show", reader_of_much).out
     explained = zoe("explain", reader_of_much).out
     assert explained.startswith("It does not wait: it is running.\n")
-    assert "The bandwidth that it asks for was not granted: unknown tenant\n" in explained
+    assert "The bandwidth that it asks for is not granted: unknown tenant\n" in explained
     assert zoe("explain", reader_of_much, "-o", "json").json()["storage_problem"] == "unknown tenant"
+    server.end(reader_of_much)
+    assert "asks for was not granted at its end: unknown tenant\n" in zoe("explain", reader_of_much).out
+
+
+def test_that_granted_bandwidth_was_withdrawn_is_told_until_it_is_granted_again(
+    server: Server, zoe: Zoe, reader_of_much: str
+) -> None:
+    server.start(reader_of_much)
+    server.append(reader_of_much, ev.StorageGranted(at_s=3.0))
+    assert "40 MB/s to read granted" in zoe("show", reader_of_much).out
+    server.append(reader_of_much, ev.StorageWithdrawn(at_s=4.0, why="promised to others"))
+    shown = zoe("show", reader_of_much).out
+    assert "40 MB/s to read not granted any more: promised to others" in shown
+    assert "storage_withdrawn " in shown
+    assert "storage_granted" not in shown
+    assert "asks for is not granted: promised to others" in zoe("explain", reader_of_much).out
+    told = [one["kind"] for one in zoe("events", reader_of_much, "-o", "json").json()["events"]]
+    assert told[-2:] == ["storage_granted", "storage_withdrawn"]
+    server.append(reader_of_much, ev.StorageGranted(at_s=5.0))
+    assert "40 MB/s to read granted" in zoe("show", reader_of_much).out
     server.end(reader_of_much)
 
 
@@ -130,7 +150,7 @@ def test_one_whose_required_bandwidth_is_refused_waits_and_says_why(
     server.append(stored.id, ev.Queued(at_s=1.0), ev.StartPlanned(at_s=1.0, placements=server.placements(stored.id)))
     server.append(stored.id, ev.StorageRefused(at_s=2.0, why="unknown tenant"))
     sentence = "The storage controller refuses the bandwidth that it requires: unknown tenant"
-    assert f"{'waits':<16}{sentence}" in zoe("show", stored.id).out
+    assert f"{'waits':<18}{sentence}" in zoe("show", stored.id).out
     assert zoe("explain", stored.id).out.startswith(f"{sentence}\nHint: it is asked again")
     assert "storage_refused" in zoe("ls").out
     waiting = zoe("storage", "status", "-o", "json").json()["waiting"]

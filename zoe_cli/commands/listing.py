@@ -21,7 +21,7 @@ from zoe_lib.wire import ExecutionList, ExecutionView
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # each is a question to the master
-_LABEL_WIDTH = 16
+_LABEL_WIDTH = 18
 
 
 def register(app: typer.Typer) -> None:

@@ -53,12 +53,19 @@ def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str
     if not wanted or execution.state.value not in ("starting", "running", "stopping"):
         return
     asked = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
-    why = f": {execution.storage_problem}" if execution.storage_problem else ""
-    yield "bandwidth", f"{asked} granted" if Mark.STORAGE_GRANTED in execution.marks else f"{asked} not granted{why}"
+    yield "bandwidth", f"{asked} {_granted(execution)}"
     told = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
     if told is not None:
         what = f"{both(told.achieved)} by" if told.achieved is not None else "not told by the storage controller, of"
         yield "achieved", f"{what} all of {execution.tenant}, who are granted {both(told.granted)}"
+
+
+def _granted(execution: ExecutionView) -> str:
+    if Mark.STORAGE_GRANTED in execution.marks:
+        return "granted"
+    since = " any more" if Mark.STORAGE_WITHDRAWN in execution.marks else ""
+    why = f": {execution.storage_problem}" if execution.storage_problem else ""
+    return f"not granted{since}{why}"
 
 
 def both(rates: BandwidthView) -> str:

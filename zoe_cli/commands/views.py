@@ -79,12 +79,10 @@ def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
 
 
 def timeline(execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """The marks reached so far, each with the time and the seconds since the submission."""
+    """The marks reached so far, by time, each with the seconds since the submission."""
     yield "submitted", clock(execution.submitted_at_s)
-    for mark in Mark:
-        if mark in execution.marks:
-            at_s = execution.marks[mark]
-            yield mark.value, f"{clock(at_s)}  {at_s - execution.submitted_at_s:+.2f} s"
+    for mark, at_s in sorted(execution.marks.items(), key=lambda reached: reached[1]):
+        yield mark.value, f"{clock(at_s)}  {at_s - execution.submitted_at_s:+.2f} s"
 
 
 def _ready(execution: ExecutionSummary) -> str:

@@ -13,7 +13,7 @@ from zoe_cli.output import Format, Rows, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.waiting import WaitCause
 from zoe_lib.sdk import Client
@@ -149,7 +149,8 @@ def _without(answer: Explanation) -> list[str]:
     """What a reason does not say already."""
     if answer.reason is not None or not answer.storage_problem:
         return []
-    return [f"The bandwidth that it asks for was not granted: {answer.storage_problem}"]
+    when = "was not granted at its end" if answer.state in TERMINAL_STATES else "is not granted"
+    return [f"The bandwidth that it asks for {when}: {answer.storage_problem}"]
 
 
 def _waits(answer: Explanation) -> list[str]:
