@@ -42,7 +42,9 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
       ))}
       {execution.storage_problem && (
         <p className="notice">
-          The bandwidth of the object store that it asks for is not granted: {execution.storage_problem}
+          The bandwidth of the object store that it asks for {over ? "was" : "is"} not granted
+          {over ? " at its end" : execution.marks.storage_withdrawn && " any more"}:{" "}
+          {execution.storage_problem}
         </p>
       )}
       <p className="faint mono">{execution.id}</p>

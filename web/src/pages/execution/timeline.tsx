@@ -1,23 +1,10 @@
-import type { Schemas } from "../../api/client";
 import { duration, moment } from "../../format";
+import { timeline } from "./marks";
 import type { Execution } from "./page";
-
-type Mark = Schemas["Mark"];
-
-const MARKS: [Mark, string][] = [
-  ["queued", "queued"],
-  ["admitted", "admitted"],
-  ["storage_granted", "storage granted"],
-  ["placed", "placed"],
-  ["started", "started"],
-  ["ready", "ready"],
-  ["ended", "ended"],
-];
 
 /** When it got how far; marks that this execution never has are left out once it has ended. */
 export function Timeline({ execution }: { execution: Execution }) {
   const marks = execution.marks;
-  const shown = MARKS.filter(([mark]) => marks[mark] !== undefined || !marks.ended);
   let before = execution.submitted_at_s;
   return (
     <ol className="timeline" aria-label="Timeline">
@@ -25,7 +12,7 @@ export function Timeline({ execution }: { execution: Execution }) {
         <strong>submitted</strong>
         <span className="num faint">{moment(execution.submitted_at_s)}</span>
       </li>
-      {shown.map(([mark, name]) => {
+      {timeline(marks).map(([mark, name]) => {
         const at = marks[mark];
         const since = at === undefined ? null : at - before;
         if (at !== undefined) before = at;

@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { timeline } from "./marks";
+
+const names = (marks: Parameters<typeof timeline>[0]) => timeline(marks).map(([mark]) => mark);
+const STARTED = { queued: 1, admitted: 2, placed: 2, started: 4, ready: 5 };
+
+it("has what was reached by time, then what may follow", () => {
+  expect(names({ queued: 1 })).toEqual([
+    "queued",
+    "admitted",
+    "storage_granted",
+    "placed",
+    "started",
+    "ready",
+    "ended",
+  ]);
+  expect(names({ ...STARTED, storage_granted: 3 })).toEqual([
+    "queued",
+    "admitted",
+    "placed",
+    "storage_granted",
+    "started",
+    "ready",
+    "ended",
+  ]);
+});
+
+it("has bandwidth that was withdrawn when it was, and none that never came once all is over", () => {
+  const withdrawn = { ...STARTED, storage_withdrawn: 7 };
+  expect(names(withdrawn).slice(4)).toEqual(["ready", "storage_withdrawn", "storage_granted", "ended"]);
+  expect(names({ ...withdrawn, ended: 9 }).slice(4)).toEqual(["ready", "storage_withdrawn", "ended"]);
+  expect(names({ ...STARTED, ended: 9 })).toEqual([
+    "queued",
+    "admitted",
+    "placed",
+    "started",
+    "ready",
+    "ended",
+  ]);
+});
