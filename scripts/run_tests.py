@@ -1,8 +1,8 @@
 """Run every part of the tests; at the end, a table of times and of everything that was skipped, with why.
 
 With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing privilege or absent ZOE_TEST_DATA
-stays a named skip. Of parts with programs of others, a few failed tests get a second try, and the table names them
-(docs/decisions/0027-a-second-try-for-tests-of-real-programs.md).
+stays a named skip. A few failed tests of a part get a second try, but for parts that are the same each time, and the
+table names them (docs/decisions/0027-a-second-try-for-tests-of-real-programs.md).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ PARTS = {
 }
 # Parts that need little beyond a processor, and wait for nobody by the clock: they run beside each other, one a core.
 BESIDE_EACH_OTHER = ("unit", "properties", "simulation", "traces", "migration", "cli", "docs", "package")
-# Parts of our own code alone: what fails there is a defect, and is not tried again.
-OURS_ALONE = ("unit", "properties", "simulation", "traces", "docs")
+# Parts that do the same each time, by their seeds: what fails there fails again.
+SEEDED = ("properties", "simulation", "traces")
 # More that fail in one part have a cause in common.
 SECOND_TRIES_MAX = 3
 LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000", "ZOE_TEST_TRACES": "all"}
@@ -131,8 +131,8 @@ def suite(name: str, live: bool = True) -> Part:
 
 
 def deserves_second_try(name: str, cases: Cases) -> bool:
-    """Whether programs of others may be to blame: few tests failed, of a part that runs them."""
-    return cases.exit_code == SOME_FAILED and len(cases.failed) <= SECOND_TRIES_MAX and name not in OURS_ALONE
+    """Whether it may have been chance: few tests failed, of a part that has processes, sockets or random keys."""
+    return cases.exit_code == SOME_FAILED and len(cases.failed) <= SECOND_TRIES_MAX and name not in SEEDED
 
 
 def close(parts: list[Part], took_s: float) -> int:

@@ -1,11 +1,19 @@
 """Fixtures that any test may ask for."""
 
+import os
 import signal
+
+from hypothesis import HealthCheck, settings
 
 from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.stores import any_store, open_store, unreachable_store
 
 __all__ = ["any_store", "open_store", "postgres_server", "postgres_url", "store", "unreachable_store"]
+
+# The same examples every time, however slow the machine is just then; `make test-all` looks for others.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("search", deadline=None, print_blob=True)
+settings.load_profile("search" if "ZOE_PROPERTY_CHECKS" in os.environ else "same")
 
 # A shell ignores Ctrl-C for what it starts in the background, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -221,7 +221,7 @@ def test_without_any_leader_no_epoch_is_right(any_store: Store) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_the_journal_rebuilds_what_is_stored(any_store: Store, data: st.DataObject) -> None:
     number = sum(any_store.counts().values()) + 1
     retries = application(component("main", 2, ends_application=True), component("helper", 0, 2), retries=2)

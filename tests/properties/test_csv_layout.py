@@ -53,7 +53,7 @@ def test_every_line_of_a_few_signs_is_read_as_a_reader_reads_it_or_left_to_one(c
     assert len(left) - malformed < len(every) / 10
 
 
-@settings(max_examples=5 * CHECKS, deadline=None)
+@settings(max_examples=5 * CHECKS)
 @given(block.map(b"".join), st.integers(1, 4), st.integers(0, 4), st.sampled_from(FORMATS))
 def test_regular_lines_have_the_fields_and_values_that_a_reader_finds(
     data: bytes, columns: int, asked: int, csv: CsvFormat
@@ -66,7 +66,7 @@ def test_regular_lines_have_the_fields_and_values_that_a_reader_finds(
     assert [data[start:end] for start, end in sorted(ranges)] == [line for line in all_lines if line]
 
 
-@settings(max_examples=CHECKS, deadline=None)
+@settings(max_examples=CHECKS)
 @given(
     st.lists(
         st.sampled_from([3, 3, 3, 2, 4]).flatmap(lambda n: st.lists(full_field, min_size=n, max_size=n)), min_size=1

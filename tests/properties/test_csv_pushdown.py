@@ -90,7 +90,7 @@ def cut(data: bytes, sizes: Sequence[int]) -> list[bytes]:
     return [*chunks, data[at:]]
 
 
-@settings(max_examples=CHECKS, deadline=None)
+@settings(max_examples=CHECKS)
 @given(st.data(), st.sampled_from([(), ("b",), ("c", "a"), ("a", "b", "c")]), st.booleans(), st.sampled_from('\\"'))
 def test_ranges_together_give_each_record_once_as_the_reference_does(
     data: st.DataObject, columns: tuple[str, ...], header: bool, escape: str

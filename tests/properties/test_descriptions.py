@@ -220,7 +220,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @example({"²": None, "[key]": 1, "": 2, "01": 3})
 @given(json_values)
 def test_any_json(value: Any) -> None:
@@ -228,13 +228,13 @@ def test_any_json(value: Any) -> None:
     assert not check(parse, {"version": 4, "name": "a", "components": value, "frameworks": value, "storage": value})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=200) | st.binary(max_size=200))
 def test_any_text(text: str | bytes) -> None:
     check(load_json, text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.text(max_size=40), max_size=5))
 def test_any_setting(texts: list[str]) -> None:
     check(lambda wanted: set_values(spark(), wanted), texts)
@@ -284,7 +284,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(documents())
 def test_valid_descriptions_survive_the_round_trip(document: dict[str, Any]) -> None:
     parse_and_back(document)

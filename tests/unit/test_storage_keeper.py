@@ -22,7 +22,7 @@ from zoe_master.waker import Waker
 RATES = {"a": Rates(60, 10), "b": Rates(write=5)}
 WANTED = required_by(RATES)
 SLOS = {"a": BandwidthSlo(60, 10), "b": BandwidthSlo(None, 5)}
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class Hanging(SimulatedController):

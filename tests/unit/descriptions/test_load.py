@@ -6,6 +6,9 @@ import pytest
 
 from zoe_lib.descriptions import Code, DescriptionError, load_json
 
+# Far above what reading a megabyte once takes on a slow machine, far below reading it again for each of its characters.
+LINEAR_S_MAX = 20.0
+
 
 def finding(text: str | bytes) -> tuple[Code, str]:
     with pytest.raises(DescriptionError) as caught:
@@ -43,4 +46,4 @@ def test_hostile_texts_are_refused_fast(text: str) -> None:
     started = time.process_time()
     with pytest.raises(DescriptionError):
         load_json(text)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < LINEAR_S_MAX

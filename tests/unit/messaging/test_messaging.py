@@ -56,7 +56,7 @@ def server(keys: Path, handlers: Handlers) -> Iterator[Server]:
 
 @pytest.fixture
 def client(server: Server, keys: Path) -> Iterator[MasterClient]:
-    asking = MasterClient(server.endpoint, keys, timeout_s=2.0, attempts_max=2)
+    asking = MasterClient(server.endpoint, keys, timeout_s=10.0, attempts_max=2)
     yield asking
     asking.close()
 
@@ -74,7 +74,7 @@ def test_a_refusal_has_a_code(client: MasterClient, kind: str, code: str) -> Non
 
 def test_a_hint_arrives_without_waiting(client: MasterClient, handlers: Handlers) -> None:
     client.hint()
-    assert handlers.hinted.wait(5.0)
+    assert handlers.hinted.wait(60.0)
 
 
 def test_hints_to_nobody_never_block(keys: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_master_that_is_away_is_told_after_all_attempts(keys: Path) -> None:
 
 def test_a_master_that_comes_back_is_found(keys: Path, handlers: Handlers) -> None:
     first = Server("tcp://127.0.0.1:*", keys, handlers.table())
-    client = MasterClient(first.endpoint, keys, timeout_s=2.0, attempts_max=3)
+    client = MasterClient(first.endpoint, keys, timeout_s=10.0, attempts_max=3)
     assert client.ask("echo", {"n": 1}) == {"n": 1}
     first.close()
     second = Server(first.endpoint, keys, handlers.table())

@@ -1,4 +1,4 @@
-"""A failed test of a part with programs of others gets a second try; nothing else does."""
+"""A failed test gets a second try, but for parts that are the same each time."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_that_leaves(thing): pass
 
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A part of programs of others and one of our own code, of the files that a test writes there."""
-    monkeypatch.setattr(run_tests, "PARTS", {"swarm": [str(tmp_path)], "unit": [str(tmp_path)]})
+    """A part with programs of others and one of seeds alone, of the files that a test writes there."""
+    monkeypatch.setattr(run_tests, "PARTS", {"swarm": [str(tmp_path)], "properties": [str(tmp_path)]})
     return tmp_path
 
 
@@ -80,9 +80,9 @@ def test_what_fails_twice_has_failed(parts: Path) -> None:
     assert close([part], 1.0) == 1
 
 
-def test_our_own_code_gets_no_second_try(parts: Path) -> None:
+def test_what_is_the_same_each_time_gets_no_second_try(parts: Path) -> None:
     write(parts, chance=FAILS_ONCE)
-    assert counts(suite("unit")) == (0, 1, 0, False)
+    assert counts(suite("properties")) == (0, 1, 0, False)
 
 
 def test_many_failures_are_no_chance(parts: Path) -> None:

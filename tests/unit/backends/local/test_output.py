@@ -45,7 +45,7 @@ def end(service: Path, output: BoundedOutput) -> None:
     st.integers(1, 5000),
     st.sets(st.integers(0, 40)),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_read_is_what_was_written_there(sizes: list[int], bound: int, limit: int, failing: set[int]) -> None:
     data = stream(sum(sizes))
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import select
 import socket
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -132,11 +131,9 @@ def test_a_page_without_end_is_judged_after_a_while(listener: socket.socket, sta
 
 def test_silence_is_no_answer_and_the_next_question_comes(listener: socket.socket) -> None:
     readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
-    began_s = time.monotonic()
     drive(readiness, 0.0, rounds=3)
     assert readiness.descriptor is not None
     readiness.advance(ANSWER_S_MAX)
-    assert time.monotonic() - began_s < 1
     assert readiness.descriptor is None
     assert readiness.problem == "no answer"
     assert readiness.due_at_s > ANSWER_S_MAX
