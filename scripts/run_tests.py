@@ -16,6 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from scripts.pytest_run import ROOT, SOME_FAILED, Cases, headline, pytest_run
@@ -41,8 +42,15 @@ PARTS = {
     "end to end": ["tests/e2e"],
     "demo": ["tests/demo"],
 }
-# Parts that need little beyond a processor, and wait for nobody by the clock: they run beside each other, one a core.
-BESIDE_EACH_OTHER = ("unit", "properties", "simulation", "traces", "migration", "cli", "docs", "package")
+# The lanes of a stage run beside each other, one a core; the parts of a lane one after the other. First what keeps a
+# core busy alone; then what mostly waits for programs of others. Bandwidth is measured with nothing beside.
+STAGES = (
+    (("unit",), ("properties",), ("simulation",), ("traces",), ("migration",), ("cli",), ("docs",), ("package",)),
+    (("swarm", "compose"), ("api", "contract", "local back-end")),
+    (("storage",),),
+    (("end to end",), ("web",)),
+    (("demo",),),
+)
 # Parts that do the same each time, by their seeds: what fails there fails again.
 SEEDED = ("properties", "simulation", "traces")
 # More that fail in one part have a cause in common.
@@ -87,16 +95,19 @@ def main() -> int:
 
 def run(chosen: list[str]) -> list[Part]:
     """All parts in the order in which they are named, whenever each of them runs."""
-    done = {"lint": lint()} if "lint" in chosen else {}
-    beside = [name for name in chosen if name in BESIDE_EACH_OTHER]
-    if len(beside) > 1:
-        print(f"\n{', '.join(beside)} run beside each other; each prints when it has ended", flush=True)
+    done = [lint()] if "lint" in chosen else []
+    for stage in STAGES:
+        lanes = [wanted for lane in stage if (wanted := [name for name in lane if name in chosen])]
+        if len(lanes) > 1:
+            print(f"\n{'; '.join(', '.join(lane) for lane in lanes)}: beside each other, shown as they end", flush=True)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            done.update(zip(beside, pool.map(partial(suite, live=False), beside), strict=True))
-    for name in chosen:
-        if name not in done:
-            done[name] = suite(name)
-    return [done[name] for name in chosen]
+            done += chain.from_iterable(pool.map(partial(in_turn, live=len(lanes) == 1), lanes))
+    return sorted(done, key=lambda part: chosen.index(part.name))
+
+
+def in_turn(names: list[str], live: bool) -> list[Part]:
+    """The parts of a lane."""
+    return [suite(name, live) for name in names]
 
 
 def lint() -> Part:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts import run_tests
-from scripts.run_tests import SECOND_TRIES_MAX, Part, close, suite
+from scripts.run_tests import PARTS, SECOND_TRIES_MAX, STAGES, Part, close, run, suite
 
 PASSES = "def test_fine(): pass\n"
 SKIPS = "import pytest\n\n@pytest.mark.skip(reason='no such program')\ndef test_skipped(): pass\n"
@@ -101,3 +101,22 @@ def test_a_run_that_broke_down_has_failed_whatever_a_second_one_would_say(parts:
 def test_a_part_that_cannot_be_read_has_failed(parts: Path) -> None:
     write(parts, fine=PASSES, unreadable="import nothing_of_that_name\n")
     assert not suite("swarm").ok
+
+
+def test_every_part_has_its_place_in_the_run() -> None:
+    assert sorted(name for stage in STAGES for lane in stage for name in lane) == sorted(PARTS)
+
+
+def test_lanes_are_told_in_the_sequence_in_which_they_were_asked_for(
+    parts: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run_tests, "STAGES", ((("swarm",), ("properties",)),))
+    write(parts, fine=PASSES, skipped=SKIPS)
+    assert [(part.name, *counts(part)) for part in run(["properties", "swarm"])] == [
+        ("properties", 1, 0, 1, True),
+        ("swarm", 1, 0, 1, True),
+    ]
+    told = capfd.readouterr().out
+    assert "swarm; properties: beside each other" in told
+    assert "=== swarm\n" in told
+    assert "=== properties\n" in told
