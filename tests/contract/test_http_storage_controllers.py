@@ -23,7 +23,7 @@ from tests.simulation.world import World, node
 from tests.support.faulty_controller import faulty_controller
 from tests.support.promises import required_by
 from tests.support.storage_contract import StorageContract
-from tests.support.storage_controller import MB, SAMPLE, Served, served_controller
+from tests.support.storage_controller import MB, PATIENCE_S, SAMPLE, Served, served_controller
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.promises import Rates, refused
 from zoe_lib.domain.storage import Guarantee
@@ -166,16 +166,17 @@ def test_a_removal_waits_for_the_making_that_it_undoes(served: Served) -> None:
     """Whoever gave up waiting removes what is made only then: nothing is left in the store that nobody knows of."""
     view = View("v1", "a", "swift2d://meters.zoe/2015")
     served.making = threading.Event()
-    hasty = connect(served.settings(attempts=1, timeout_s=0.3))
+    settings = served.settings(attempts=1, timeout_s=1.0)
     with pytest.raises(StorageUnavailableError):
-        hasty.create_view(view)
+        OwnController(Line(settings), settings).create_view(view)
+    assert served.begun.wait(PATIENCE_S)
     with ThreadPoolExecutor(1) as pool:
         dropped = pool.submit(connect(served.settings()).drop_view, "v1")
         with pytest.raises(TimeoutError):
             dropped.result(0.3)
         assert served.removed == []
         served.making.set()
-        dropped.result(20)
+        dropped.result(PATIENCE_S)
     assert (served.made, served.removed) == ([view], [view])
     assert served.ledger.views("zoe") == []
 

@@ -22,6 +22,7 @@ from storage_bridge.model import Achieved, BandwidthSlo, Missed, View, ViewSampl
 from tests.support.waiting import until
 
 MB = 10**6
+PATIENCE_S = 60.0
 TOKEN = "controller-token"
 SAMPLE = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05, 10**8, ("id", "kwh"))
 
@@ -44,14 +45,17 @@ class Served:
     """Ids of views that Swift does not remove."""
     making: threading.Event | None = None
     """Views are made when it is set."""
+    begun: threading.Event = field(default_factory=threading.Event)
+    """Set when a view is being made."""
     views: KeptViews = field(init=False)
     sampled: ViewSample = field(default_factory=lambda: SAMPLE)
 
     def make(self, view: View) -> None:
         if self.refuses is not None:
             raise self.refuses
+        self.begun.set()
         if self.making is not None:
-            assert self.making.wait(20)
+            assert self.making.wait(PATIENCE_S)
         self.made.append(view)
 
     def remove(self, view: View) -> None:
@@ -61,10 +65,13 @@ class Served:
 
     def settings(self, owner: str = "zoe", **changes: object) -> ControllerSettings:
         capacity = BandwidthSlo(100 * MB, 100 * MB)
-        return ControllerSettings(self.url, TOKEN, owner, capacity, **changes)  # type: ignore[arg-type]
+        patient: dict[str, object] = {"timeout_s": PATIENCE_S, **changes}
+        return ControllerSettings(self.url, TOKEN, owner, capacity, **patient)  # type: ignore[arg-type]
 
     def http(self, token: str = TOKEN) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers={"X-Auth-Token": token, "User-Agent": "test"}, timeout=20)
+        return httpx.Client(
+            base_url=self.url, headers={"X-Auth-Token": token, "User-Agent": "test"}, timeout=PATIENCE_S
+        )
 
 
 @contextmanager
