@@ -29,6 +29,9 @@ FIELDS = {
     "tenant_limits": "most `cores_milli` and `memory_bytes` that a tenant's services may reserve, and most "
     "`read_bytes_per_s` and `write_bytes_per_s` that may be guaranteed to it; `*` stands for all others. Who has "
     "reached its limit waits (`tenant_limit`) and holds up nobody",
+    "user_limits": "most `cores_milli` and `memory_bytes` that the services of each user may reserve in a tenant, by "
+    "tenant; `*` stands for all others. Both limits hold, the user's and the tenant's. Who has reached its own waits "
+    "(`user_limit`) and holds up nobody",
     "usage_half_life_s": "order `fair-share`: use counts half after so many seconds",
     "fair_share_age_weight": "order `fair-share`: what `ageing_s` of waiting add to the factor of use (at most 1)",
     "interactive_share": "interactive applications come before batch ones of the same priority while they hold "
@@ -107,7 +110,8 @@ BACKFILL_MEANINGS = {
 }
 REASONS = {
     "no_resources": "the core does not fit now; the counts say how many nodes each filter refused",
-    "making_room": "elastic services are being stopped to make room for its core, or within its tenant's limit",
+    "making_room": "elastic services are being stopped to make room for its core, or within the limit of its tenant or "
+    "user",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
     "never_fits": "the core can never fit on the present nodes, even empty ones; it does not hold up others",
     "no_nodes": "no node is known: the master has not seen any yet, or all are gone; or all are down or drained",
@@ -118,6 +122,8 @@ REASONS = {
     "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; it is asked again",
     "tenant_limit": "its tenant has reached a limit of the policy, and not by elastic services that would give way; "
     "it holds up nobody",
+    "user_limit": "its user has reached a limit of the policy in this tenant, and not by elastic services that would "
+    "give way; it holds up nobody",
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
 }

@@ -15,7 +15,7 @@ from tests.support.stores import LIMITS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.domain.use import DAY_S, DayOfUser, Use
@@ -68,7 +68,14 @@ def test_the_platform_is_replaced_as_a_whole(open_store: OpenStore) -> None:
 def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:
     store = open_store()
     assert store.policy() == Policy()
-    wanted = Policy(order="size", ageing_s=5.0, filters=("readiness",), weighers={"free_memory": -1.5})
+    wanted = Policy(
+        order="size",
+        ageing_s=5.0,
+        tenant_limits={"lab": TenantLimit(cores_milli=8000)},
+        user_limits={"lab": UserLimit(cores_milli=2000), "*": UserLimit(memory_bytes=GIB)},
+        filters=("readiness",),
+        weighers={"free_memory": -1.5},
+    )
     stored = store.set_policy(wanted, 0, 7.0, "admin-1")
     assert stored == replace(wanted, version=1)
     assert open_store().policy() == stored

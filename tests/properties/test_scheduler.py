@@ -17,7 +17,7 @@ from zoe_lib.domain.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit, limit_of
+from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit, UserLimit
 from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
@@ -26,11 +26,12 @@ from zoe_master.scheduler.admission import admit, core_requests
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
+from zoe_master.scheduler.limits import Holdings
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.scheduler.tenancy import Holdings
+from zoe_master.simulator.invariants.limits import limit_problems
 from zoe_master.simulator.invariants.queue import CLOSING, queue_problems
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
@@ -138,47 +139,10 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         assert set(ids) >= {s.id for s in executions[execution_id].core_services()}, "core only in part"
         assert max(ids.values()) == 1
     _check_preemptions(snapshot, policy, plan)
-    _check_limits(snapshot, policy, plan)
+    assert not (wrong := list(limit_problems(snapshot, policy, plan))), wrong
     assert plan.starts.keys() | plan.reasons.keys() == {e.id for e in snapshot.queued}
     assert not plan.starts.keys() & plan.reasons.keys()
     _check_nothing_left_behind(snapshot, policy, plan)
-
-
-def _check_limits(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
-    """Who gets anything more stays within the tenant's limit."""
-    executions = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
-    holdings = Holdings(snapshot.active, policy)
-    for execution_id, placements in (*plan.starts.items(), *plan.elastic.items()):
-        execution = executions[execution_id]
-        for p in placements:
-            one = execution.component_of(execution.service(p.service_id)).reservation
-            assert holdings.room_for(execution.tenant, one) != 0, f"{execution.tenant} gets more than its limit"
-            holdings.take(execution.tenant, one)
-    for tenant in {executions[execution_id].tenant for execution_id in plan.reserved}:
-        limit, cores = limit_of(policy, tenant), _cores_to_be(snapshot, plan, tenant)
-        kept = total(
-            e.application.core_resources() for e in snapshot.queued if e.id in plan.reserved and e.tenant == tenant
-        )
-        for wanted_of_it, most, held in (
-            (kept.cores_milli, limit.cores_milli, cores.cores_milli),
-            (kept.memory_bytes, limit.memory_bytes, cores.memory_bytes),
-        ):
-            # A tenant that is beyond a limit already may have more of what it has enough of.
-            assert not wanted_of_it or most is None or held <= most, "a core is kept beyond the limit"
-
-
-def _cores_to_be(snapshot: Snapshot, plan: Plan, tenant: str) -> Resources:
-    """What a tenant's services hold once those that the plan lets go have gone and places that it keeps are taken."""
-    going = {service_id for services in plan.preempt.values() for service_id in services}
-    return total(
-        e.component_of(s).reservation
-        for e in (*snapshot.active, *snapshot.queued)
-        for s in e.services
-        if e.tenant == tenant and s.id not in going
-        if (s.node is not None and s.alive)
-        or (e.id in plan.reserved and s.core)
-        or s.id in {p.service_id for p in (*plan.starts.get(e.id, ()), *plan.elastic.get(e.id, ()))}
-    )
 
 
 def _check_preemptions(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
@@ -223,7 +187,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
         beside, holdings = _after(snapshot, policy, plan), Holdings(snapshot.active, policy)
         for execution in snapshot.queued:
             if execution.id in plan.reserved:
-                holdings.take(execution.tenant, execution.application.core_resources())
+                holdings.take(execution, execution.application.core_resources())
         assert not give_elastic(snapshot.active, beside, holdings, snapshot.now_s, policy.placements_per_tick_max)
 
 
@@ -285,7 +249,62 @@ def check_at_the_limit(seed: int) -> Plan:
     plan = schedule(snapshot, policy)
     check(snapshot, policy, plan)
     assert not (wrong := list(queue_problems(snapshot, policy, plan))), f"seed {seed}: {wrong}"
+    of_users = {"*": UserLimit(limit.cores_milli, limit.memory_bytes)}
+    alone = schedule(snapshot, replace(policy, tenant_limits={}, user_limits=of_users))
+    assert _given(plan) == _given(alone), f"seed {seed}: the same limit of the only user decides otherwise"
     return plan
+
+
+def with_users(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
+    """The same with several users in several tenants, all or some of whom are limited."""
+
+    def somebodys(execution: Execution) -> Execution:
+        run_s = chance.choice([0.5, 5.0, 50.0, None])
+        application = replace(execution.application, expected_run_s=run_s)
+        return replace(
+            execution, tenant=chance.choice("ab"), user=chance.choice(["ada", "eve"]), application=application
+        )
+
+    limit = UserLimit(chance.choice([None, 1000, 3000, 5000]), chance.choice([None, 2 * GIB, 6 * GIB]))
+    of_tenant = TenantLimit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
+    policy = replace(
+        policy,
+        backfill=chance.choice(sorted(BACKFILLS)),
+        tenants=chance.choice(sorted(TENANCIES)),
+        tenant_limits=chance.choice([{}, {"a": of_tenant}, {"*": of_tenant}]),
+        user_limits=chance.choice([{"a": limit}, {"*": limit}, {"a": limit, "*": UserLimit(cores_milli=4000)}]),
+        preemption=chance.choice(["elastic", "elastic", "none"]),
+    )
+    queue, active = (tuple(map(somebodys, executions)) for executions in (snapshot.queued, snapshot.active))
+    return replace(snapshot, queued=queue, active=active), policy
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_users_keep_within_their_limits_and_who_waits_for_one_changes_nothing_for_others(first_seed: int) -> None:
+    plans = [check_users(seed) for seed in range(first_seed, first_seed + PER_CASE)]
+    codes = {reason.code for plan in plans for reason in plan.reasons.values()}
+    assert codes >= {ReasonCode.USER_LIMIT, ReasonCode.TENANT_LIMIT, ReasonCode.MAKING_ROOM}, "this tries nothing"
+
+
+def check_users(seed: int) -> Plan:
+    plain, policy = random_snapshot(random.Random(seed))
+    snapshot, policy = with_users(plain, policy, random.Random(f"users {seed}"))
+    plan = schedule(snapshot, policy)
+    try:
+        check(snapshot, policy, plan)
+        assert not (wrong := list(queue_problems(snapshot, policy, plan))), wrong
+        if policy.tenants == "none":  # a core has its turn before it is refused
+            limited = (ReasonCode.USER_LIMIT, ReasonCode.TENANT_LIMIT)
+            waits = {k for k, reason in plan.reasons.items() if reason.code in limited}
+            others = schedule(replace(snapshot, queued=tuple(e for e in snapshot.queued if e.id not in waits)), policy)
+            assert _given(plan) == _given(others), "one that waits for a limit changes what others get"
+    except AssertionError as error:
+        raise AssertionError(f"seed {seed}: {error}") from error
+    return plan
+
+
+def _given(plan: Plan) -> tuple[object, ...]:
+    return plan.starts, plan.elastic, plan.reserved, plan.preempt
 
 
 def check_refusals(snapshot: Snapshot, policy: Policy) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from tests.simulation.world import node, random_application, random_behaviour
 from tests.support.limited_controller import Limited
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit, limits_of
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.observer import Observer
@@ -36,6 +37,12 @@ POLICIES = [
     Policy(order="fair-share", tenants="drf", tenant_shares={"physics": 2.0}),
 ]
 
+BEYOND = (ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)
+LIMITS = {
+    "tenant_limits": {"physics": TenantLimit(cores_milli=8000)},
+    "user_limits": {"*": UserLimit(cores_milli=5000, memory_bytes=16 * 2**30)},
+}
+
 
 def wishing(application: Application, chance: random.Random) -> Application:
     """Some require, some prefer a part of what the store can move."""
@@ -45,15 +52,15 @@ def wishing(application: Application, chance: random.Random) -> Application:
     return replace(application, storage=StorageDemand(bandwidth=bandwidth))
 
 
-def a_run(seed: int, faults: int = 25, most: int = 1000) -> FaultRun:
-    """`most`: what the storage controller promises one tenant, of the 1,000 that it can move."""
+def a_run(seed: int, faults: int = 25, most: int = 1000, users: Sequence[str] = ("ada",), **policy: object) -> FaultRun:
+    """`most`: what the storage controller promises one tenant, of the 1,000 that it can move; `policy`: what of it."""
     chance = random.Random(seed)
     executions = [
         Execution(
             f"e{number:04}",
             "app",
             chance.choice(["physics", "biology"]),
-            "ada",
+            users[number % len(users)],
             wishing(random_application(chance), chance),
             round(chance.uniform(0, SPAN_S), 3),
             priority=chance.choice([0, 0, 0, 1]),
@@ -65,7 +72,7 @@ def a_run(seed: int, faults: int = 25, most: int = 1000) -> FaultRun:
         nodes,
         executions,
         lambda _: random_behaviour(chance),
-        POLICIES[seed % len(POLICIES)],
+        replace(POLICIES[seed % len(POLICIES)], **policy),  # type: ignore[arg-type]
         occurrences(seed, faults, 0.0, SPAN_S),
         Limited(Capacity(proxy=1000, nodes={"s": 1000}), most),
     )
@@ -86,6 +93,32 @@ def test_a_controller_that_refuses_a_tenant_part_of_what_it_wants_holds_up_nothi
     assert all(
         e.terminal or (e.reason is not None and e.reason.code is ReasonCode.NEVER_FITS)
         for e in a_run(seed, most=550, faults=seed % 2 * 25).run()
+    )
+
+
+@pytest.mark.parametrize("seed", range(RUNS // 5))
+def test_limits_hold_whatever_goes_wrong_and_stop_for_ever_only_who_is_beyond_one_alone(seed: int) -> None:
+    run = a_run(seed, users=("ada", "eve"), **LIMITS)
+    policy = replace(Policy(), **LIMITS)  # type: ignore[arg-type]
+    for execution in run.run():
+        if not execution.terminal:
+            reason = execution.reason
+            assert reason is not None
+            assert reason.code is ReasonCode.NEVER_FITS or (reason.code in BEYOND and too_large(execution, policy))
+    told = {
+        entry.data["reason"]["code"]
+        for entry in run.store.another().journal(0, 10_000)
+        if entry.kind == "reason_changed"
+    }
+    assert ReasonCode.USER_LIMIT in told, "this tries nothing"
+
+
+def too_large(execution: Execution, policy: Policy) -> bool:
+    core = execution.application.core_resources()
+    return any(
+        most is not None and wanted > most
+        for _, limit in limits_of(policy, execution.tenant, execution.user)
+        for most, wanted in ((limit.cores_milli, core.cores_milli), (limit.memory_bytes, core.memory_bytes))
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import NamedTuple
 
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.values import value
@@ -37,7 +38,26 @@ class TenantLimit:
     write_bytes_per_s: int | None = None
 
 
+@value(frozen=True, slots=True)
+class UserLimit:
+    """What the running services of one user may reserve in a tenant, in all; None is no limit."""
+
+    cores_milli: int | None = None
+    memory_bytes: int | None = None
+
+
+Limit = TenantLimit | UserLimit
+
+
+class Holder(NamedTuple):
+    """Whose services count for one limit: those of a tenant, or of one user in it."""
+
+    tenant: str
+    user: str | None = None
+
+
 _NO_LIMIT = TenantLimit()
+_NO_USER_LIMIT = UserLimit()
 
 
 @value(frozen=True, slots=True)
@@ -52,6 +72,7 @@ class Policy:
     tenants: an outer level above the order: `none`, or `drf`, the tenant with the least dominant share first.
     tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for who is not named.
     tenant_limits: what a tenant's running services may reserve in all, by tenant; `*` stands for all others.
+    user_limits: what those of each user may in a tenant, by tenant; `*` stands for all others.
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
@@ -75,6 +96,7 @@ class Policy:
     tenants: str = "none"
     tenant_shares: Mapping[str, float] = field(default_factory=dict)
     tenant_limits: Mapping[str, TenantLimit] = field(default_factory=dict)
+    user_limits: Mapping[str, UserLimit] = field(default_factory=dict)
     usage_half_life_s: float = 7 * 86400.0
     fair_share_age_weight: float = 0.06
     interactive_share: float = 0.0
@@ -100,6 +122,23 @@ def limit_of(policy: Policy, tenant: str) -> TenantLimit:
     """The limit of a tenant: its own, else everybody's, else none."""
     limits = policy.tenant_limits
     return limits.get(tenant) or limits.get(EVERY_TENANT) or _NO_LIMIT
+
+
+def user_limit_of(policy: Policy, tenant: str) -> UserLimit:
+    """The limit of each user of a tenant: the tenant's own, else that of all tenants, else none."""
+    limits = policy.user_limits
+    return limits.get(tenant) or limits.get(EVERY_TENANT) or _NO_USER_LIMIT
+
+
+def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[Holder, Limit]]:
+    """All limits of cores and memory for a user's executions in a tenant, the narrowest holder first."""
+    limits: Sequence[tuple[Holder, Limit]] = (
+        (Holder(tenant, user), user_limit_of(policy, tenant)),
+        (Holder(tenant), limit_of(policy, tenant)),
+    )
+    return tuple(
+        (holder, limit) for holder, limit in limits if limit.cores_milli is not None or limit.memory_bytes is not None
+    )
 
 
 def problems(policy: Policy) -> list[str]:

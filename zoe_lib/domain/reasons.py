@@ -22,6 +22,7 @@ class ReasonCode(StrEnum):
     STORAGE_BANDWIDTH = "storage_bandwidth"
     STORAGE_REFUSED = "storage_refused"
     TENANT_LIMIT = "tenant_limit"
+    USER_LIMIT = "user_limit"
     IMAGE_PULLING = "image_pulling"
     SCAN_LIMIT = "scan_limit"
 

@@ -41,6 +41,7 @@ _BY_REASON = {
     ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,
     ReasonCode.STORAGE_REFUSED: WaitCause.STORAGE,
     ReasonCode.TENANT_LIMIT: WaitCause.QUOTA,
+    ReasonCode.USER_LIMIT: WaitCause.QUOTA,
     ReasonCode.IMAGE_PULLING: WaitCause.IMAGE,
     ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
 }

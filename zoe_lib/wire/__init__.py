@@ -66,7 +66,7 @@ from zoe_lib.wire.people import (
     UserList,
     UserView,
 )
-from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView
+from zoe_lib.wire.policy import DryRunView, NodeHoldView, PassView, PolicyView, TenantLimitView, UserLimitView
 from zoe_lib.wire.replays import ReplayPointView, ReplayRequest, ReplayView
 from zoe_lib.wire.storage import (
     BandwidthOverTimeView,
@@ -156,6 +156,7 @@ __all__ = [
     "UseOverTimeView",
     "UsePointView",
     "UserChange",
+    "UserLimitView",
     "UserList",
     "UserView",
     "ValidateRequest",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
 from zoe_lib.wire.base import Wire
 
 
@@ -18,6 +18,13 @@ class TenantLimitView(Wire):
     memory_bytes: int | None = Field(default=None, ge=0)
     read_bytes_per_s: int | None = Field(default=None, ge=0)
     write_bytes_per_s: int | None = Field(default=None, ge=0)
+
+
+class UserLimitView(Wire):
+    """What the running services of one user may reserve in a tenant, in all; null is no limit."""
+
+    cores_milli: int | None = Field(default=None, ge=0)
+    memory_bytes: int | None = Field(default=None, ge=0)
 
 
 class NodeHoldView(Wire):
@@ -40,6 +47,7 @@ class PolicyView(Wire):
     tenants: Literal["none", "drf"] = "none"
     tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(default={})
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
+    user_limits: dict[str, UserLimitView] = Field(default={})
     usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
     fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)
@@ -67,10 +75,11 @@ class PolicyView(Wire):
 
     def to_policy(self) -> Policy:
         """The policy itself."""
-        limits = {tenant: TenantLimit(**limit.model_dump()) for tenant, limit in self.tenant_limits.items()}
+        tenants = {tenant: TenantLimit(**limit.model_dump()) for tenant, limit in self.tenant_limits.items()}
+        users = {tenant: UserLimit(**limit.model_dump()) for tenant, limit in self.user_limits.items()}
         holds = {node: NodeHold(**hold.model_dump()) for node, hold in self.node_holds.items()}
-        changed = {"filters": tuple(self.filters), "tenant_limits": limits, "node_holds": holds}
-        return Policy(**{**self.model_dump(), **changed})
+        limits = {"tenant_limits": tenants, "user_limits": users}
+        return Policy(**{**self.model_dump(), **limits, "filters": tuple(self.filters), "node_holds": holds})
 
 
 class PassView(Wire):

@@ -31,7 +31,7 @@ def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
     running = queue.ranked(e for e in snapshot.active if e.application.malleable or e.state is leaving)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
-    reclaim = Reclaim(placer, running, policy.preemption, queue.elastic_turns(running))
+    reclaim = Reclaim(placer, running, policy.preemption, queue.elastic_turns(running), queue.holdings.holders)
     walk = QueuePass(placer, reclaim, queue, snapshot, policy)
     walk.walk(ordered)
     starts = walk.starts

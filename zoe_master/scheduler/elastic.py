@@ -1,4 +1,4 @@
-"""Best effort: what is left of the cluster goes to elastic services, within tenants' limits."""
+"""Best effort: what is left of the cluster goes to elastic services, within the limits of tenants and users."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from zoe_lib.domain.consequences import wants_elastic
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, Service
 from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.limits import Holdings
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
-from zoe_master.scheduler.tenancy import Holdings, Turns, by_tenant, in_turns
+from zoe_master.scheduler.tenancy import Turns, by_tenant, in_turns
 
 Given = dict[ExecutionId, tuple[Placement, ...]]
 
@@ -74,12 +75,12 @@ def _one_by_one(
 def _place(
     execution: Execution, component: Component, services: list[Service], placer: Placer, holdings: Holdings
 ) -> list[Placement]:
-    """As many as fit within the tenant's limit."""
-    allowed = holdings.room_for(execution.tenant, component.reservation)
+    """As many as fit within all limits."""
+    allowed = holdings.room_for(execution, component.reservation)
     count = len(services) if allowed is None else min(len(services), allowed)
     begins_s, ends_s = placer.span(execution)
     wanted = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
     nodes = placer.place(wanted)
-    holdings.take(execution.tenant, component.reservation * len(nodes))
+    holdings.take(execution, component.reservation * len(nodes))
     names = (placer.ledger.nodes[node].name for node in nodes)
     return [Placement(service_id=service.id, node=name) for service, name in zip(services, names, strict=False)]

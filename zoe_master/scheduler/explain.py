@@ -21,6 +21,7 @@ _ABOUT_ITS_SIZE = (
     ReasonCode.NO_RESOURCES,
     ReasonCode.NODES_AWAY,
     ReasonCode.TENANT_LIMIT,
+    ReasonCode.USER_LIMIT,
     ReasonCode.BEHIND_IN_QUEUE,
 )
 # So many of those ahead are named.

@@ -61,8 +61,8 @@ def wait_of(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estim
     future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND])
     if future.never_starts(ordered[position]):
         return Wait(math.inf)
-    # Reservations know nothing of tenants' limits, the steps do.
-    if policy.backfill == "conservative" and not policy.tenant_limits:
+    # Reservations know nothing of the limits of tenants and users, the steps do.
+    if policy.backfill == "conservative" and not queue.holdings.limited:
         return future.reserved_wait_of(ordered[position])
     return future.wait_of(ordered[position])
 

@@ -10,10 +10,11 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.bandwidth import Guarantees
 from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.limits import Holdings
 from zoe_master.scheduler.orders import ORDERS, Moment
 from zoe_master.scheduler.ranking import Ranked
 from zoe_master.scheduler.snapshot import Snapshot
-from zoe_master.scheduler.tenancy import Holdings, Turns, by_dominant_share, elastic_turns, interactive_first
+from zoe_master.scheduler.tenancy import Turns, by_dominant_share, elastic_turns, interactive_first
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
 
 

@@ -170,7 +170,7 @@ class QueuePass:
 
     def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
         """Those for whom asking could find a reason; a long queue of plain executions is not asked one by one."""
-        if self._policy.tenant_limits or self._placed >= self._policy.placements_per_tick_max:
+        if self._queue.holdings.limited or self._placed >= self._policy.placements_per_tick_max:
             return rest
         apart = kept_apart(self._snapshot.queued)
         if self._snapshot.held:
@@ -204,25 +204,24 @@ class QueuePass:
         return execution.tenant, self._placer.span(execution), wanted
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
-        """Why its tenant's limit forbids it even once all that leaves or can give way of the tenant's has gone."""
-        excess = self._queue.holdings.excess(execution)
-        if excess is None or self._reclaim.covers(execution.tenant, excess):
-            return None
-        return self._queue.holdings.refusal(execution)
+        """Why a limit forbids it even once all that counts for that and leaves or can give way has gone."""
+        for holder, excess in self._queue.holdings.excess(execution).items():
+            if not self._reclaim.covers(holder, excess):
+                return self._queue.holdings.refusal(execution, holder)
+        return None
 
     def _giving(self, execution: Execution) -> Sequence[Elastic]:
-        """Its tenant's elastic services that have to go before its tenant's limit lets it start."""
-        excess = self._queue.holdings.excess(execution)
-        return () if excess is None else self._reclaim.givers(execution.tenant, excess)
+        """The elastic services of its tenant or user that have to go before their limits let it start."""
+        return self._reclaim.givers(self._queue.holdings.excess(execution))
 
     def _give(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
-        """It starts on these places, which are off the ledger; or they are kept until its tenant's limit lets it."""
-        if self._queue.holdings.excess(execution) is None:
-            self._start(execution, placements)
-        else:
+        """It starts on these places, which are off the ledger; or they are kept until limits let it."""
+        if self._queue.holdings.excess(execution):
             self._undo(execution, placements)
             self._reclaim.keep(execution, placements, self._giving(execution))
             self._keep_room(execution)
+        else:
+            self._start(execution, placements)
 
     def _undo(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         for node, amount in self._placer.ledger.wanted(execution, placements):
@@ -243,8 +242,8 @@ class QueuePass:
         self._count(execution)
 
     def _count(self, execution: Execution) -> None:
-        """What it gets counts for its tenant and for the store, from now on or soon."""
-        self._queue.holdings.take(execution.tenant, execution.application.core_resources())
+        """What it gets counts for its tenant, its user and the store, from now on or soon."""
+        self._queue.holdings.take(execution, execution.application.core_resources())
         self._queue.guarantees.take(execution)
 
 

@@ -2,8 +2,8 @@
 
 A core never waits for somebody's elastic service. It is given a place as if elastic services were absent; those in
 its way are stopped, the last in policy order first and the fewest of them; the place is kept for it until they are
-gone. Whoever passes by backfill does the same, where that delays nobody whom the policy protects. What fills its
-tenant's limit gives way in the same manner: then it is the tenant's own elastic services that are stopped.
+gone. Whoever passes by backfill does the same, where that delays nobody whom the policy protects. What fills the limit
+of its tenant or user gives way in the same manner: then it is the elastic services of these that are stopped.
 
 Cores are never taken back, so no two applications can take from each other for ever: what goes makes room for a core,
 which holds it until its end. One that may pass no more by the time that the room is free leaves it to elastic services;
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import add, sub
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import held
+from zoe_lib.domain.policy import Holder
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import admit, surely_refused
@@ -26,6 +28,8 @@ from zoe_master.scheduler.placement import Placer
 
 # Whether an execution may have these places.
 Allows = Callable[[Execution, Sequence[Placement]], bool]
+# For whose limits an execution's services count.
+Holders = Callable[[Execution], Sequence[Holder]]
 
 
 @value(frozen=True, slots=True)
@@ -39,14 +43,15 @@ class Elastic:
 
     @property
     def counted(self) -> Resources:
-        """What it counts for its tenant's limit: without the gateway's share."""
+        """What it counts for a limit: without the gateway's share."""
         return self.execution.component_of(self.service).reservation
 
 
 class Reclaim:
     """The services of one pass whose room may be had, and those chosen to go.
 
-    `active` is in policy order; `turns` of elastic services come before it, where tenants take turns.
+    `active` is in policy order; `turns` of elastic services come before it, where tenants take turns. `holders` tells
+    for whose limits something counts: nobody's without it.
     """
 
     def __init__(
@@ -55,9 +60,11 @@ class Reclaim:
         active: Iterable[Execution],
         preemption: str = "elastic",
         turns: Mapping[ServiceId, int] | None = None,
+        holders: Holders | None = None,
     ) -> None:
         self._placer = placer
         self._turns = turns or {}
+        self._holders = holders or _nobody
         self._takes_back = preemption == "elastic"
         self._leaving: list[Holding] = []
         self._elastic: dict[int, list[Elastic]] = defaultdict(list)
@@ -65,9 +72,9 @@ class Reclaim:
         self._rooms: tuple[Placer, ...] = ()
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: list[Elastic] = []
-        # What counts for each tenant's limit: of all that leaves or can be made to, and of what leaves.
-        self._may_leave: dict[str, Resources] = defaultdict(Resources)
-        self._leaves: dict[str, Resources] = defaultdict(Resources)
+        # What counts for each holder's limit: of all that leaves or can be made to, and of what leaves.
+        self._may_leave: dict[Holder, Resources] = defaultdict(Resources)
+        self._leaves: dict[Holder, Resources] = defaultdict(Resources)
         for rank, execution in enumerate(active):
             self._sort(rank, execution)
         for services in self._elastic.values():
@@ -86,21 +93,29 @@ class Reclaim:
         known = self._staying.get(execution.id)
         return self._placer.ledger.held(execution) if known is None else known
 
-    def covers(self, tenant: str, excess: Resources) -> bool:
-        """Whether so much of a tenant's leaves, or can be made to."""
-        return excess.fits_in(self._may_leave[tenant])
+    def covers(self, holder: Holder, excess: Resources) -> bool:
+        """Whether so much of a holder's leaves, or can be made to."""
+        return excess.fits_in(self._may_leave[holder])
 
-    def givers(self, tenant: str, excess: Resources) -> Sequence[Elastic]:
-        """The fewest elastic services of a tenant that come to so much together with what leaves of the tenant's."""
+    def givers(self, excess: Mapping[Holder, Resources]) -> Sequence[Elastic]:
+        """The fewest elastic services that come to so much of each holder's together with what leaves of it."""
+        if not excess:
+            return ()
+
+        def counted(one: Elastic) -> Sequence[Resources]:
+            its = self._holders(one.execution)
+            return [one.counted if holder in its else Resources() for holder in excess]
+
         everybodys = (one for services in self._elastic.values() for one in services)
-        own = sorted((one for one in everybodys if one.execution.tenant == tenant), key=_most_dispensable_first)
-        return _fewest(own, self._leaves[tenant] - excess, lambda one: one.counted)
+        own = (one for one in everybodys if not excess.keys().isdisjoint(self._holders(one.execution)))
+        free = [self._leaves[holder] - amount for holder, amount in excess.items()]
+        return _fewest(sorted(own, key=_most_dispensable_first), free, counted)
 
     def make_room(self, execution: Execution, allows: Allows | None = None, giving: Sequence[Elastic] = ()) -> bool:
         """Keep a place for the core where something leaves, or else where elastic services then must go.
 
-        The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for its
-        tenant's limit. False when neither helps, or the place that was found is not allowed.
+        The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for a
+        limit. False when neither helps, or the place that was found is not allowed.
         """
         for room in self._rooms_without(giving):
             if surely_refused(execution, room):
@@ -153,13 +168,13 @@ class Reclaim:
             one = Elastic(self._turns.get(service.id, rank), execution, service, amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
                 self._leaving.append((node, amount))
-                self._leaves[execution.tenant] += one.counted
+                self._count(one, self._leaves)
             elif self._takes_back and not service.core:
                 self._elastic[node].append(one)
             else:
                 staying.append((node, amount))
                 continue
-            self._may_leave[execution.tenant] += one.counted
+            self._count(one, self._may_leave)
 
     def _make_rooms(self) -> tuple[Placer, ...]:
         if not self._leaving and not self._elastic:
@@ -186,7 +201,7 @@ class Reclaim:
     def _choose(self, node: int) -> None:
         """Let go as few elastic services as cover what is overdrawn there once what leaves has gone."""
         soon = self.rooms()[1].ledger
-        for one in _fewest(self._elastic.get(node, ()), soon.free(node), lambda one: one.amount):
+        for one in _fewest(self._elastic.get(node, ()), [soon.free(node)], lambda one: [one.amount]):
             self._let_go(one)
 
     def _let_go(self, one: Elastic) -> None:
@@ -194,8 +209,12 @@ class Reclaim:
         soon = self.rooms()[1]  # made while it is one of those that can be made to go
         self._elastic[node].remove(one)
         soon.ledger.give_back(node, one.amount)
-        self._leaves[one.execution.tenant] += one.counted
+        self._count(one, self._leaves)
         self._chosen.append(one)
+
+    def _count(self, one: Elastic, amounts: dict[Holder, Resources]) -> None:
+        for holder in self._holders(one.execution):
+            amounts[holder] += one.counted
 
     def _node_of(self, one: Elastic) -> int:
         assert one.service.node is not None  # or it could not give anything
@@ -203,18 +222,21 @@ class Reclaim:
 
 
 def _fewest(
-    candidates: Iterable[Elastic], free: Resources, amount: Callable[[Elastic], Resources]
+    candidates: Iterable[Elastic], free: Sequence[Resources], amounts: Callable[[Elastic], Sequence[Resources]]
 ) -> Sequence[Elastic]:
-    """The first of the candidates that level what is overdrawn of `free`, without those that it takes not."""
+    """The first of the candidates that level all that is overdrawn of `free`, without those that it takes not.
+
+    `amounts`: what one gives to each of `free`.
+    """
     chosen: list[Elastic] = []
     for one in candidates:
-        if _level(free):
+        if all(map(_level, free)):
             break
         chosen.append(one)
-        free += amount(one)
+        free = list(map(add, free, amounts(one)))
     for one in reversed(list(chosen)):
-        without = free - amount(one)
-        if _level(without):
+        without = list(map(sub, free, amounts(one)))
+        if all(map(_level, without)):
             chosen.remove(one)
             free = without
     return chosen
@@ -222,6 +244,10 @@ def _fewest(
 
 def _level(free: Resources) -> bool:
     return free.cores_milli >= 0 and free.memory_bytes >= 0 and all(pieces >= 0 for pieces in free.devices.values())
+
+
+def _nobody(_execution: Execution) -> Sequence[Holder]:
+    return ()
 
 
 def _stays(service: Service) -> bool:

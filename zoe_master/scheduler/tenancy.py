@@ -1,4 +1,4 @@
-"""What the policy does to tenants as wholes: their turns, and their limits."""
+"""Turns of tenants, and the precedence of interactive applications."""
 
 from __future__ import annotations
 
@@ -8,69 +8,10 @@ from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from zoe_lib.domain.execution import Execution, ServiceId
-from zoe_lib.domain.policy import Policy, TenantLimit, limit_of
-from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.limits import Holdings
 
 T = TypeVar("T")
-
-
-class Holdings:
-    """What each tenant's services reserve while a plan is made; not counted where the policy does not ask for it."""
-
-    def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
-        self._policy = policy
-        self._limits = policy.tenant_limits
-        self._held: dict[str, Resources] = defaultdict(Resources)
-        for execution in active if policy.tenant_limits or policy.tenants != "none" else ():
-            for service in execution.services:
-                if service.node is not None and service.alive:
-                    self.take(execution.tenant, execution.component_of(service).reservation)
-
-    def of(self, tenant: str) -> Resources:
-        """What the tenant holds now."""
-        return self._held.get(tenant, Resources())
-
-    def take(self, tenant: str, amount: Resources) -> None:
-        """The tenant gets so much more."""
-        self._held[tenant] = self._held[tenant] + amount
-
-    def room_for(self, tenant: str, amount: Resources) -> int | None:
-        """How often the tenant may still take this amount; None when nothing limits it."""
-        if not self._limits:
-            return None
-        limit = limit_of(self._policy, tenant)
-        held = self.of(tenant)
-        counts = [
-            max(most - has, 0) // wanted
-            for most, has, wanted in (
-                (limit.cores_milli, held.cores_milli, amount.cores_milli),
-                (limit.memory_bytes, held.memory_bytes, amount.memory_bytes),
-            )
-            if most is not None and wanted > 0
-        ]
-        return min(counts, default=None)
-
-    def excess(self, execution: Execution) -> Resources | None:
-        """By how much the core would take its tenant beyond its limit now; None when it would not."""
-        core = execution.application.core_resources()
-        if self.room_for(execution.tenant, core) != 0:
-            return None
-        limit, with_it = limit_of(self._policy, execution.tenant), self.of(execution.tenant) + core
-        return Resources(
-            _beyond(with_it.cores_milli, limit.cores_milli) if core.cores_milli else 0,
-            _beyond(with_it.memory_bytes, limit.memory_bytes) if core.memory_bytes else 0,
-        )
-
-    def refusal(self, execution: Execution) -> Reason:
-        """That the core would take its tenant beyond its limit."""
-        core = execution.application.core_resources()
-        return Reason(
-            ReasonCode.TENANT_LIMIT,
-            f"Its core needs {_text(core)}, and the tenant holds {_text(self.of(execution.tenant))} of at most "
-            f"{_limit_text(limit_of(self._policy, execution.tenant))}.",
-            hint="it starts when enough of the tenant's own services have ended, or an admin raises the limit",
-        )
 
 
 class Turns:
@@ -180,17 +121,3 @@ def _dominant(held: Resources, cluster: Resources) -> float:
     shares = [held.cores_milli / max(cluster.cores_milli, 1), held.memory_bytes / max(cluster.memory_bytes, 1)]
     shares += [amount / cluster.devices[kind] for kind, amount in held.devices.items() if cluster.devices.get(kind)]
     return max(shares)
-
-
-def _beyond(held: int, most: int | None) -> int:
-    return 0 if most is None else max(held - most, 0)
-
-
-def _text(amount: Resources) -> str:
-    return f"{amount.cores_milli / 1000:g} cores and {amount.memory_bytes / 2**20:.0f} MiB"
-
-
-def _limit_text(limit: TenantLimit) -> str:
-    cores = None if limit.cores_milli is None else f"{limit.cores_milli / 1000:g} cores"
-    memory = None if limit.memory_bytes is None else f"{limit.memory_bytes / 2**20:.0f} MiB"
-    return " and ".join(text for text in (cores, memory) if text)

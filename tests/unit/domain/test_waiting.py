@@ -23,6 +23,7 @@ STORY: list[ev.Event] = [
     ev.Queued(at_s=2.0),
     waits(2.0, ReasonCode.BEHIND_IN_QUEUE),
     waits(12.0, ReasonCode.TENANT_LIMIT),
+    waits(17.0, ReasonCode.USER_LIMIT),
     waits(22.0, ReasonCode.NO_RESOURCES, resources=3),
     waits(52.0, ReasonCode.NODES_AWAY, resources=2, readiness=1),
     started(62.0),
@@ -39,7 +40,8 @@ def test_every_second_before_a_start_has_its_cause_and_running_has_none() -> Non
     assert [(s.cause.value, s.since_s, s.until_s) for s in found] == [
         ("master", 0, 2),
         ("others_ahead", 2, 12),
-        ("quota", 12, 22),
+        ("quota", 12, 17),
+        ("quota", 17, 22),
         ("cluster_full", 22, 52),
         ("nodes_away", 52, 62),
         ("own_failure", 110, 111),

@@ -11,7 +11,7 @@ import pytest
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import TenantLimit
+from zoe_lib.domain.policy import TenantLimit, UserLimit
 from zoe_master.scheduler.calibration import Calibration
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import STEPS_MAX, Wait, wait_of
@@ -65,6 +65,20 @@ def test_a_tenant_at_its_limit_waits_for_its_own(backfill: str) -> None:
     limits = {"*": TenantLimit(cores_milli=2000)}
     assert wait("own", *waiting, active=(running,), backfill=backfill) == Wait(0.0)
     assert wait("own", *waiting, active=(running,), backfill=backfill, tenant_limits=limits) == Wait(51.0)
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
+def test_a_user_at_the_limit_waits_for_the_users_own(backfill: str) -> None:
+    """Another's of the same tenant ends earlier, which is no help."""
+    running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
+    another = started(replace(job("another", 0, 120.0, cores=1), user="eve"), "n")
+    limits = {"*": UserLimit(cores_milli=2000)}
+    waiting = job("own", 1, 10.0, cores=1)
+    told = {
+        user: wait("own", replace(waiting, user=user), active=(running, another), backfill=backfill, user_limits=limits)
+        for user in ("ada", "eve")
+    }
+    assert told == {"ada": Wait(51.0), "eve": Wait(0.0)}
 
 
 def test_conservative_backfill_keeps_a_reservation_for_everybody_ahead() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.support.scheduling import FIFO, GIB, component, node, queued, started
 from zoe_lib.domain.execution import new_services
-from zoe_lib.domain.policy import TenantLimit
+from zoe_lib.domain.policy import TenantLimit, UserLimit
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.proposal import Change, Part, Proposal, propose
@@ -65,7 +65,10 @@ def test_in_a_very_long_queue_no_change_is_looked_for_and_that_is_said() -> None
         assert (found.change is not None, found.change_sought) == (sought, sought)
 
 
-def test_within_a_tenants_limit_less_helps() -> None:
-    limited = replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=6000)})
-    found = propose(NOW, limited, queued("x", component("c", cores=4)))
-    assert found.change == Change("c", Part.CORES, 4000, 2000)
+def test_within_a_limit_less_helps() -> None:
+    for limited in (
+        replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=6000)}),
+        replace(FIFO, user_limits={"*": UserLimit(cores_milli=6000)}),
+    ):
+        found = propose(NOW, limited, queued("x", component("c", cores=4)))
+        assert found.change == Change("c", Part.CORES, 4000, 2000)

@@ -9,7 +9,7 @@ from tests.support.applications import application, component
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, Volume
 from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, UserLimit
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Pushdown, StorageDemand, StorageObject
@@ -46,12 +46,14 @@ def test_values_come_back() -> None:
         expected_run_s=12.5,
     )
     assert decode(Application, json.loads(json.dumps(encode(wanted)))) == wanted
-    policy = Policy(weighers={"free_memory": -2.0})
+    policy = Policy(weighers={"free_memory": -2.0}, user_limits={"*": UserLimit(cores_milli=5)})
     assert decode(Policy, json.loads(json.dumps(encode(policy)))) == policy
 
 
 def test_other_versions_are_read() -> None:
     assert decode(Policy, {"order": "size", "invented_later": 1}) == Policy(order="size")
+    before_users_had_limits = {k: v for k, v in encode(Policy()).items() if k != "user_limits"}
+    assert decode(Policy, before_users_had_limits) == Policy()
 
 
 def test_what_has_no_json_form_is_refused() -> None:

@@ -12,6 +12,7 @@ from zoe_master.master import Tick
 from zoe_master.simulator.invariants.capacity import capacity_problems
 from zoe_master.simulator.invariants.grants import grant_problems
 from zoe_master.simulator.invariants.journal import Journal
+from zoe_master.simulator.invariants.limits import limit_problems
 from zoe_master.simulator.invariants.promises import Promises
 from zoe_master.simulator.invariants.queue import queue_problems
 from zoe_master.simulator.invariants.reservations import reservation_problems
@@ -37,6 +38,7 @@ class Invariants:
         problems = [
             *capacity_problems(tick.snapshot.nodes, known),
             *queue_problems(tick.snapshot, policy, tick.plan),
+            *limit_problems(tick.snapshot, policy, tick.plan),
             *self._promises.problems(tick.snapshot, policy, tick.plan),
             *reservation_problems(tick.snapshot, policy, tick.plan),
             *self._journal.problems(known),

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, limit_of
-from zoe_lib.domain.promises import required
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.room import Room, cores_of, expected_start_s, room_of
+from zoe_master.simulator.invariants.room import Room, expected_start_s, room_of
 from zoe_master.simulator.invariants.turns import Turns
 
 CLOSING = (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
@@ -40,7 +39,6 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
             yield f"{execution.id} is told that it needs nodes that are away, and its core fits on those that are there"
     if plan.placements >= policy.placements_per_tick_max:
         return  # whoever is beyond the bound waits for the next pass
-    yield from _limited(snapshot, policy, plan)
     head = refused_for_room(snapshot, plan)
     if head is None:
         for execution in snapshot.queued:
@@ -54,25 +52,6 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
     yield from _overtaken(snapshot, policy, plan, head)
     if policy.backfill in ("easy", "easy-sjbf"):
         yield from _left_behind(snapshot, policy, plan, head)
-
-
-def _limited(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Those refused for their tenant's limit, though it is elastic services that fill it. Limits of bandwidth aside."""
-    for execution in snapshot.queued if policy.preemption == "elastic" else ():
-        reason = plan.reasons.get(execution.id)
-        if reason is None or reason.code is not ReasonCode.TENANT_LIMIT or required(execution.application) is not None:
-            continue
-        limit = limit_of(policy, execution.tenant)
-        core, cores = execution.application.core_resources(), cores_of(snapshot, plan, execution.tenant)
-        beyond = [
-            most is not None and wanted > 0 and held + wanted > most
-            for most, held, wanted in (
-                (limit.cores_milli, cores.cores_milli, core.cores_milli),
-                (limit.memory_bytes, cores.memory_bytes, core.memory_bytes),
-            )
-        ]
-        if not any(beyond):
-            yield f"{execution.id} was refused for its tenant's limit, though elastic services fill it"
 
 
 def _left_behind(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, TenantLimit, limit_of
+from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.queue import Queue
@@ -22,7 +22,7 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
     """Who was given a place and delays whom, and who was left behind, in words.
 
     Promises are made to those that wait, in the sequence of the queue, up to the first of whom only the pass itself
-    knows whether it looked at it: what a tenant's limit or the store's bandwidth leaves changes while it goes on.
+    knows whether it looked at it: what a limit or the store's bandwidth leaves changes while it goes on.
     """
     head = refused_for_room(snapshot, plan) if policy.backfill == "conservative" else None
     if head is None or plan.placements >= policy.placements_per_tick_max:
@@ -55,4 +55,5 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
 
 
 def _may_be_kept_back(execution: Execution, policy: Policy) -> bool:
-    return limit_of(policy, execution.tenant) != TenantLimit() or required(execution.application) is not None
+    limited = limits_of(policy, execution.tenant, execution.user)
+    return bool(limited) or required(execution.application) is not None

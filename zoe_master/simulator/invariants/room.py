@@ -11,7 +11,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionState, Service, ServiceState
 from zoe_lib.domain.gateway import core_groups, wanted
 from zoe_lib.domain.gateway import held as held_by
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Holder, Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
@@ -65,20 +65,25 @@ def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_abs
     return room
 
 
-def cores_of(snapshot: Snapshot, plan: Plan, tenant: str) -> Resources:
-    """What a tenant's services hold, without elastic ones on nodes that are there, and its cores of the plan."""
+def counts_for(execution: Execution, holder: Holder) -> bool:
+    """Whether what an execution holds counts for a tenant's or a user's limit."""
+    return execution.tenant == holder.tenant and holder.user in (None, execution.user)
+
+
+def cores_of(snapshot: Snapshot, plan: Plan, holder: Holder) -> Resources:
+    """What a holder's services hold, without elastic ones on nodes that are there, and its cores of the plan."""
     there = {node.name for node in snapshot.nodes}
     held = [
         execution.component_of(service).reservation
         for execution in snapshot.active
         for service in execution.services
-        if execution.tenant == tenant and service.node is not None and service.alive
+        if counts_for(execution, holder) and service.node is not None and service.alive
         if service.core or service.node not in there
     ]
     given = [
         execution.component_of(execution.service(placement.service_id)).reservation
         for execution, placement in planned(snapshot, plan)
-        if execution.tenant == tenant and execution.service(placement.service_id).core
+        if counts_for(execution, holder) and execution.service(placement.service_id).core
     ]
     return total([*held, *given])
 

@@ -14,7 +14,7 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.policy import ORDERS, Policy
+from zoe_lib.domain.policy import ORDERS, Policy, TenantLimit, UserLimit
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.memory import MemoryStore
@@ -26,6 +26,7 @@ from zoe_master.simulator.invariants import Violation
 from zoe_master.simulator.invariants.capacity import capacity_problems
 from zoe_master.simulator.invariants.grants import grant_problems
 from zoe_master.simulator.invariants.journal import Journal
+from zoe_master.simulator.invariants.limits import limit_problems
 from zoe_master.simulator.invariants.promises import Promises
 from zoe_master.simulator.invariants.queue import queue_problems
 from zoe_master.simulator.lublin import generate
@@ -120,6 +121,37 @@ def test_a_core_refused_before_elastic_services_were_released() -> None:
     assert found(snapshot, stay, wrong) == ""  # where they stay, it is right
     for policy in (FIFO, stay):
         assert found(snapshot, policy, schedule(snapshot, policy)) == ""
+
+
+LIMITS = pytest.mark.parametrize(
+    ("policy", "code", "whose"),
+    [
+        (replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=3000)}), ReasonCode.TENANT_LIMIT, "default"),
+        (replace(FIFO, user_limits={"*": UserLimit(cores_milli=3000)}), ReasonCode.USER_LIMIT, "ada in default"),
+    ],
+)
+
+
+@LIMITS
+def test_one_that_gets_or_is_kept_more_than_a_limit(policy: Policy, code: ReasonCode, whose: str) -> None:
+    right, wrong = (busy(2, free=6, queued=(job("a", cores),)) for cores in (1, 2))
+    assert list(limit_problems(right, policy, Plan(starts=start(right.queued[0])))) == []
+    assert list(limit_problems(right, policy, Plan(reserved=start(right.queued[0])))) == []
+    assert f"{whose} gets more" in "".join(limit_problems(wrong, policy, Plan(starts=start(wrong.queued[0]))))
+    assert f"kept for {whose} beyond" in "".join(limit_problems(wrong, policy, Plan(reserved=start(wrong.queued[0]))))
+    assert code in {reason.code for reason in schedule(wrong, policy).reasons.values()}
+
+
+@LIMITS
+def test_one_refused_for_a_limit_that_elastic_services_fill(policy: Policy, code: ReasonCode, whose: str) -> None:
+    hog = started(job("hog", 1, elastic=2), "n", "n", "n")
+    snapshot = Snapshot(5.0, (node("n", 6),), active=(hog,), queued=(job("a", 2),))
+    wrong = Plan(reasons=Reasons({"a": Reason(code, "full")}))
+    assert "though elastic services fill it" in "".join(limit_problems(snapshot, policy, wrong))
+    assert list(limit_problems(snapshot, replace(policy, preemption="none"), wrong)) == []
+    assert list(limit_problems(snapshot, policy, schedule(snapshot, policy))) == []
+    cores = replace(snapshot, queued=(job("a", 3),))
+    assert list(limit_problems(cores, policy, wrong)) == []
 
 
 def test_one_that_waits_behind_nobody() -> None:

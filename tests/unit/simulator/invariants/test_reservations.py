@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, TenantLimit
+from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.estimate import run_key
@@ -74,10 +74,11 @@ def test_a_place_that_is_kept_for_one_counts_as_one_that_is_given() -> None:
     [
         replace(CONSERVATIVE, backfill_depth_max=1),
         replace(CONSERVATIVE, tenant_limits={"*": TenantLimit(cores_milli=10**9)}),
+        replace(CONSERVATIVE, user_limits={"*": UserLimit(cores_milli=10**9)}),
     ],
 )
 def test_nobody_is_delayed_to_whom_nothing_is_surely_promised(policy: Policy) -> None:
-    """Beyond the depth nobody keeps a reservation; of one whose tenant has a limit only the pass knows."""
+    """Beyond the depth nobody keeps a reservation; of one whom a limit may stop only the pass knows."""
     assert found(one_node(2), policy, schedule(one_node(2), EASY)) == []
 
 

@@ -1,0 +1,113 @@
+"""Who may hold no more of the cluster by the policy: tenants, and users in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Holder, Limit, Policy, limits_of
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import Resources
+
+
+class Holdings:
+    """What each tenant's services reserve while a plan is made, and each user's; not counted where nothing asks for it.
+
+    `limited`: whether the policy limits anybody.
+    """
+
+    def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
+        self.limited = bool(policy.tenant_limits or policy.user_limits)
+        self._policy = policy
+        self._limits: dict[tuple[str, str], Sequence[tuple[Holder, Limit]]] = {}
+        self._held: dict[Holder, Resources] = defaultdict(Resources)
+        for execution in active if self.limited or policy.tenants != "none" else ():
+            for service in execution.services:
+                if service.node is not None and service.alive:
+                    self.take(execution, execution.component_of(service).reservation)
+
+    def of(self, tenant: str) -> Resources:
+        """What the tenant holds now."""
+        return self._has(Holder(tenant))
+
+    def take(self, execution: Execution, amount: Resources) -> None:
+        """It gets so much more."""
+        holders = [Holder(execution.tenant)]
+        if self._policy.user_limits:
+            holders.append(Holder(execution.tenant, execution.user))
+        for holder in holders:
+            self._held[holder] = self._held[holder] + amount
+
+    def holders(self, execution: Execution) -> Sequence[Holder]:
+        """For whose limits its services count."""
+        return [holder for holder, _ in self._limits_of(execution)]
+
+    def room_for(self, execution: Execution, amount: Resources) -> int | None:
+        """How often it may still take this amount; None when nothing limits it."""
+        counts = [
+            max(most - has, 0) // wanted
+            for holder, limit in self._limits_of(execution)
+            for most, has, wanted in _compared(limit, self._has(holder), amount)
+            if most is not None and wanted > 0
+        ]
+        return min(counts, default=None)
+
+    def excess(self, execution: Execution) -> Mapping[Holder, Resources]:
+        """By how much the core would take whom beyond a limit now; of nobody when it may start."""
+        found: dict[Holder, Resources] = {}
+        for holder, limit in self._limits_of(execution):
+            core = execution.application.core_resources()
+            cores, memory = (_over(*one) for one in _compared(limit, self._has(holder), core))
+            if cores or memory:
+                found[holder] = Resources(cores, memory)
+        return found
+
+    def refusal(self, execution: Execution, holder: Holder) -> Reason:
+        """That the core would take its tenant or its user beyond a limit."""
+        limit = next(limit for limited, limit in self._limits_of(execution) if limited == holder)
+        code, who, whose, where = (
+            (ReasonCode.TENANT_LIMIT, "the tenant", "the tenant's", "")
+            if holder.user is None
+            else (ReasonCode.USER_LIMIT, "its user", "the user's", " in this tenant")
+        )
+        return Reason(
+            code,
+            f"Its core needs {_text(execution.application.core_resources())}, and {who} holds "
+            f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}.",
+            hint=f"it starts when enough of {whose} own services have ended, or an admin raises the limit",
+        )
+
+    def _has(self, holder: Holder) -> Resources:
+        return self._held.get(holder, Resources())
+
+    def _limits_of(self, execution: Execution) -> Sequence[tuple[Holder, Limit]]:
+        if not self.limited:
+            return ()
+        key = execution.tenant, execution.user
+        known = self._limits.get(key)
+        if known is None:
+            known = self._limits[key] = limits_of(self._policy, *key)
+        return known
+
+
+def _compared(limit: Limit, held: Resources, amount: Resources) -> Sequence[tuple[int | None, int, int]]:
+    """What is limited: how much at most, how much is held, how much more is wanted."""
+    return (
+        (limit.cores_milli, held.cores_milli, amount.cores_milli),
+        (limit.memory_bytes, held.memory_bytes, amount.memory_bytes),
+    )
+
+
+def _over(most: int | None, held: int, wanted: int) -> int:
+    return 0 if most is None or wanted <= 0 else max(held + wanted - most, 0)
+
+
+def _text(amount: Resources) -> str:
+    return f"{amount.cores_milli / 1000:g} cores and {amount.memory_bytes / 2**20:.0f} MiB"
+
+
+def _limit_text(limit: Limit) -> str:
+    cores = None if limit.cores_milli is None else f"{limit.cores_milli / 1000:g} cores"
+    memory = None if limit.memory_bytes is None else f"{limit.memory_bytes / 2**20:.0f} MiB"
+    return " and ".join(text for text in (cores, memory) if text)
