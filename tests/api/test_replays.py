@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -79,7 +80,15 @@ def test_the_command_line_tells_it_side_by_side(busy: Api, tmp_path: Path) -> No
     assert told.stdout.splitlines()[0].split() == ["AS", "IT", "WAS", "CHANGED"]
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert CliRunner().invoke(app, [*zoe, "--self-test"]).exit_code == 0
-    for wrong in (["--from", "yesterday"], ["--limits", "red"], ["--picture", "a.gif"], ["--policy", "nothing"]):
+    told = CliRunner().invoke(app, [*zoe, "--user-limits", "red=4:1GiB", "-o", "json"])
+    assert json.loads(told.stdout)["figures"]["changed"]["started"] == 0
+    for wrong in (
+        ["--from", "yesterday"],
+        ["--limits", "red"],
+        ["--user-limits", "red"],
+        ["--picture", "a.gif"],
+        ["--policy", "nothing"],
+    ):
         assert CliRunner().invoke(app, [*zoe, *wrong]).exit_code == 2
 
 

@@ -71,6 +71,7 @@ def test_the_admin_bounds_what_each_user_has(browser: Browser, two_tenants: Stac
         first = visitor.launch(sized(0.1, "sleep", "600", name="one"))
         visitor.open("/usage")
         expect(its.get_by_role("region", name="Quota", exact=True)).to_contain_text("Your executions")
+        expect(its.get_by_role("region", name="Quota", exact=True)).to_contain_text("Your cores")
         visitor.open(f"/new?from={first}")
         its.get_by_role("button", name="Launch", exact=True).click()
         expect(its.get_by_role("alert")).to_contain_text("bea in blue may have 1")

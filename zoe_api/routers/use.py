@@ -1,4 +1,4 @@
-"""What is used now, what was used by day, and how much of a tenant's limits that is."""
+"""What is used now, what was used by day, and how much of a tenant's and a user's limits that is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_api.spans import FromS, ToS, stretch_of
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.execution import ACTIVE_STATES
 from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import limit_of
+from zoe_lib.domain.policy import limit_of, user_limit_of
 from zoe_lib.domain.promises import Rates, required
 from zoe_lib.domain.resources import total
 from zoe_lib.domain.use import DAY_S
@@ -80,13 +80,17 @@ def daily_usage(
 
 @router.get("/quota", response_model=QuotaMeters)
 def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
-    """How much of what the own tenant may have at the same time it has now."""
+    """How much of what the own tenant, and oneself in it, may have at the same time they have now."""
     mine = [execution for execution in store.active() if execution.tenant == who.tenant]
     active = [execution for execution in mine if execution.state in ACTIVE_STATES]
     gateway = gateway_reservation(store.platform())
-    reserved = total(amount for execution in active for _, amount in held(execution, gateway))
+    reserved, of_user = (
+        total(amount for execution in its for _, amount in held(execution, gateway))
+        for its in (active, [execution for execution in active if execution.user == who.user])
+    )
     rates = sum((required(execution.application) or Rates() for execution in active), Rates())
-    limit = limit_of(store.policy(), who.tenant)
+    policy = store.policy()
+    limit, user_limit = limit_of(policy, who.tenant), user_limit_of(policy, who.tenant)
     quota = quota_of(store.tenants(), who.tenant)
     return QuotaMeters(
         tenant=who.tenant,
@@ -95,6 +99,8 @@ def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
         time_limit_s_max=quota.time_limit_s_max,
         cores_milli=Meter(used=reserved.cores_milli, limit=limit.cores_milli),
         memory_bytes=Meter(used=reserved.memory_bytes, limit=limit.memory_bytes),
+        cores_milli_of_user=Meter(used=of_user.cores_milli, limit=user_limit.cores_milli),
+        memory_bytes_of_user=Meter(used=of_user.memory_bytes, limit=user_limit.memory_bytes),
         read_bytes_per_s=Meter(used=rates.read, limit=limit.read_bytes_per_s),
         write_bytes_per_s=Meter(used=rates.write, limit=limit.write_bytes_per_s),
     )

@@ -63,14 +63,16 @@ def usage(
 
 
 def quota(context: typer.Context) -> None:
-    """Show how much of what your tenant may have at the same time it has."""
+    """Show how much of what your tenant, and you in it, may have at the same time they have."""
     with options(context).client() as client:
         answer = client.quota()
     meters: tuple[tuple[str, Meter, Callable[[int], str]], ...] = (
         ("executions", answer.executions, str),
         ("your executions", answer.executions_of_user, str),
-        ("cores", answer.cores_milli, lambda milli: f"{milli / 1000:g}"),
+        ("cores", answer.cores_milli, _cores),
         ("memory", answer.memory_bytes, size),
+        ("your cores", answer.cores_milli_of_user, _cores),
+        ("your memory", answer.memory_bytes_of_user, size),
         ("reading", answer.read_bytes_per_s, rate),
         ("writing", answer.write_bytes_per_s, rate),
     )
@@ -115,6 +117,10 @@ def _state(node: NodeView) -> str:
     since = "" if hold.since_s <= time.time() else f" from {clock(hold.since_s)}"
     kept = "drained" if hold.tenant is None else f"reserved for {hold.tenant}"
     return f"{state}, {kept}{since}{until}" + (f" ({hold.note})" if hold.note else "")
+
+
+def _cores(milli: int) -> str:
+    return f"{milli / 1000:g}"
 
 
 def _master(answer: StatusView) -> str:

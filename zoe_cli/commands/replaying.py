@@ -41,6 +41,7 @@ def register(app: typer.Typer) -> None:
         (
             "zoe replay --from 2026-11-01 --policy backfill=easy --picture easy.png",
             "zoe replay --from '2026-11-01 08:00' --to 2026-11-02 --limits lab=16:64GiB --add-node node-1",
+            "zoe replay --from 2026-11-01 --user-limits '*=8'",
             "zoe replay --from 2026-11-01 --self-test",
         ),
     )
@@ -59,6 +60,12 @@ def replay(
             metavar="TENANT=CORES[:MEMORY]", help="What a tenant may hold (* for all others); may be repeated."
         ),
     ] = None,
+    user_limits: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TENANT=CORES[:MEMORY]", help="What each user of a tenant may hold in it; may be repeated."
+        ),
+    ] = None,
     add_node: Annotated[
         list[str] | None, typer.Option(metavar="NODE", help="One more node like that one; may be repeated.")
     ] = None,
@@ -71,6 +78,8 @@ def replay(
     changes = dict(setting(text) for text in policy or ())
     if limits:
         changes["tenant_limits"] = dict(_limit(text) for text in limits)
+    if user_limits:
+        changes["user_limits"] = dict(_limit(text) for text in user_limits)
     request = ReplayRequest(
         from_s=date(begin),
         to_s=None if end is None else date(end),

@@ -43,5 +43,7 @@ class QuotaMeters(Wire):
     )
     cores_milli: Meter
     memory_bytes: Meter
+    cores_milli_of_user: Meter = Field(description="Of the one who asks, in this tenant.")
+    memory_bytes_of_user: Meter = Field(description="Of the one who asks, in this tenant.")
     read_bytes_per_s: Meter
     write_bytes_per_s: Meter

@@ -74,7 +74,7 @@ export default function UsagePage() {
   );
 }
 
-/** What the tenant has now of what it may have at the same time. */
+/** What the tenant, and the user in it, have now of what they may have at the same time. */
 function Quota() {
   const { data } = useQuery({
     queryKey: ["quota"],
@@ -90,6 +90,8 @@ function Quota() {
       <Meter label="Your executions" {...data.executions_of_user} format={number} />
       <Meter label="Cores" {...data.cores_milli} format={cores} />
       <Meter label="Memory" {...data.memory_bytes} format={bytes} />
+      <Meter label="Your cores" {...data.cores_milli_of_user} format={cores} />
+      <Meter label="Your memory" {...data.memory_bytes_of_user} format={bytes} />
       <Meter label="Read guaranteed" {...data.read_bytes_per_s} format={rate} />
       <Meter label="Write guaranteed" {...data.write_bytes_per_s} format={rate} />
       <p>
