@@ -17,7 +17,7 @@ from tests.support.stack import ZOE
 from zoe_cli.main import app
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
-TIMEOUT_S = 30
+TIMEOUT_S = 120
 BOTH = frozenset({"stdout", "stderr"})
 
 

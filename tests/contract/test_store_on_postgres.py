@@ -38,7 +38,7 @@ from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal, submitting
 from zoe_lib.store.sql.database import Database
 
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 60.0
 
 
 def rows(url: str, statement: str) -> list[tuple[Any, ...]]:

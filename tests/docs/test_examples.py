@@ -12,7 +12,7 @@ from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 from zoe_lib.config import Settings
 
-TIMEOUT_S = 60
+TIMEOUT_S = 300
 OPERATIONS = DOCS / "operations.md"
 
 

@@ -10,7 +10,7 @@ from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 
 TUTORIAL = DOCS / "tutorial.md"
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 MARK = "@@@ block"
 
 

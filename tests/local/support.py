@@ -23,7 +23,7 @@ from zoe_master.backends.local.hints import hint_name
 from zoe_master.backends.local.shim import processes
 from zoe_master.waker import Waker
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 MIB = 2**20
 IS_ROOT = os.geteuid() == 0
 NODES = (LocalNode("node-1", 4000, 4096 * MIB), LocalNode("node-2", 4000, 4096 * MIB))

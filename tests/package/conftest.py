@@ -13,7 +13,7 @@ import pytest
 
 from tests.docs.documents import ROOT
 
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 UV = Path(sys.executable).with_name("uv")
 
 

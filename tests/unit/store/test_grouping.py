@@ -9,7 +9,7 @@ import pytest
 from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.grouping import GROUP_MAX, Grouping
 
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 60.0
 
 
 class Disk:

@@ -14,7 +14,7 @@ import pytest
 from zoe_lib.domain.application import Probe, ProbeKind
 from zoe_master.backends.swarm.readiness import waiting_command
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 
 
 @contextlib.contextmanager
