@@ -37,7 +37,7 @@ def test_roles_quotas_and_disabling(server: Server, zoe: Zoe, app_file: Path) ->
     zoe("admin", "quota", "set", "lab", "--executions", "0")
     refused = zoe("run", str(app_file))
     assert (refused.code, "quota" in refused.err) == (4, True)
-    assert "any number" in zoe("admin", "quota", "set", "lab").out
+    assert "any number" in zoe("admin", "quota", "set", "lab", "--executions", "none").out
     row = next(line for line in zoe("admin", "tenant", "ls").out.splitlines() if line.startswith("lab"))
     assert "nina (operator)" in row
     zoe("admin", "role", "remove", "nina", "lab")
@@ -56,11 +56,21 @@ def test_a_quota_of_hours(server: Server, zoe: Zoe, app_file: Path) -> None:
         assert note in zoe(command, str(app_file)).err.splitlines()
         refused = zoe(command, str(app_file), "--set", "time_limit_s=7200")
         assert (refused.code, "it asks for 7200 s (2 h)" in refused.err) == (2, True)
-    assert zoe("admin", "quota", "set", "lab", "--hours", "0").code == 2
+    for wrong in (["--hours", "0"], ["--hours", "nan"], ["--of-user", "-1"], ["--executions", "some"], []):
+        assert zoe("admin", "quota", "set", "lab", *wrong).code == 2
+    assert zoe("admin", "quota", "set", "nowhere", "--hours", "1").code == 3
     assert "1.5" in zoe("admin", "quota", "ls").out
-    zoe("admin", "quota", "set", "lab")
+    zoe("admin", "quota", "set", "lab", "--hours", "none")
     assert zoe("quota").out.splitlines()[-1].endswith("no limit")
     assert "1.5" not in zoe("admin", "quota", "ls").out
+
+
+def test_of_a_quota_what_is_not_named_stays(server: Server, zoe: Zoe) -> None:
+    zoe("admin", "quota", "set", "lab", "--executions", "20", "--of-user", "4")
+    zoe("admin", "quota", "set", "lab", "--hours", "12")
+    changed = zoe("admin", "quota", "set", "lab", "--of-user", "none", "-o", "json").json()
+    assert changed == {"executions_max": 20, "executions_of_user_max": None, "time_limit_s_max": 43200.0}
+    zoe("admin", "quota", "set", "lab", "--executions", "none", "--hours", "none")
 
 
 def test_tokens_of_everybody_and_the_audit_log(server: Server, zoe: Zoe) -> None:

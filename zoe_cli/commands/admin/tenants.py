@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -15,6 +17,30 @@ from zoe_lib.wire import QuotaView, TenantDetail
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 roles = typer.Typer(help="What users are in tenants: viewer, user, operator or admin.", no_args_is_help=True)
 quotas = typer.Typer(help="How many executions of a tenant, and how long each.", no_args_is_help=True)
+
+_NO_BOUND = "none"
+
+
+def _count(text: str) -> float:
+    return _bound(text, int)
+
+
+def _hours(text: str) -> float:
+    return _bound(text, float)
+
+
+def _bound(text: str, number: Callable[[str], float]) -> float:
+    """What an option says; infinity where it says that there is no bound."""
+    if text == _NO_BOUND:
+        return math.inf
+    try:
+        most = number(text)
+    except ValueError:
+        most = math.nan
+    if not 0 <= most < math.inf:
+        raise typer.BadParameter(f"{text!r} is neither a number from 0 nor `{_NO_BOUND}`")
+    return most
+
 
 User = Annotated[str, typer.Argument(metavar="USER")]
 Tenant = Annotated[str, typer.Argument(metavar="TENANT")]
@@ -53,24 +79,43 @@ def remove_role(context: typer.Context, user: User, tenant: Tenant) -> None:
 def set_quota(
     context: typer.Context,
     tenant: Tenant,
-    executions: Annotated[int | None, typer.Option(min=0, help="The most; default: any number.")] = None,
-    of_user: Annotated[int | None, typer.Option(min=0, help="The most of each user; default: any number.")] = None,
+    executions: Annotated[float | None, typer.Option(parser=_count, metavar="N|none", help="The most.")] = None,
+    of_user: Annotated[
+        float | None, typer.Option(parser=_count, metavar="N|none", help="The most of each of its users.")
+    ] = None,
     hours: Annotated[
-        float | None, typer.Option(min=0, help="The longest time limit of one; default: any number.")
+        float | None, typer.Option(parser=_hours, metavar="HOURS|none", help="The longest time limit of one.")
     ] = None,
 ) -> None:
     """Bound a tenant's executions, those of each of its users, and how long each may run.
 
-    With --hours, an execution that asks for no time limit gets this one, and one that asks for a longer one is refused.
-    Cores, memory and bandwidth are bounded by the policy's tenant limits.
+    What is not named stays as it is; `none` is no bound. With --hours, an execution that asks for no time limit gets
+    this one, and one that asks for a longer one is refused. Cores, memory and bandwidth are bounded by the policy.
     """
+    changes = {
+        "executions_max": executions,
+        "executions_of_user_max": of_user,
+        "time_limit_s_max": None if hours is None else hours * 3600,
+    }
+    named = {name: None if most == math.inf else most for name, most in changes.items() if most is not None}
+    if not named:
+        raise typer.BadParameter("name at least one of --executions, --of-user and --hours")
     with options(context).client() as client:
-        quota = client.admin.set_quota(tenant, executions, of_user, None if hours is None else hours * 3600)
+        wanted = QuotaView.model_validate({**_present(client.admin.tenants().tenants, tenant), **named})
+        quota = client.admin.set_quota(
+            tenant, wanted.executions_max, wanted.executions_of_user_max, wanted.time_limit_s_max
+        )
     emit(
         quota,
         options(context).output,
         Rows(("tenant", "executions", "of a user", "hours of one"), [(tenant, *_bounds(quota))]),
     )
+
+
+def _present(tenants: list[TenantDetail], name: str) -> dict[str, float | None]:
+    """The quota of a tenant; nothing of one that is not there, which the server will say."""
+    found = next((tenant for tenant in tenants if tenant.name == name), None)
+    return {bound: getattr(found, bound, None) for bound in QuotaView.model_fields}
 
 
 def _rows(tenants: list[TenantDetail]) -> Rows:
