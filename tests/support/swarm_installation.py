@@ -151,13 +151,13 @@ class Installation:
         return {node: containers for node, containers in found.items() if containers}
 
     def story(self, execution: Execution) -> str:
-        """States, and the end of what each service printed."""
-        outputs = [
-            f"--- {s.name} on {s.node} {s.cause} {s.message}\n{self.harness.output(s.id)[-3000:]}"
-            for s in execution.services
-            if s.node is not None
-        ]
-        return "\n".join([f"{execution.state} {execution.message}", *outputs])
+        """States, and the end of what each service printed that was started."""
+        told = [f"{execution.state} {execution.message}"]
+        for service in (one for one in execution.services if one.node is not None):
+            told.append(f"--- {service.name} on {service.node} {service.cause} {service.message}")
+            if service.started_at_s is not None:
+                told.append(self.harness.output(service.id)[-3000:])
+        return "\n".join(told)
 
     def _lead(self) -> Master:
         epoch = self.store.try_lead("test")
