@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -39,11 +39,17 @@ demo-storage: runtime ## the demo from a real OpenStack Swift, with and without 
 serve: runtime web ## the same stack, staying up on loopback
 	@$(RUN) -m zoe_embedded.serve
 
-test: setup web ## all tests, with a closing table of what was skipped and the time of each part
+check: setup ## lint, and the unit tests that the present change can reach (BASE=COMMIT: since that commit)
+	@BASE=$(BASE) $(RUN) -m scripts.check
+
+test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: no second tries)
 	@$(RUN) -m scripts.run_tests
 
 test-all: setup web ## the same with 100,000 property checks and all published traces (needs ZOE_TEST_DATA; an hour and more)
 	@$(RUN) -m scripts.run_tests --all
+
+test-times: setup ## where the seconds of the last run went, by part, fixture and test
+	@$(RUN) -m scripts.part_times
 
 test-unit: setup ## the tests that need no process and no database
 	@$(RUN) -m pytest -q tests/unit

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-import xml.etree.ElementTree as ET  # we read only what pytest wrote
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOME_FAILED = 1
-"""The exit code of pytest that says so, and that it ran to its end."""
+"""The exit code of pytest for failed tests, when it ran to its end."""
+Record = dict[str, Any]
 
 
 @dataclass
@@ -19,51 +22,44 @@ class Cases:
     """What one run of pytest says of each test."""
 
     exit_code: int
+    output: str = ""
     passed: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Test -> what it said."""
     skips: Counter[str] = field(default_factory=Counter)
+    cpu_s: float = 0.0
 
 
-def pytest_run(title: str, arguments: list[str], directory: Path, live: bool) -> Cases:
-    """Run pytest; what failed is remembered in the directory, for --last-failed."""
-    if live:
-        headline(title)
-    report = directory / "report.xml"
-    report.unlink(missing_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.pytest_main",
-        "-q",
-        f"--junitxml={report}",
-        "-o",
-        f"cache_dir={directory}/cache",
-    ]
-    output = {} if live else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run([*command, *arguments], cwd=ROOT, check=False, **output)
-    if not live:
-        headline(f"{title}\n{done.stdout.decode(errors='replace')}")
-    cases = Cases(done.returncode)
-    _read(report, cases)
+def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Cases:
+    """Run pytest; the directory remembers what failed, for --last-failed."""
+    command = [sys.executable, "-m", "scripts.pytest_main", "-q", "-p", "scripts.pytest_records"]
+    options = [f"--records={records}", "-o", f"cache_dir={directory}/cache"]
+    done = subprocess.run(
+        [*command, *options, *arguments],
+        cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    )  # fmt: skip
+    cases = Cases(done.returncode, done.stdout)
+    for record in read_records(records):
+        _count(cases, record)
+    cases.passed -= set(cases.failed)
     return cases
 
 
-def _read(report: Path, cases: Cases) -> None:
-    """Take the cases of a JUnit report; one that failed in its tidying up, too, is told of twice there."""
-    if not report.exists():
-        return
-    for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now
-        test = f"{case.get('classname')}::{case.get('name')}"
-        skipped = case.find("skipped")
-        if skipped is not None:
-            cases.skips[skipped.get("message", "no reason given")] += 1
-        elif case.find("failure") is not None or case.find("error") is not None:
-            cases.failed.add(test)
-        else:
-            cases.passed.add(test)
-    cases.passed -= cases.failed
+def read_records(path: Path) -> Iterator[Record]:
+    """Yield the records of a run, also of one that still goes on or broke down."""
+    if path.exists():
+        for line in path.read_text("utf-8").splitlines():
+            if line.endswith("}"):  # the last one may be half written
+                yield json.loads(line)
 
 
-def headline(text: str) -> None:
-    """Say what begins."""
-    print(f"\n=== {text}", flush=True)
+def _count(cases: Cases, record: Record) -> None:
+    match record:
+        case {"kind": "outcome", "outcome": "skipped", "reason": reason}:
+            cases.skips[reason or "no reason given"] += 1
+        case {"kind": "outcome", "outcome": "failed", "name": name, "output": output}:
+            cases.failed.setdefault(name, output)
+        case {"kind": "outcome", "outcome": "passed", "name": name}:
+            cases.passed.add(name)
+        case {"kind": "end", "own_cpu_s": own_s, "children_cpu_s": children_s}:
+            cases.cpu_s += own_s + children_s

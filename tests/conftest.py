@@ -1,14 +1,9 @@
-"""Fixtures that any test may ask for."""
+"""Settings of every test. Fixtures stand in the folders that use them, so that a change reaches few tests."""
 
 import os
 import signal
 
 from hypothesis import HealthCheck, settings
-
-from tests.support.postgres import postgres_server, postgres_url, store
-from tests.support.stores import any_store, open_store, unreachable_store
-
-__all__ = ["any_store", "open_store", "postgres_server", "postgres_url", "store", "unreachable_store"]
 
 # The same examples every time, however slow the machine is just then; `make test-all` looks for others.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

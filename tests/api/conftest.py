@@ -12,9 +12,11 @@ from argon2 import PasswordHasher
 
 from tests.support.api import Api, InProcess
 from tests.support.master import TickingMaster
-from tests.support.postgres import PostgresServer
+from tests.support.postgres import PostgresServer, postgres_server, postgres_url, store
 from zoe_api import passwords
 from zoe_lib.sdk import Client
+
+__all__ = ["postgres_server", "postgres_url", "store"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -51,7 +51,7 @@ def test_the_readme_is_one_screen_with_a_picture_and_two_commands() -> None:
     assert "docs/pictures/demo.svg" in links(readme)
     assert [line.split("#")[0].strip() for b in blocks(readme) for line in b.text.splitlines()] == [
         "make demo",
-        "make serve",
+        "make test",
     ]
     picture = (DOCS / "pictures" / "demo.svg").read_text("utf-8")
     assert "The&#160;answer&#160;is&#160;right" in picture

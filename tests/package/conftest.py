@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.docs.documents import ROOT
+from tests.support.postgres import postgres_server, postgres_url, store
+
+__all__ = ["postgres_server", "postgres_url", "store"]
 
 TIMEOUT_S = 300
 UV = Path(sys.executable).with_name("uv")

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.object_store import Person, logged_in, object_store
+from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.whole_storage import Whole, whole_storage
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
 from zoe_embedded.swift.store import ObjectStore
+
+__all__ = ["postgres_server", "postgres_url", "store"]
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
+from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.stack import running_stack
 from tests.support.web import Visitor, cancel_all, chromium
 from zoe_embedded.stack import Stack
 from zoe_lib.sdk import Client
+
+__all__ = ["postgres_server", "postgres_url", "store"]
 
 # Of the same size on every machine: more than the tests' applications reserve, less than the forms let one ask for.
 NODE = {"name": "local", "cores": 4, "memory_bytes": 4 << 30}

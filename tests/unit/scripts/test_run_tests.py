@@ -1,122 +1,132 @@
-"""A failed test gets a second try, but for parts that are the same each time."""
+"""A failed test gets a second try, but for parts that are the same each time; what passes then is named."""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from scripts import run_tests
-from scripts.run_tests import PARTS, SECOND_TRIES_MAX, STAGES, Part, close, run, suite
+from scripts.pytest_run import SOME_FAILED, Cases
+from scripts.run_tests import SECOND_TRIES_MAX, Result, close, run, suite
+from scripts.parts import Part
 
-PASSES = "def test_fine(): pass\n"
-SKIPS = "import pytest\n\n@pytest.mark.skip(reason='no such program')\ndef test_skipped(): pass\n"
-FAILS = "def test_broken(): assert False\n"
-# Fails when it is run for the first time in this folder.
-FAILS_ONCE = """
-import re
+# Passes, fails, fails once in its body and once while tidying up: one run of pytest for all of them.
+TESTS = """
 from pathlib import Path
-
-def test_by_chance():
-    mark = Path(__file__).with_suffix(".mark")
-    seen = mark.exists()
-    mark.touch()
-    assert seen
-"""
-# Passes, and cannot be tidied up the first time.
-LEAVES_ONCE = """
 import pytest
-import re
-from pathlib import Path
 
-@pytest.fixture
-def thing():
-    yield
-    mark = Path(__file__).with_suffix(".mark")
+def first_time(name):
+    mark = Path(__file__).with_name(name)
     seen = mark.exists()
     mark.touch()
-    assert seen
-
-def test_that_leaves(thing): pass
-"""
-
+    return not seen
 
 @pytest.fixture
-def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A part with programs of others and one of seeds alone, of the files that a test writes there."""
-    monkeypatch.setattr(run_tests, "PARTS", {"swarm": [str(tmp_path)], "properties": [str(tmp_path)]})
-    return tmp_path
+def left():
+    yield
+    assert not first_time("left")
+
+def test_fine(): pass
+
+@pytest.mark.skip(reason="no such program")
+def test_skipped(): pass
+
+def test_by_chance(): assert not first_time("chance")
+
+def test_that_leaves(left): pass
+"""
+ENGINES = Part("swarm", ("unused",), 1, 1)
+SEEDED = Part("properties", ("unused",), 1, 1, seeded=True)
 
 
-def write(folder: Path, **files: str) -> None:
-    for name, text in files.items():
-        (folder / f"test_{name}.py").write_text(text, "utf-8")
+@pytest.fixture(autouse=True)
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not write over the records of the run that this is part of; start pytest without what these need not."""
+    monkeypatch.setattr(run_tests, "RECORDS", tmp_path)
+    monkeypatch.setattr(run_tests, "KNOWN_SECOND_TRIES", tmp_path / "known.md")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("ZOE_STRICT", raising=False)
 
 
-def counts(part: Part) -> tuple[int, int, int, bool]:
-    return part.passed, part.failed, part.skips.total(), part.ok
+def counts(result: Result) -> tuple[int, int, int, bool]:
+    return result.passed, result.failed, result.skips.total(), result.ok
 
 
-def test_what_passes_at_the_second_try_is_named(parts: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    write(parts, fine=PASSES, skipped=SKIPS, chance=FAILS_ONCE)
-    part = suite("swarm")
-    assert counts(part) == (2, 0, 1, True)
-    assert close([part], 1.0) == 0
-    told = capfd.readouterr().out
-    assert re.search(r"passed at the second try:\n  \S*test_chance::test_by_chance\n", told)
-    assert "2 passed, 0 failed, 1 skipped" in told
+def test_real_runs_pass_at_the_second_try(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test_some.py").write_text(TESTS, "utf-8")
+    result = suite(Part("swarm", (str(tmp_path),), 1, 1))
+    assert counts(result) == (3, 0, 1, True)
+    assert {name.rpartition("::")[2] for name in result.second_try} == {"test_by_chance", "test_that_leaves"}
+    assert close([result], 1.0, 1.0) == 0
+    printed = capsys.readouterr().out
+    assert "test_by_chance (NOT LISTED YET)" in printed
+    assert 'assert not first_time("chance")' in printed
+    assert "3 passed, 0 failed, 1 skipped" in printed
 
 
-def test_an_error_while_tidying_up_is_tried_again_too(parts: Path) -> None:
-    write(parts, leaves=LEAVES_ONCE)
-    assert counts(suite("swarm")) == (1, 0, 0, True)
+def test_a_real_run_that_breaks_down_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "test_some.py").write_text(TESTS, "utf-8")
+    (tmp_path / "conftest.py").write_text("def pytest_sessionfinish(): raise OSError('an engine does not end')\n")
+    result = suite(Part("swarm", (str(tmp_path),), 1, 1))
+    assert not result.ok
+    assert result.second_try == {}
 
 
-def test_what_fails_twice_has_failed(parts: Path) -> None:
-    write(parts, fine=PASSES, broken=FAILS, chance=FAILS_ONCE)
-    part = suite("swarm")
-    assert counts(part) == (2, 1, 0, False)
-    assert close([part], 1.0) == 1
+def test_a_file_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "test_some.py").write_text("import nothing_of_that_name\n", "utf-8")
+    assert not suite(Part("swarm", (str(tmp_path),), 1, 1)).ok
 
 
-def test_what_is_the_same_each_time_gets_no_second_try(parts: Path) -> None:
-    write(parts, chance=FAILS_ONCE)
-    assert counts(suite("properties")) == (0, 1, 0, False)
+class Runs:
+    """Stands in for runs of pytest: what each of them gives, in turn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *cases: Cases) -> None:
+        self._cases = list(cases)
+        monkeypatch.setattr(run_tests, "pytest_run", lambda *_: self._cases.pop(0))
+
+    @property
+    def left(self) -> int:
+        return len(self._cases)
 
 
-def test_many_failures_are_no_chance(parts: Path) -> None:
-    write(parts, **{f"chance_{number}": FAILS_ONCE for number in range(SECOND_TRIES_MAX + 1)})
-    assert counts(suite("swarm")) == (0, SECOND_TRIES_MAX + 1, 0, False)
+def some_failed(*names: str) -> Cases:
+    return Cases(SOME_FAILED, passed={"fine"}, failed=dict.fromkeys(names, "assert False"), skips=Counter("s"))
 
 
-def test_a_run_that_broke_down_has_failed_whatever_a_second_one_would_say(parts: Path) -> None:
-    write(parts, chance=FAILS_ONCE)
-    (parts / "conftest.py").write_text("def pytest_sessionfinish(): raise OSError('an engine does not end')\n", "utf-8")
-    part = suite("swarm")
-    assert not part.ok
-    assert part.second_try == []
+def test_what_fails_twice_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, some_failed("broken", "chance"), Cases(SOME_FAILED, passed={"chance"}, failed={"broken": ""}))
+    result = suite(ENGINES)
+    assert counts(result) == (2, 1, 1, False)
+    assert close([result], 1.0, 1.0) == 1
 
 
-def test_a_part_that_cannot_be_read_has_failed(parts: Path) -> None:
-    write(parts, fine=PASSES, unreadable="import nothing_of_that_name\n")
-    assert not suite("swarm").ok
+def test_what_is_the_same_each_time_gets_no_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs(monkeypatch, some_failed("chance"), Cases(0, passed={"chance"}))
+    assert counts(suite(SEEDED)) == (1, 1, 1, False)
+    assert runs.left == 1
 
 
-def test_every_part_has_its_place_in_the_run() -> None:
-    assert sorted(name for stage in STAGES for lane in stage for name in lane) == sorted(PARTS)
+def test_many_failures_are_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [f"chance_{number}" for number in range(SECOND_TRIES_MAX + 1)]
+    runs = Runs(monkeypatch, some_failed(*many), Cases(0, passed=set(many)))
+    assert counts(suite(ENGINES)) == (1, SECOND_TRIES_MAX + 1, 1, False)
+    assert runs.left == 1
 
 
-def test_lanes_are_told_in_the_sequence_in_which_they_were_asked_for(
-    parts: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("strict", "code"), [("0", 0), ("1", 1)])
+def test_a_strict_run_fails_on_a_second_try(
+    strict: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run_tests, "STAGES", ((("swarm",), ("properties",)),))
-    write(parts, fine=PASSES, skipped=SKIPS)
-    assert [(part.name, *counts(part)) for part in run(["properties", "swarm"])] == [
-        ("properties", 1, 0, 1, True),
-        ("swarm", 1, 0, 1, True),
-    ]
-    told = capfd.readouterr().out
-    assert "swarm; properties: beside each other" in told
-    assert "=== swarm\n" in told
-    assert "=== properties\n" in told
+    monkeypatch.setenv("ZOE_STRICT", strict)
+    run_tests.KNOWN_SECOND_TRIES.write_text("| `test_chance` | once |", "utf-8")
+    result = Result("swarm", passed=1, second_try={"tests/test_a.py::test_chance[1]": "E  assert False"})
+    assert close([result], 1.0, 1.0) == code
+    assert "test_chance[1] (listed)\n      | E  assert False" in capsys.readouterr().out
+
+
+def test_results_stand_in_the_order_of_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, Cases(0), Cases(0))
+    short, long = Part("short", (), 1, 1), Part("long", (), 2, 1)
+    assert [result.name for result in run([short, long])] == ["short", "long"]

@@ -1,0 +1,82 @@
+"""Check a change in seconds: lint, and the unit tests that it can reach. `make test` remains the judge.
+
+The change is what differs from the merge base with the upstream branch, uncommitted and untracked files included;
+BASE=COMMIT chooses another beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from scripts.affected import ImportGraph, base_of, changed_files
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+UNIT = "tests/unit"
+LINT = (
+    ("ruff", "check", "."),
+    ("ruff", "format", "--check", "."),
+    ("mypy",),
+    ("lint-imports",),
+)
+WEB_LINT = ("python", "scripts/web.py", "check")
+WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
+TESTS_NAMED_MAX = 10
+
+
+def main() -> int:
+    """Check the change against BASE, or against what the present work began from; 0 only if all is well."""
+    return check(ROOT, os.environ.get("BASE") or base_of(ROOT))
+
+
+def check(root: Path, base: str) -> int:
+    """Print what is checked, then each command's output as it ends."""
+    began_s = time.monotonic()
+    changed = changed_files(root, base)
+    tests = ImportGraph(root).affected(changed, UNIT)
+    _say_what(base, changed, tests)
+    lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
+    with ThreadPoolExecutor(2) as pool:
+        # Beside each other: one core for the tests, one for the checks.
+        checks = pool.submit(lambda: [_run(root, command) for command in lint])
+        tested = pool.submit(_test, root, tests)
+        failed = [*checks.result(), tested.result()]
+    print(f"\n{'FAILED' if any(failed) else 'all well'}, {time.monotonic() - began_s:.1f} s")
+    return int(any(failed))
+
+
+def _say_what(base: str, changed: set[str], tests: list[str]) -> None:
+    print(f"{len(changed)} files differ from {base[:12]}; they reach {len(tests)} files of {UNIT}:")
+    print(*tests[:TESTS_NAMED_MAX], *(["..."] if len(tests) > TESTS_NAMED_MAX else []), sep="\n  ")
+    elsewhere = sorted({path.split("/")[1] for path in changed if path.startswith("tests/") and path.count("/") > 1})
+    elsewhere = [name for name in elsewhere if name not in ("unit", "support")]
+    if elsewhere:
+        print(f"not run here, and changed: {', '.join(f'tests/{name}' for name in elsewhere)}")
+
+
+def _touches(changed: set[str], prefixes: tuple[str, ...]) -> bool:
+    return any(path.startswith(prefixes) for path in changed)
+
+
+def _test(root: Path, tests: list[str]) -> int:
+    return _run(root, ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)) if tests else 0
+
+
+def _run(root: Path, command: tuple[str, ...]) -> int:
+    began_s = time.monotonic()
+    done = subprocess.run(
+        [str(BIN / command[0]), *command[1:]],
+        cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    name = " ".join(command[:4])
+    print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{done.stdout.strip()}", flush=True)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

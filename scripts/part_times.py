@@ -1,0 +1,77 @@
+"""Print where the seconds of the last `make test` went: parts, fixtures and the slowest tests, as Markdown tables."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.pytest_run import Record, read_records
+from scripts.run_tests import RECORDS
+
+FIXTURES_MAX = 25
+TESTS_MAX = 50
+
+
+@dataclass
+class Total:
+    """Of all records with one name: how many, wall and CPU seconds."""
+
+    count: int = 0
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+
+    def add(self, record: Record) -> None:
+        """Count one more."""
+        self.count += 1
+        self.seconds += record["seconds"]
+        self.cpu_s += record["cpu_s"]
+
+
+def main() -> int:
+    """Print the tables; 2 when no run has left records."""
+    files = sorted(RECORDS.glob("*.jsonl"))
+    if not files:
+        print("no records: run `make test` first", file=sys.stderr)
+        return 2
+    fixtures: defaultdict[str, Total] = defaultdict(Total)
+    tests: defaultdict[str, Total] = defaultdict(Total)
+    parts: dict[str, Total] = {}
+    for path in files:
+        parts[path.stem] = _read(path, fixtures, tests)
+    _table("part", parts, len(parts))
+    _table("fixture (scope)", fixtures, FIXTURES_MAX)
+    _table("test", tests, TESTS_MAX)
+    return 0
+
+
+def _read(path: Path, fixtures: defaultdict[str, Total], tests: defaultdict[str, Total]) -> Total:
+    """Add a part's fixtures and tests; return the part's own total."""
+    part = Total()
+    for record in read_records(path):
+        match record:
+            case {"kind": "fixture", "name": name}:
+                fixtures[f"{path.stem}: {name}"].add(record)
+            case {"kind": "test", "name": name}:
+                tests[name].add(record)
+                part.count += 1
+                part.seconds += record["seconds"]
+            case {"kind": "end", "own_cpu_s": own_s, "children_cpu_s": children_s}:
+                part.cpu_s = own_s + children_s
+    return part
+
+
+def _table(title: str, totals: dict[str, Total], count_max: int) -> None:
+    print(f"\n| {title} | times | seconds | CPU s |\n|---|---|---|---|")
+    for name, total in _longest(totals.items(), count_max):
+        print(f"| `{name}` | {total.count} | {total.seconds:.1f} | {total.cpu_s:.1f} |")
+
+
+def _longest(totals: Iterable[tuple[str, Total]], count_max: int) -> list[tuple[str, Total]]:
+    return sorted(totals, key=lambda item: -item[1].seconds)[:count_max]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""A pytest plugin that writes what becomes of each test, with its seconds, while it runs: one JSON object a line.
+
+Loaded by the runner with `-p scripts.pytest_records --records FILE`. Lines of kind `fixture` and `phase` hold wall and
+CPU seconds; CPU seconds of other processes count when their parent has waited for them.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+
+OUTPUT_CHARACTERS_MAX = 4_000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that names the file."""
+    parser.addoption("--records", required=True, help="write what becomes of each test to this file")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to write."""
+    config.pluginmanager.register(Records(Path(config.getoption("--records"))), "records")
+
+
+class Records:
+    """Hooks around every fixture and phase of a test."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: TextIO = path.open("a", encoding="utf-8", buffering=1)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        """Time the setting up of a fixture, those that it asks for apart."""
+        with self._timed(kind="fixture", name=f"{fixturedef.argname} ({fixturedef.scope})"):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Time a test with its fixtures, from the first to the last moment."""
+        with self._timed(kind="test", name=item.nodeid):
+            return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write the outcome of a phase that decides something, and the output of what failed."""
+        if report.when != "call" and report.passed:
+            return
+        skipped = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+        output = report.longreprtext[-OUTPUT_CHARACTERS_MAX:] if report.failed else ""
+        reason = skipped.removeprefix("Skipped: ")
+        self._write(kind="outcome", name=report.nodeid, outcome=report.outcome, reason=reason, output=output)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Write that a file cannot be read."""
+        if report.failed:
+            self._write(kind="outcome", name=report.nodeid, outcome="failed", reason="", output=report.longreprtext)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Write how many tests there are, and what finding them took."""
+        self._write(kind="collected", count=len(session.items), cpu_s=sum(_cpu_s()))
+
+    def pytest_unconfigure(self) -> None:
+        """Write what the whole process used, and end."""
+        own_s, children_s = _cpu_s()
+        self._write(kind="end", own_cpu_s=own_s, children_cpu_s=children_s)
+        self._file.close()
+
+    @contextmanager
+    def _timed(self, **fields: str) -> Iterator[None]:
+        began_s, cpu_s = time.monotonic(), sum(_cpu_s())
+        try:
+            yield
+        finally:
+            self._write(**fields, seconds=time.monotonic() - began_s, cpu_s=sum(_cpu_s()) - cpu_s)
+
+    def _write(self, **fields: object) -> None:
+        self._file.write(json.dumps(fields) + "\n")
+
+
+def _cpu_s() -> tuple[float, float]:
+    """Return CPU seconds of this process, and of those that it has waited for."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    own, children = (one.ru_utime + one.ru_stime for one in used)
+    return own, children
