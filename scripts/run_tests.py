@@ -22,8 +22,8 @@ from pathlib import Path
 import psutil
 
 from scripts.part_schedule import PartSchedule, run_beside
-from scripts.pytest_run import ROOT, SOME_FAILED, Cases, pytest_run, read_records
 from scripts.parts import PARTS, Part
+from scripts.pytest_run import ROOT, SOME_FAILED, Cases, pytest_run, read_records
 
 BIN = Path(sys.executable).parent
 RECORDS = ROOT / ".test-records"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -14,8 +15,28 @@ from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
+from tests.support.postgres import PostgresServer
 from tests.support.waiting import DEADLINE_S, until
-from tests.support.whole_storage import CAPACITY, MB, Whole
+from tests.support.whole_storage import CAPACITY, MB, Whole, whole_storage
+
+
+@pytest.fixture(scope="module")
+def connected(postgres_server: PostgresServer) -> Iterator[Whole]:
+    """One store and controller for all tests of this file."""
+    url = postgres_server.create_database()
+    with whole_storage(url) as made:
+        yield made
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def whole(connected: Whole) -> Iterator[Whole]:
+    """Without SLOs and views before; what a test has left fails it."""
+    yield connected
+    for tenant in connected.controller.slos():
+        connected.controller.clear_slo(tenant)
+    assert list(connected.controller.views()) == []
+    until(lambda: not any(moved.read_bytes_per_s for moved in connected.controller.achieved().values()))
 
 
 def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scripts import run_tests
+from scripts.parts import Part
 from scripts.pytest_run import SOME_FAILED, Cases
 from scripts.run_tests import SECOND_TRIES_MAX, Result, close, run, suite
-from scripts.parts import Part
 
 # Passes, fails, fails once in its body and once while tidying up: one run of pytest for all of them.
 TESTS = """

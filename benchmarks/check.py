@@ -1,0 +1,66 @@
+"""How long `make check` takes for each of the last commits, against its parent: `python -m benchmarks.check 50`.
+
+All run in one clone, with the tools of this tree, after one check that fills mypy's cache: as a developer's second
+check finds it. Commits older than the tools may fail; only the seconds count here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from scripts.check import ROOT, check
+
+GOAL_MEDIAN_S, GOAL_MAX_S = 30.0, 120.0
+
+
+def main() -> int:
+    """Print the seconds of each commit, then median and maximum; 1 when a goal is missed."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    with tempfile.TemporaryDirectory(prefix="zoe-check-") as directory:
+        clone = Path(directory) / "clone"
+        subprocess.run(["git", "clone", "-q", "--no-hardlinks", str(ROOT), str(clone)], check=True)
+        (clone / "web" / "node_modules").symlink_to(ROOT / "web" / "node_modules")
+        commits = _git(clone, "log", f"-{count}", "--format=%h", "--reverse")
+        _check_out(clone, f"{commits[0]}~1")
+        _timed(clone)
+        seconds = [_of(clone, commit) for commit in commits]
+    median, longest = statistics.median(seconds), max(seconds)
+    goals = f"(goals: {GOAL_MEDIAN_S:.0f} s, {GOAL_MAX_S:.0f} s)"
+    print(f"{len(seconds)} commits: median {median:.1f} s, longest {longest:.1f} s {goals}")
+    return int(median > GOAL_MEDIAN_S or longest > GOAL_MAX_S)
+
+
+def _of(clone: Path, commit: str) -> float:
+    _check_out(clone, commit)
+    seconds, said = _timed(clone)
+    print(f"{commit} {seconds:6.1f} s  {said}", flush=True)
+    return seconds
+
+
+def _check_out(clone: Path, commit: str) -> None:
+    subprocess.run(["git", "checkout", "-q", "--force", commit], cwd=clone, check=True)
+    shutil.rmtree(clone / ".hypothesis", ignore_errors=True)
+
+
+def _timed(clone: Path) -> tuple[float, str]:
+    printed, began_s = io.StringIO(), time.monotonic()
+    with contextlib.redirect_stdout(printed):
+        check(clone, "HEAD~1")
+    lines = printed.getvalue().splitlines()
+    return time.monotonic() - began_s, f"{lines[0]} {lines[-1]}"
+
+
+def _git(clone: Path, *arguments: str) -> list[str]:
+    return subprocess.run(["git", *arguments], cwd=clone, check=True, capture_output=True, text=True).stdout.split()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
