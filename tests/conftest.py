@@ -13,3 +13,6 @@ settings.load_profile("search" if "ZOE_PROPERTY_CHECKS" in os.environ else "same
 # A shell ignores Ctrl-C for what it starts in the background, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Applications of tests live for seconds: the optimising compiler would take longer than what it speeds up.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

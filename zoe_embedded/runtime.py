@@ -24,6 +24,8 @@ _REQUIREMENTS = CLONE / "requirements"
 _PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "jupyter-spark" / "page_config.json"
 _SPARK = "pyspark"
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
+_FROM_CALLER = ("JDK_JAVA_OPTIONS",)
+"""Variables of the caller that local services get as well: options for every Java process."""
 
 
 class RuntimeBuildError(Exception):
@@ -83,6 +85,7 @@ def describe(directory: Path) -> Runtime:
             "SPARK_HOME": str(packages / "pyspark"),
             "PYSPARK_PYTHON": str(directory / "bin" / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
+            **{name: os.environ[name] for name in _FROM_CALLER if name in os.environ},
         },
         notebook=(directory / _NOTEBOOK_STAMP).exists(),
     )

@@ -19,7 +19,7 @@ import pytest
 from tests.support.long import LONG
 from tests.support.swarm_backend import SwarmHarness
 from zoe_embedded.home import Account
-from zoe_lib.descriptions import parse
+from zoe_lib.descriptions import expand, parse
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
 from zoe_lib.store.memory import MemoryStore
@@ -76,7 +76,7 @@ class Installation:
     def submit(self, description: dict[str, Any]) -> str:
         """The new execution's id."""
         self._count += 1
-        application = parse(description)
+        application = parse(_with_java_options(description))
         execution = Execution(f"e{self._count}", application.name, TENANT, "ada", application, time.time())
         return self.store.submit(execution, "test").id
 
@@ -163,6 +163,14 @@ class Installation:
         epoch = self.store.try_lead("test")
         assert epoch is not None
         return Master(self.store, self.harness.backend, epoch)
+
+
+def _with_java_options(description: dict[str, Any]) -> dict[str, Any]:
+    """The same, with this process's options for every Java process."""
+    whole = expand(description)
+    for component in whole["components"]:
+        component.setdefault("environment", {}).setdefault("JDK_JAVA_OPTIONS", os.environ["JDK_JAVA_OPTIONS"])
+    return whole
 
 
 def service_of(execution: Execution, component: str) -> Service:
