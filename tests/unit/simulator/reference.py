@@ -14,14 +14,19 @@ ESTIMATED_END, SUBMISSION, TERMINATION = range(3)
 
 @dataclass
 class Pool:
-    """Processors, who waits in order of submission, who runs until when by the estimate, and what comes next."""
+    """Processors, who waits, who runs until when by the estimate, what comes next, and what came.
 
+    `sorted_at`: how many had come when the waiting were put in order.
+    """
+
+    processors: float
     free: float
     waiting: list[Job] = field(default_factory=list)
     running: dict[int, tuple[float, float]] = field(default_factory=dict)
     starts: dict[int, float] = field(default_factory=dict)
     events: list[tuple[float, int, int, Job]] = field(default_factory=list)
     arrived: list[Job] = field(default_factory=list)
+    sorted_at: int = 0
 
 
 # Who is first, by name of the order, without ageing; ties to who came first. PSBS looks at more than the job.
@@ -35,7 +40,7 @@ ORDERS: dict[str, Callable[[Job, float], float]] = {
 
 def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fifo") -> dict[int, float]:
     """Start of every job by id. At equal times: ends that were estimated so, submissions, other ends."""
-    pool = Pool(processors)
+    pool = Pool(processors, processors)
     pool.events = [(job.submit_s, SUBMISSION, number, job) for number, job in enumerate(jobs)]
     heapq.heapify(pool.events)
     while pool.events:
@@ -50,30 +55,39 @@ def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fi
         if kind == ESTIMATED_END:
             heapq.heappush(pool.events, (now, TERMINATION, number, job))
         else:
-            if order == "psbs":
-                ends = _virtual_ends(processors, pool.arrived)
-                pool.waiting.sort(key=lambda j: (ends[j.id], j.submit_s, j.id))
-            else:
-                pool.waiting.sort(key=lambda j: (ORDERS[order](j, now), j.submit_s, j.id))
+            _sort(pool, now, order)
             _decide(pool, now, backfill)
     return pool.starts
+
+
+def _sort(pool: Pool, now: float, order: str) -> None:
+    """Who is first, first: it changes with arrivals, and by the response ratio with time."""
+    if pool.sorted_at == len(pool.arrived) and order != "hrrn":
+        return
+    pool.sorted_at = len(pool.arrived)
+    if order == "psbs":
+        ends = _virtual_ends(pool.processors, pool.arrived)
+        pool.waiting.sort(key=lambda j: (ends[j.id], j.submit_s, j.id))
+    else:
+        first = ORDERS[order]
+        pool.waiting.sort(key=lambda j: (first(j, now), j.submit_s, j.id))
 
 
 def _virtual_ends(processors: float, arrived: Iterable[Job]) -> dict[int, float]:
     """When each would end if all shared the pool and nobody else came."""
     upcoming, left, ends, now = list(arrived), {}, {}, 0.0
     while upcoming or left:
-        pace = min(1.0, processors / sum(job.processors for job, _ in left.values())) if left else 1.0
+        pace = min(1.0, processors / sum(wide for wide, _ in left.values())) if left else 1.0
         end, first = min(((now + rest / pace, number) for number, (_, rest) in left.items()), default=(math.inf, 0))
         until = min(end, upcoming[0].submit_s if upcoming else math.inf)
-        left = {number: (job, rest - (until - now) * pace) for number, (job, rest) in left.items()}
+        left = {number: (wide, rest - (until - now) * pace) for number, (wide, rest) in left.items()}
         now = until
         if until == end:
             ends[first] = end
             del left[first]
         else:
             job = upcoming.pop(0)
-            left[job.id] = (job, job.request_s)
+            left[job.id] = (job.processors, job.request_s)
     return ends
 
 
@@ -107,11 +121,13 @@ def _decide_conservatively(pool: Pool, now: float) -> None:
     bookings = [(now, max(estimated, now), n) for estimated, n in pool.running.values()]
     total = pool.free + sum(n for _, n in pool.running.values())
     for job in list(pool.waiting):
+        room = total - job.processors
         for begin in sorted({now} | {end for _, end, _ in bookings}):
             end = begin + job.request_s
-            points = [begin, *(b for b, _, _ in bookings if begin < b < end)]
-            used = max(sum(n for b, e, n in bookings if b <= point < e) for point in points)
-            if used + job.processors <= total:
+            during = [booking for booking in bookings if booking[0] <= end and begin < booking[1]]
+            points = [begin, *(b for b, _, _ in during if begin < b < end)]
+            # Most spans are refused at their first point.
+            if all(sum(n for b, e, n in during if b <= point < e) <= room for point in points):
                 break
         if begin == now and job.processors <= pool.free:
             _start(pool, job, now)

@@ -34,7 +34,7 @@ def test_queue_and_use_change_with_every_event() -> None:
 
 
 def test_thinning_keeps_the_means() -> None:
-    runs = Replay(generate(3000, 64, seed=2), Policy()).run()
+    runs = Replay(generate(800, 64, seed=2), Policy()).run()
     moments = over_time(runs)
     few = thinned(moments)
     assert len(few) == 1000 < len(moments)
