@@ -1,8 +1,11 @@
 """Settings of every test. Fixtures stand in the folders that use them, so that a change reaches few tests."""
 
+import gc
+import logging
 import os
 import signal
 
+import structlog
 from hypothesis import HealthCheck, settings
 
 # The same examples every time, however slow the machine is just then; `make test-all` looks for others.
@@ -10,9 +13,21 @@ settings.register_profile("same", derandomize=True, deadline=None, suppress_heal
 settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("search" if "ZOE_PROPERTY_CHECKS" in os.environ else "same")
 
+# A master logs several lines for each execution, and a replay runs thousands: writing them takes a quarter of the time.
+# ZOE_TEST_LOG=info shows the lines of a test that fails.
+_LOG_LEVEL = logging.getLevelNamesMapping()[os.environ.get("ZOE_TEST_LOG", "warning").upper()]
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(_LOG_LEVEL))
+
 # A shell ignores Ctrl-C for what it starts in the background, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Applications of tests live for seconds: the optimising compiler would take longer than what it speeds up.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+def pytest_collection_finish() -> None:
+    """Set the garbage collector as `zoe-sim` does: a replay makes millions of values that stay, and hardly a cycle."""
+    gc.collect()
+    gc.freeze()  # modules and test cases stay, too
+    gc.set_threshold(50_000, 50, 50)
