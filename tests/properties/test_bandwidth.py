@@ -1,7 +1,8 @@
 """Whatever is promised and moved: no limit below zero or beyond a capacity, nobody starved, SLOs met, spare used up.
 
 What is feasible is judged apart from the algorithm, by its definition: every group of claims must find room in the
-nodes it has transfers on, and what of it passes the proxies also there (Hall's condition, over all groups).
+nodes it has transfers on, and what of it passes the proxies also there (Hall's condition, over all groups: for a group
+of nodes it is enough to look at the largest group of claims).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, combinations
 
 import pytest
 
@@ -37,16 +38,14 @@ def random_case(chance: random.Random) -> tuple[list[Claim], Capacity, int]:
 
 
 def fits(totals: Mapping[ClaimKey, int], claims: Sequence[Claim], capacity: Capacity) -> bool:
-    """Each claim is left out, counted at the proxies, or counted at its nodes: no choice may exceed the room."""
-    for choice in product(("out", "proxy", "nodes"), repeat=len(claims)):
-        asked, nodes, by_proxy = 0, set(), False
-        for claim, where in zip(claims, choice, strict=True):
-            if where == "out" or (where == "proxy" and claim.traffic is Traffic.REPLICATION):
-                continue
-            asked += totals[claim.key]
-            by_proxy = by_proxy or where == "proxy"
-            nodes |= claim.nodes if where == "nodes" else set()
-        if asked > capacity.proxy * by_proxy + sum(capacity.nodes[node] for node in nodes):
+    """For any group of nodes, with the proxies or without: whatever must pass there has room there."""
+    wanted = [(max(totals[one.key], 0), one.nodes, one.traffic is not Traffic.REPLICATION) for one in claims]
+    sizes = range(len(capacity.nodes) + 1)
+    for nodes in map(frozenset, chain.from_iterable(combinations(capacity.nodes, size) for size in sizes)):
+        room = sum(capacity.nodes[node] for node in nodes)
+        if sum(asked for asked, on, _ in wanted if on <= nodes) > room:
+            return False
+        if sum(asked for asked, on, proxied in wanted if proxied or on <= nodes) > room + capacity.proxy:
             return False
     return True
 
