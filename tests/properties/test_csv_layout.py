@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import random
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from storage_bridge.swift.csv_layout import Lines, laid_out
 from storage_bridge.swift.csv_line import MalformedRecordError, raw_fields, text_of
 from storage_bridge.swift.selection import CsvFormat
+from tests.support.checks import CHECKS
 
-CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
+PER_CASE = 500
 FORMATS = (CsvFormat(), CsvFormat(delimiter=";", quote="'", escape="^"), CsvFormat(quote="'", escape="'"))
 
-signs = [b"a", b"a", b",", b",", b";", b'"', b'"', b"'", b"'", b"\\", b"^", b"\r", b"\n", b"\0"]
-block = st.lists(st.sampled_from(signs), min_size=1)
-full_field = st.sampled_from([b"", b"a", b'"a"', b'"a,a"', b'"a""a"', rb'"\\"'])
-row = st.sampled_from([3, 3, 3, 2, 4]).flatmap(lambda fields: st.lists(full_field, min_size=fields, max_size=fields))
+SIGNS = [b"a", b"a", b",", b",", b";", b'"', b'"', b"'", b"'", b"\\", b"^", b"\r", b"\n", b"\0"]
+FULL_FIELDS = [b"", b"a", b'"a"', b'"a,a"', b'"a""a"', rb'"\\"']
 
 
 def check_fields(data: bytes, lines: Lines, columns: int, csv: CsvFormat) -> None:
@@ -29,9 +26,11 @@ def check_fields(data: bytes, lines: Lines, columns: int, csv: CsvFormat) -> Non
     )
     values = lines.values.tobytes()
     for i, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
-        fields = (raw_fields(data[start:end], csv) + [b""] * columns)[:columns]
-        assert [data[first[i] : last[i]] for first, last in raw] == fields
-        assert [values[first[i] : last[i]] for first, last in meant] == [text_of(field, csv) or b"" for field in fields]
+        line = data[start:end]
+        fields = (raw_fields(line, csv) + [b""] * columns)[:columns]
+        assert [data[first[i] : last[i]] for first, last in raw] == fields, f"{line!r} of {data!r}"
+        texts = [text_of(field, csv) or b"" for field in fields]
+        assert [values[first[i] : last[i]] for first, last in meant] == texts, f"{line!r} of {data!r}"
 
 
 @pytest.mark.parametrize("csv", FORMATS)
@@ -53,32 +52,38 @@ def test_every_line_of_a_few_signs_is_read_as_a_reader_reads_it_or_left_to_one(c
     assert len(left) - malformed < len(every) / 10
 
 
-@settings(max_examples=5 * CHECKS)
-@given(block.map(b"".join), st.integers(1, 4), st.integers(0, 4), st.sampled_from(FORMATS))
-def test_regular_lines_have_the_fields_and_values_that_a_reader_finds(
-    data: bytes, columns: int, asked: int, csv: CsvFormat
-) -> None:
-    asked = min(asked, columns)
+@pytest.mark.parametrize("first_seed", range(0, 20 * CHECKS, PER_CASE))
+def test_regular_lines_have_the_fields_and_values_that_a_reader_finds(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        chance = random.Random(seed)
+        signs = chance.sample(SIGNS, chance.randint(1, len(SIGNS)))
+        data = b"".join(chance.choices(signs, k=chance.randint(1, chance.choice([5, 20, 40]))))
+        columns = chance.randint(1, 4)
+        check_regular(data, columns, chance.randint(0, columns), chance.choice(FORMATS))
+
+
+def check_regular(data: bytes, columns: int, asked: int, csv: CsvFormat) -> None:
     lines, others = laid_out(data, columns, csv, asked)
     check_fields(data, lines, asked, csv)
     ranges = [*zip(lines.starts.tolist(), lines.ends.tolist(), strict=True), *others]
     all_lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
-    assert [data[start:end] for start, end in sorted(ranges)] == [line for line in all_lines if line]
+    expected = [line for line in all_lines if line]
+    assert [data[start:end] for start, end in sorted(ranges)] == expected, (data, columns, asked, csv)
 
 
-@settings(max_examples=CHECKS)
-@given(
-    st.lists(
-        st.sampled_from([3, 3, 3, 2, 4]).flatmap(lambda n: st.lists(full_field, min_size=n, max_size=n)), min_size=1
-    ),
-    st.integers(0, 3),
-)
-def test_lines_with_as_many_fields_as_columns_on_average_are_read_as_any(rows: list[list[bytes]], asked: int) -> None:
+@pytest.mark.parametrize("first_seed", range(0, 4 * CHECKS, PER_CASE))
+def test_lines_with_as_many_fields_as_columns_on_average_are_read_as_any(first_seed: int) -> None:
     """Where all lines have the delimiters that they should, and where only their number is right."""
-    data = b"".join(b",".join(row) + b"\n" for row in rows)
-    lines, others = laid_out(data, 3, CsvFormat(), asked)
-    check_fields(data, lines, asked, CsvFormat())
-    assert (len(lines.starts), others) == (len(rows), [])
+    for seed in range(first_seed, first_seed + PER_CASE):
+        chance = random.Random(seed)
+        rows = [
+            chance.choices(FULL_FIELDS, k=chance.choice([3, 3, 3, 2, 4]))
+            for _ in range(chance.randint(1, chance.choice([2, 5, 15])))
+        ]
+        data, asked = b"".join(b",".join(row) + b"\n" for row in rows), chance.randint(0, 3)
+        lines, others = laid_out(data, 3, CsvFormat(), asked)
+        check_fields(data, lines, asked, CsvFormat())
+        assert (len(lines.starts), others) == (len(rows), [])
 
 
 def test_lines_whose_quotes_can_be_told_are_regular_and_others_are_not() -> None:

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
-import os
+import random
+import struct
 
 import numpy as np
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+import pytest
 
 from storage_bridge.swift.csv_line import number_of
 from storage_bridge.swift.csv_numbers import numbers_of
+from tests.support.checks import CHECKS
 
-CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
-
-decimal = st.from_regex(r"\A[+-]?([0-9]{1,15}|[0-9]{0,9}\.[0-9]{0,9})\Z").map(str.encode)
-measured = st.floats(-1e6, 1e6).map(lambda number: f"{number:.3f}".encode())
-any_float = st.floats(allow_nan=False, allow_infinity=False).map(lambda number: repr(number).encode())
-signs = st.lists(st.sampled_from([b"0", b"1", b"9", b".", b"+", b"-", b"e", b"E", b"x", b" ", b"\xff"]), max_size=45)
-field = st.one_of(decimal, measured, any_float, signs.map(b"".join))
+PER_CASE = 500
+SIGNS = [b"0", b"1", b"9", b".", b"+", b"-", b"e", b"E", b"x", b" ", b"\xff"]
 
 
-@settings(max_examples=CHECKS)
-@given(st.lists(field, max_size=12))
-@example([b"0.1", b"", b"-0", b"123456789012345", b"9007199254740993", b".000000000000001", b"-", b".", b"5.", b"1-2"])
-def test_each_field_is_the_number_that_it_is_alone(fields: list[bytes]) -> None:
+def digits(chance: random.Random, least: int, most: int) -> str:
+    return "".join(chance.choices("0123456789", k=chance.randint(least, most)))
+
+
+def decimal(chance: random.Random) -> bytes:
+    whole = chance.random() < 0.5
+    number = digits(chance, 1, 15) if whole else f"{digits(chance, 0, 9)}.{digits(chance, 0, 9)}"
+    return (chance.choice(["", "+", "-"]) + number).encode()
+
+
+def measured(chance: random.Random) -> bytes:
+    return f"{chance.uniform(-1e6, 1e6):.3f}".encode()
+
+
+def any_float(chance: random.Random) -> bytes:
+    """As likely tiny or huge as near one, and sometimes with few digits."""
+    number: float = struct.unpack("<d", chance.randbytes(8))[0]
+    return repr(chance.choice([number, float(chance.randint(-1000, 1000)), 0.0, -0.0])).encode()
+
+
+def any_signs(chance: random.Random) -> bytes:
+    signs = chance.sample(SIGNS, chance.randint(1, len(SIGNS)))
+    return b"".join(chance.choices(signs, k=chance.randint(0, chance.choice([3, 10, 45]))))
+
+
+@pytest.mark.parametrize("first_seed", range(0, 8 * CHECKS, PER_CASE))
+def test_each_field_is_the_number_that_it_is_alone(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        chance = random.Random(seed)
+        kinds = chance.choices([decimal, measured, any_float, any_signs], k=chance.randint(0, 12))
+        check([kind(chance) for kind in kinds])
+
+
+def test_short_and_odd_numbers_are_those_that_they_are_alone() -> None:
+    check([b"0.1", b"", b"-0", b"123456789012345", b"9007199254740993", b".000000000000001", b"-", b".", b"5.", b"1-2"])
+
+
+def check(fields: list[bytes]) -> None:
     values = np.frombuffer(b",".join(fields), dtype=np.uint8)
     lengths = np.array([len(one) for one in fields], dtype=np.int64)
     last = np.cumsum(lengths + 1) - 1
     found = numbers_of(values, last - lengths, last)
-    meant = [number_of(one) for one in fields]
-    assert found.tobytes() == np.array([np.nan if one is None else one for one in meant], dtype=np.float64).tobytes()
+    meant = np.array([np.nan if one is None else one for one in map(number_of, fields)], dtype=np.float64)
+    assert found.tobytes() == meant.tobytes(), fields

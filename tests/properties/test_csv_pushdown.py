@@ -3,51 +3,58 @@
 from __future__ import annotations
 
 import operator
-import os
+import random
 import re
 from collections.abc import Callable, Sequence
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
 from storage_bridge.swift.csv_stream import first_byte, selected
 from storage_bridge.swift.selection import CsvFormat, Selection
+from tests.support.checks import CHECKS
 from tests.support.csv_reference import reference
 
-CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
+PER_CASE = 500
 NAMES = ("a", "b", "c")
 SIGNS: dict[str, Callable[[object, object], bool]] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+LITERALS: list[float | str] = ["Nice", "5", 5.0, -1.5, "", "x,y", "é", 'a"b', '"Nice"', '"', "\\\\", '5"']
 Keep = Callable[[dict[str, str | None]], bool]
 
-plain = st.sampled_from(
-    ["", "", "x", "Nice", "Nic", "Nicee", "5", "-5.0", "+.5e1", "1-2", "e5", "nan", "1_0", " 5", "é"]
-)
-doubled = st.sampled_from(['"a""b"', '""""', '"""Nice"""', '"x,""y"', '"5"""', '""",""5"', '"""""Nice"""""'])
-escaped = st.sampled_from(['"a\\"b"', '"\\\\"', '"\\\\\\"Nice"', '"\\x"', '"a\\",""b"', '"\\,\\\\"', "\\", "\\5"])
-in_plain = st.sampled_from(['5"', 'a"b', "5' 6\"", 'Nice""', 'x\\"y'])
-simply_quoted = st.one_of(plain, plain.map(lambda text: f'"{text}"'), st.sampled_from(['"x,y"', '"Nice, 5"', '",,"']))
-odd = st.sampled_from(['""', '"x\r"', "\0"])
+PLAIN = ["", "", "x", "Nice", "Nic", "Nicee", "5", "-5.0", "+.5e1", "1-2", "e5", "nan", "1_0", " 5", "é"]
+DOUBLED = ['"a""b"', '""""', '"""Nice"""', '"x,""y"', '"5"""', '""",""5"', '"""""Nice"""""']
+ESCAPED = ['"a\\"b"', '"\\\\"', '"\\\\\\"Nice"', '"\\x"', '"a\\",""b"', '"\\,\\\\"', "\\", "\\5"]
+IN_PLAIN = ['5"', 'a"b', "5' 6\"", 'Nice""', 'x\\"y']
+QUOTED = [f'"{text}"' for text in PLAIN]
+OF_SEVERAL = ['"x,y"', '"Nice, 5"', '",,"']
+ODD = ['""', '"x\r"', "\0"]
+# A field is of one of these lists, each as likely as the others.
+Kind = Sequence[Sequence[str]]
 # By the character that escapes: with the quote itself nothing else does.
-FIELDS = {
-    "\\": [plain, simply_quoted, st.one_of(plain, doubled), st.one_of(plain, escaped), st.one_of(plain, in_plain)],
-    '"': [plain, simply_quoted, st.one_of(plain, doubled), st.one_of(plain, in_plain)],
+FIELDS: dict[str, list[Kind]] = {
+    "\\": [[PLAIN], [PLAIN, QUOTED, OF_SEVERAL], [PLAIN, DOUBLED], [PLAIN, ESCAPED], [PLAIN, IN_PLAIN]],
+    '"': [[PLAIN], [PLAIN, QUOTED, OF_SEVERAL], [PLAIN, DOUBLED], [PLAIN, IN_PLAIN]],
 }
 
 
-def lines_of(fields: Sequence[st.SearchStrategy[str]]) -> st.SearchStrategy[str]:
-    """Mostly of one kind of fields each, with as many of them as there are columns, or about as many."""
-    whole = [st.lists(kind, min_size=3, max_size=3) for kind in fields]
-    ragged = [st.lists(kind, min_size=1, max_size=5) for kind in (*fields, st.one_of(*fields, odd))]
-    return st.one_of(*whole, *ragged).map(",".join)
+def random_line(chance: random.Random, kinds: Sequence[Kind]) -> str:
+    """Mostly of one kind of fields, with as many of them as there are columns, or about as many."""
+    mixed = [texts for kind in kinds for texts in kind] + [ODD]
+    ragged = chance.random() < 0.5
+    kind = chance.choice([*kinds, mixed] if ragged else kinds)
+    return ",".join(chance.choice(chance.choice(kind)) for _ in range(chance.randint(1, 5) if ragged else 3))
 
 
-def documents(escape: str) -> st.SearchStrategy[tuple[list[tuple[str, str]], str, bool]]:
-    line = lines_of(FIELDS[escape])
-    whole = st.tuples(line, st.sampled_from(["\n", "\n", "\r\n"]))
-    return st.tuples(st.lists(whole, max_size=30), line, st.booleans())
+def random_text(chance: random.Random, escape: str) -> str:
+    """Up to thirty lines, of few kinds; the last one may lack its end."""
+    kinds = chance.sample(FIELDS[escape], chance.randint(1, len(FIELDS[escape])))
+    lines = [
+        random_line(chance, kinds) + chance.choice(["\n", "\n", "\r\n"])
+        for _ in range(chance.choice([0, 1, 2, chance.randint(3, 30)]))
+    ]
+    return "".join(lines) + (random_line(chance, kinds) if chance.random() < 0.5 else "")
 
 
 def known(column: str, sign: str, literal: float | str) -> Callable[[dict[str, str | None]], bool | None]:
@@ -62,15 +69,13 @@ def known(column: str, sign: str, literal: float | str) -> Callable[[dict[str, s
     return test
 
 
-@st.composite
-def predicates(draw: st.DrawFn) -> tuple[str, Keep]:
+def random_predicate(chance: random.Random) -> tuple[str, Keep]:
     tests, texts = [], []
-    for _ in range(draw(st.integers(1, 3))):
-        column, sign = draw(st.sampled_from(NAMES)), draw(st.sampled_from(sorted(SIGNS)))
-        literal = draw(st.sampled_from(["Nice", "5", 5.0, -1.5, "", "x,y", "é", 'a"b', '"Nice"', '"', "\\\\", '5"']))
+    for _ in range(chance.randint(1, 3)):
+        column, sign, literal = chance.choice(NAMES), chance.choice(sorted(SIGNS)), chance.choice(LITERALS)
         texts.append(f"{column} {sign} " + (f"'{literal}'" if isinstance(literal, str) else repr(literal)))
         tests.append(known(column, sign, literal))
-    negative, joint = draw(st.booleans()), draw(st.sampled_from(["and", "or"]))
+    negative, joint = chance.random() < 0.5, chance.choice(["and", "or"])
     text = f" {joint} ".join(texts)
 
     def keep(values: dict[str, str | None]) -> bool:
@@ -90,25 +95,25 @@ def cut(data: bytes, sizes: Sequence[int]) -> list[bytes]:
     return [*chunks, data[at:]]
 
 
-@settings(max_examples=CHECKS)
-@given(st.data(), st.sampled_from([(), ("b",), ("c", "a"), ("a", "b", "c")]), st.booleans(), st.sampled_from('\\"'))
-def test_ranges_together_give_each_record_once_as_the_reference_does(
-    data: st.DataObject, columns: tuple[str, ...], header: bool, escape: str
-) -> None:
-    lines, last, ends = data.draw(documents(escape))
-    csv = CsvFormat(header=header, escape=escape)
-    text = ("a,b,c\n" if header else "") + "".join("".join(one) for one in lines) + ("" if ends else last)
-    body = text.encode()
-    where, keep = data.draw(st.one_of(st.just(("", lambda _: True)), predicates()))
-    borders = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=4)))
-    ranges = list(zip([0, *borders], [*borders, None], strict=True))
+@pytest.mark.parametrize("first_seed", range(0, 8 * CHECKS, PER_CASE))
+def test_ranges_together_give_each_record_once_as_the_reference_does(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        check(seed)
+
+
+def check(seed: int) -> None:
+    chance = random.Random(seed)
+    csv = CsvFormat(header=chance.random() < 0.5, escape=chance.choice('\\"'))
+    columns = chance.choice([(), ("b",), ("c", "a"), ("a", "b", "c")])
+    body = (("a,b,c\n" if csv.header else "") + random_text(chance, csv.escape)).encode()
+    where, keep = random_predicate(chance) if chance.random() < 0.6 else ("", lambda _: True)
+    borders = sorted(chance.randint(0, len(body)) for _ in range(chance.randint(0, 4)))
     together = b""
-    for start, end in ranges:
+    for start, end in zip([0, *borders], [*borders, None], strict=True):
         selection = Selection(NAMES, columns, where, start, end, csv)
-        stream = body[first_byte(selection) :]
-        chunks = cut(stream, data.draw(st.lists(st.integers(1, 40), max_size=10)))
+        chunks = cut(body[first_byte(selection) :], [chance.randint(1, 40) for _ in range(chance.randint(0, 10))])
         found = b"".join(selected(chunks, selection))
-        assert found == reference(body, selection, keep)
+        assert found == reference(body, selection, keep), f"seed {seed}: {selection} of {body!r} in {chunks}"
         together += found
     whole = Selection(NAMES, columns, where, csv=csv)
-    assert together == b"".join(selected([body], whole))
+    assert together == b"".join(selected([body], whole)), f"seed {seed}: {whole} of {body!r}"
