@@ -21,6 +21,7 @@ from zoe_lib.sdk.errors import Unreachable, ZoeError
 from zoe_lib.sdk.problems import problem_of, unreachable
 from zoe_lib.sdk.sse import ServerEvent
 from zoe_lib.sdk.streams import ResumedStream
+from zoe_lib.tls import verification
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -56,6 +57,7 @@ class Client:
             timeout=timeout_s,
             transport=transport,
             trust_env=False,
+            verify=verification(self.url),
         )
 
     @property
