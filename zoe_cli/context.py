@@ -10,8 +10,7 @@ from typing import NoReturn
 import typer
 
 from zoe_cli.output import Format
-from zoe_lib.sdk import Client, NotAllowed
-from zoe_lib.wire import Problem
+from zoe_lib import sdk, wire
 
 DEFAULT_URL = "http://127.0.0.1:5100"
 # What follows an execution for hours should live through a restart of the API.
@@ -28,16 +27,16 @@ class Options:
     output: Format = Format.TABLE
     patience_s: float = 0.0
 
-    def client(self, patience_s: float = 0.0) -> Client:
+    def client(self, patience_s: float = 0.0) -> sdk.Client:
         """A client of the server; a usage error when URL or token are none."""
         if not self.url.startswith(("http://", "https://")) or not self.url.isprintable():
             raise typer.BadParameter(f"{self.url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
         token = self._token()
         if token is None:
             _without_token(self.url)
-        return Client(self.url, token, patience_s=max(self.patience_s, patience_s))
+        return sdk.Client(self.url, token, patience_s=max(self.patience_s, patience_s))
 
-    def following(self) -> Client:
+    def following(self) -> sdk.Client:
         """A client for what takes long: it lives through a restart of the server."""
         return self.client(FOLLOWING_PATIENCE_S)
 
@@ -58,12 +57,12 @@ class Options:
 def _without_token(url: str) -> NoReturn:
     """Whether the server is there at all matters more to a newcomer than the missing token."""
     try:
-        with Client(url, "none") as client:
+        with sdk.Client(url, "none") as client:
             client.me()
-    except NotAllowed:
+    except sdk.NotAllowed:
         pass
     hint = "set ZOE_TOKEN_FILE to a file with a token, or ZOE_TOKEN to one; `make serve` prints the line to copy"
-    raise NotAllowed(Problem(title="This needs a token", status=401, code="no_token", hint=hint))
+    raise sdk.NotAllowed(wire.Problem(title="This needs a token", status=401, code="no_token", hint=hint))
 
 
 def options(context: typer.Context) -> Options:

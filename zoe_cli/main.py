@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from zoe_cli.commands import (
-    admin,
-    applications,
-    cluster,
-    completion,
-    ending,
-    listing,
-    nodes,
-    opening,
-    output_of,
-    planning,
-    policy,
-    replaying,
-    run,
-    storage,
-    tokens,
-    why,
-)
 from zoe_cli.context import DEFAULT_URL, Options
 from zoe_cli.exits import Exit, exit_of
+from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
 from zoe_lib.sdk import ZoeError
 
+# The command line of httpx, which is never called here, would import Click, Rich and Pygments with it; and looking for
+# plugins of pydantic reads the metadata of every installed package.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
 app = typer.Typer(
     name="zoe",
+    cls=LazyGroup,
     help="Describe, submit and follow analytic applications.",
     epilog=(
         "Begin with:  zoe catalogue,  zoe run FILE --follow,  zoe ls,  zoe explain ID\n\n"
@@ -46,17 +34,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, planning, applications, listing, ending, why, output_of, opening, cluster, replaying, completion):
-    module.register(app)
-app.add_typer(nodes.app, name="nodes")
-app.add_typer(policy.app, name="policy")
-app.add_typer(storage.app, name="storage")
-app.add_typer(tokens.app, name="token")
-app.add_typer(admin.app, name="admin")
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         write(f"zoe {version('zoe-analytics')}\n")
         raise typer.Exit
 
@@ -91,14 +74,23 @@ def main() -> None:
     except ZoeError as error:
         report(error)
         sys.exit(exit_of(error))
-    except ValidationError as error:
-        for one in error.errors():
-            note(f"zoe: {'.'.join(map(str, one['loc']))}: {one['msg']}")
-        sys.exit(Exit.USAGE)
+    except ValueError as error:
+        _end_if_invalid(error)
+        raise
     except SystemExit as end:
         if end.code == Exit.INTERRUPTED:
             note("interrupted; what was submitted goes on")
         raise
+
+
+def _end_if_invalid(error: ValueError) -> None:
+    """End with the findings of a request that cannot be built."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        for one in error.errors():
+            note(f"zoe: {'.'.join(map(str, one['loc']))}: {one['msg']}")
+        sys.exit(Exit.USAGE)
 
 
 if __name__ == "__main__":

@@ -7,27 +7,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn
-
-from pydantic import BaseModel
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from zoe_cli.exits import Exit
-from zoe_cli.text import json_text, printable, yaml_text
+from zoe_cli.text import json_text, printable
 from zoe_lib.sdk import Refused, Unreachable, ZoeError
-from zoe_lib.wire import Diagnostic
 
-_STATE_STYLES = {
-    **dict.fromkeys(("running", "ready", "succeeded"), "green"),
-    **dict.fromkeys(("submitted", "queued", "created", "starting", "stopping", "cancelled"), "yellow"),
-    **dict.fromkeys(("failed", "lost"), "red"),
-}
-_FOLDED = frozenset({"message", "refused because", "summary", "value", "how", "labels", "note"})
-_NAME_WIDTH_MIN = 12
-_WIDTH_MAX = 1_000_000
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from zoe_lib.wire import Diagnostic
+
 _UNREACHABLE_HINT = (
     "`make serve` starts Zoe on this machine; ZOE_URL or --url names another server; --patience 60 keeps trying"
 )
@@ -53,7 +43,7 @@ class Rows:
 def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
     """Write a result: whole as JSON or YAML, else the table or its names."""
     if form in (Format.JSON, Format.YAML):
-        emit_data(result.model_dump(mode="json") if isinstance(result, BaseModel) else result, form)
+        emit_data(result if isinstance(result, dict) else result.model_dump(mode="json"), form)
     elif form is Format.NAME:
         write("".join(f"{printable(str(row[0]))}\n" for row in rows.rows))
     else:
@@ -62,7 +52,13 @@ def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
 
 def emit_data(data: Any, form: Format = Format.JSON) -> None:
     """Write plain data as JSON or YAML."""
-    write(yaml_text(data) if form is Format.YAML else json_text(data) + "\n")
+    write(_yaml(data) if form is Format.YAML else json_text(data) + "\n")
+
+
+def _yaml(data: Any) -> str:
+    from zoe_cli.yaml_text import yaml_text
+
+    return yaml_text(data)
 
 
 def write(text: str) -> None:
@@ -106,35 +102,6 @@ def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 def table(rows: Rows) -> str:
     """Rows as aligned columns. To a terminal, sentences are folded and names shortened so that lines fit."""
-    console = Console(highlight=False)
-    width, name_width = _WIDTH_MAX, None
-    if sys.stdout.isatty():
-        # Where even that does not fit, whole lines are wrapped by the terminal.
-        others = _least_width(console, _drawn(rows, name_width=1))
-        name_width = max(console.width - others, _NAME_WIDTH_MIN)
-        width = max(console.width, others + name_width)
-    console = Console(highlight=False, width=width)
-    with console.capture() as capture:
-        console.print(_drawn(rows, name_width), crop=False)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    from zoe_cli.tables import drawn
 
-
-def _drawn(rows: Rows, name_width: int | None) -> Table:
-    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for number, column in enumerate(rows.columns):
-        if column == "name" and number > 0:  # in the first place it is what people copy
-            drawn.add_column("NAME", overflow="ellipsis", no_wrap=True, max_width=name_width)
-        else:
-            drawn.add_column(column.upper(), overflow="fold", no_wrap=column not in _FOLDED)
-    for row in rows.rows:
-        drawn.add_row(*[_cell(column, value) for column, value in zip(rows.columns, row, strict=True)])
-    return drawn
-
-
-def _least_width(console: Console, drawn: Table) -> int:
-    return Measurement.get(console, console.options.update(max_width=_WIDTH_MAX), drawn).minimum
-
-
-def _cell(column: str, value: object) -> Text:
-    text = "" if value is None else printable(str(value))
-    return Text(text, _STATE_STYLES.get(text, "") if column == "state" else "")
+    return drawn(rows)

@@ -7,12 +7,10 @@ import json
 import re
 from typing import Any
 
-import yaml
-
 # Controls (C0, DEL, C1), what turns or breaks lines invisibly, and halves of surrogate pairs, which cannot be encoded.
 _HIDDEN = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
-_UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")
+UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 # In logs, colours and the usual white space are wanted; whatever else drives a terminal is shown as text.
@@ -30,25 +28,7 @@ def printable(text: str) -> str:
 def json_text(data: Any) -> str:
     """Readable JSON that holds nothing a terminal would obey."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
-    return _UNPRINTABLE_IN_JSON.sub(_long_escape, text)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes every text that needs escapes."""
-
-
-def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    style = '"' if _UNPRINTABLE_IN_JSON.search(text) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _quoted)
-
-
-def yaml_text(data: Any) -> str:
-    """YAML that holds nothing a terminal would obey."""
-    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
-    return _UNPRINTABLE_IN_JSON.sub(_long_escape, text)
+    return UNPRINTABLE_IN_JSON.sub(long_escape, text)
 
 
 class LogText:
@@ -86,6 +66,6 @@ def _escape(character: str) -> str:
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
-def _long_escape(found: re.Match[str]) -> str:
+def long_escape(found: re.Match[str]) -> str:
     """What both JSON and a quoted text of YAML understand."""
     return f"\\u{ord(found[0]):04x}"

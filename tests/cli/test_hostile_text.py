@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
 from zoe_cli.output import Rows, table
-from zoe_cli.text import json_text, printable, yaml_text
+from zoe_cli.text import json_text, printable
+from zoe_cli.yaml_text import yaml_text
 
 HOSTILE = [
     "[red]bold[/red] [link=x]y[/link] :smile:",

@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import ADMIN, Server
@@ -124,15 +126,15 @@ def test_completion_scripts(zoe: Zoe, shell: str, word: str) -> None:
     assert "_ZOE_COMPLETE=complete_" + shell in done.out
 
 
-def names(typer_app: object, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def names(group: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """Every command, by its words."""
-    commands = [(*before, str(c.name)) for c in typer_app.registered_commands]  # type: ignore[attr-defined]
-    for group in typer_app.registered_groups:  # type: ignore[attr-defined]
-        commands += names(group.typer_instance, (*before, group.name))
-    return commands
+    found: list[tuple[str, ...]] = []
+    for name, command in group.commands.items():
+        found += names(command, (*before, name)) if hasattr(command, "commands") else [(*before, name)]
+    return found
 
 
-@pytest.mark.parametrize("command", [(), *names(app)])
+@pytest.mark.parametrize("command", [(), *names(typer.main.get_command(app))])
 def test_every_command_explains_itself_with_examples(zoe: Zoe, command: tuple[str, ...]) -> None:
     done = zoe(*command, "-h")
     assert done.code == 0

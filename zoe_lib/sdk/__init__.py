@@ -1,29 +1,30 @@
 """The typed client of Zoe's HTTP API, for scripts and for the command line."""
 
-from zoe_lib.sdk.client import Client
-from zoe_lib.sdk.errors import (
-    Conflict,
-    InvalidDescription,
-    NeverFits,
-    NotAllowed,
-    NotFound,
-    QuotaExceeded,
-    Refused,
-    TimedOut,
-    Unreachable,
-    ZoeError,
-)
+from __future__ import annotations
 
-__all__ = [
-    "Client",
-    "Conflict",
-    "InvalidDescription",
-    "NeverFits",
-    "NotAllowed",
-    "NotFound",
-    "QuotaExceeded",
-    "Refused",
-    "TimedOut",
-    "Unreachable",
-    "ZoeError",
-]
+from typing import TYPE_CHECKING
+
+from zoe_lib.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from zoe_lib.sdk.client import *  # noqa: F403
+    from zoe_lib.sdk.errors import *  # noqa: F403
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "client": ("Client",),
+        "errors": (
+            "Conflict",
+            "InvalidDescription",
+            "NeverFits",
+            "NotAllowed",
+            "NotFound",
+            "QuotaExceeded",
+            "Refused",
+            "TimedOut",
+            "Unreachable",
+            "ZoeError",
+        ),
+    },
+)

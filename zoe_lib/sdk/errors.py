@@ -14,7 +14,10 @@ ZoeError
 
 from __future__ import annotations
 
-from zoe_lib.wire import Problem
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zoe_lib.wire import Problem
 
 
 class ZoeError(Exception):

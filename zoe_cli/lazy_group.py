@@ -1,0 +1,76 @@
+"""Commands whose modules are imported when they are called: most of what `zoe` could import, a call does not need."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+# Command -> its module in `zoe_cli.commands`, in the order of `zoe --help`.
+MODULES = {
+    "run": "run",
+    "plan": "planning",
+    "validate": "applications",
+    "convert": "applications",
+    "catalogue": "applications",
+    "ls": "listing",
+    "show": "listing",
+    "wait": "ending",
+    "cancel": "ending",
+    "explain": "why",
+    "eta": "why",
+    "why-waited": "why",
+    "events": "why",
+    "logs": "output_of",
+    "open": "opening",
+    "top": "cluster",
+    "quota": "cluster",
+    "usage": "cluster",
+    "status": "cluster",
+    "whoami": "cluster",
+    "replay": "replaying",
+    "completion": "completion",
+    "nodes": "nodes",
+    "policy": "policy",
+    "storage": "storage",
+    "token": "tokens",
+    "admin": "admin",
+}
+
+
+class LazyCommands(UserDict[str, Any]):
+    """The commands by name; each is imported when it is read."""
+
+    def __init__(self) -> None:
+        super().__init__(MODULES)
+
+    def __getitem__(self, name: str) -> Any:
+        return _commands_of(self.data[name], name)[name]
+
+
+class LazyGroup(TyperGroup):
+    """The group of all commands (see "Lazily Loading Subcommands" in the manual of Click)."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = LazyCommands()
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
+        """Return the names without importing the commands."""
+        return list(self.commands)
+
+
+@cache
+def _commands_of(module_name: str, name: str) -> Any:
+    """Return the commands that a module registers, or its group under this name."""
+    module = import_module(f"zoe_cli.commands.{module_name}")
+    app = typer.Typer()
+    if hasattr(module, "register"):
+        module.register(app)
+    else:
+        app.add_typer(module.app, name=name)
+    return typer.main.get_group(app).commands

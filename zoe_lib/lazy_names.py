@@ -1,0 +1,21 @@
+"""Names of a package that are imported from its modules when they are first read (PEP 562)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+
+
+def lazy_names(package: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package: `modules` says which module of it holds which names."""
+    module_of = {name: module for module, names in modules.items() for name in names}
+
+    def read(name: str) -> object:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{module_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return read
