@@ -46,8 +46,8 @@ class Fences:
                 last.done or last.ended_at_s is None or time.time() < last.ended_at_s + self._retry_s
             ):
                 return last.done
-            self._tries[node] = _Try(failure=last.failure if last is not None else "")
-        self._pool.submit(self._run, node)
+            begun = self._tries[node] = _Try(failure=last.failure if last is not None else "")
+        self._pool.submit(self._run, node, begun)
         return False
 
     def back(self, node: str) -> None:
@@ -67,12 +67,13 @@ class Fences:
         """Wait for what runs; it is bounded in time."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _run(self, node: str) -> None:
+    def _run(self, node: str, begun: _Try) -> None:
         failure = self._failure(node)
         if failure:
             _log.warning("node %s cannot be fenced: %s", node, failure)
         with self._lock:
-            if node in self._tries:
+            # A node that came back and was lost again meanwhile is not fenced by what was begun before.
+            if self._tries.get(node) is begun:
                 self._tries[node] = _Try(not failure, failure, time.time())
         self._waker.wake()
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE_S, until
 from zoe_master.backends.swarm.fencing import Fences
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.waker import Waker
@@ -16,7 +17,12 @@ Make = Callable[..., Fences]
 
 
 @pytest.fixture
-def fences(tmp_path: Path) -> Iterator[Make]:
+def waker() -> Waker:
+    return Waker()
+
+
+@pytest.fixture
+def fences(tmp_path: Path, waker: Waker) -> Iterator[Make]:
     made: list[Fences] = []
 
     def make(script: str | None, timeout_s: float = 20.0) -> Fences:
@@ -25,7 +31,7 @@ def fences(tmp_path: Path) -> Iterator[Make]:
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
         settings = SwarmSettings(state_dir=tmp_path, fence_command=program, fence_timeout_s=timeout_s)
-        made.append(Fences(settings, Waker()))
+        made.append(Fences(settings, waker))
         return made[-1]
 
     yield make
@@ -37,16 +43,42 @@ def test_without_a_program_nothing_can_be_made_sure(tmp_path: Path) -> None:
     assert Fences(SwarmSettings(state_dir=tmp_path), Waker()).closed("n1")
 
 
-def test_it_is_closed_once_the_program_succeeded(fences: Make, tmp_path: Path) -> None:
-    fence = fences(f'echo "$1" >> {tmp_path}/log')
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """What the program of a test waits for: each line that is written lets it go on once."""
+    os.mkfifo(tmp_path / "gate")
+    return tmp_path / "gate"
+
+
+def test_it_is_closed_once_the_program_succeeded(fences: Make, tmp_path: Path, gate: Path) -> None:
+    fence = fences(f'read line < {gate}; echo "$1" >> {tmp_path}/log')
     assert not fence.closed("n1")
     assert "being fenced" in fence.problem("n1")
+    gate.write_text("go\n")
     until(lambda: fence.closed("n1"))
     assert (fence.problem("n1"), fence.problem("n2")) == ("", "")
     fence.back("n1")
     assert not fence.closed("n1")
+    gate.write_text("go\n")
     until(lambda: fence.closed("n1"))
     assert (tmp_path / "log").read_text() == "n1\nn1\n"
+
+
+def test_what_was_begun_before_it_came_back_does_not_fence_it_again(
+    fences: Make, waker: Waker, tmp_path: Path, gate: Path
+) -> None:
+    later = tmp_path / "later"
+    os.mkfifo(later)
+    fence = fences(f"if mkdir {tmp_path}/first; then read line < {gate}; else read line < {later}; fi")
+    assert not fence.closed("n1")
+    until((tmp_path / "first").exists)
+    fence.back("n1")
+    assert not fence.closed("n1")
+    gate.write_text("go\n")
+    assert waker.wait(DEADLINE_S)
+    assert not fence.closed("n1")
+    later.write_text("go\n")
+    until(lambda: fence.closed("n1"))
 
 
 @pytest.mark.parametrize(
