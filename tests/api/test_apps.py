@@ -14,10 +14,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from tests.support.api import Api, Served, problem
+from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import document, part
 from tests.support.people import ALL_SCOPES, make_token
+from tests.support.serving import Served
 from tests.support.upstream import application
 from tests.support.waiting import until
 from zoe_api.apps import access, activity, sockets, targets
@@ -340,6 +341,16 @@ def test_a_websocket_talks_both_ways_and_ends_as_the_application_says(opened: Op
             made.recv()
     assert ended.value.rcvd is not None
     assert (ended.value.rcvd.code, ended.value.rcvd.reason) == (4001, "as asked")
+
+
+def test_what_is_said_before_the_other_side_reads_arrives_in_order(opened: Opened) -> None:
+    messages = [str(number) for number in range(100)]
+    with opened.talk(opened.enter()) as made:
+        for message in messages:
+            made.send(message)
+        greeting, *echoed = [made.recv(30) for _ in range(101)]
+        assert str(greeting).startswith("http://")
+        assert echoed == messages
 
 
 def test_a_websocket_needs_the_cookie(opened: Opened) -> None:

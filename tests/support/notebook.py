@@ -6,12 +6,14 @@ import json
 import socket
 import uuid
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from typing import Any
 
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
+
+from tests.support.waiting import until
 
 CELL = """
 import json, socket
@@ -24,6 +26,7 @@ def part(numbers):
 print(json.dumps(spark.sparkContext.parallelize(range(1000), 8).mapPartitions(part).collect()))
 """
 CELL_DEADLINE_S = 120.0
+_ASK_AGAIN_S = 0.5
 _JSON = "application/json"
 
 
@@ -62,18 +65,18 @@ class Notebook:
         url = f"ws://{self.name or self.host}:{self.port}/api/kernels/{kernel['id']}/channels"
         raw = socket.create_connection((self.host, self.port))
         with connect(url, sock=raw, additional_headers=self._headers, open_timeout=30, proxy=None) as channel:
-            request = _request(code)
-            channel.send(json.dumps(request))
+            _wait_for_kernel(channel)
+            sent = _send(channel, "execute_request", _cell(code))
             printed = ""
             while True:
                 message = json.loads(channel.recv(CELL_DEADLINE_S))
-                if message["parent_header"].get("msg_id") != request["header"]["msg_id"]:
+                if message["parent_header"].get("msg_id") != sent:
                     continue
                 content = message["content"]
                 assert message["msg_type"] != "error", content
                 if message["msg_type"] == "stream" and content["name"] == "stdout":
                     printed += content["text"]
-                if message["msg_type"] == "status" and content["execution_state"] == "idle":
+                if _is_idle(message):
                     return printed
 
     @property
@@ -81,13 +84,42 @@ class Notebook:
         return {**self.extra, **({"Authorization": f"token {self.token}"} if self.token else {})}
 
 
-def _request(code: str) -> dict[str, Any]:
+def _wait_for_kernel(channel: ClientConnection) -> None:
+    """Ask what the kernel is until it is heard to have told it, as every client of Jupyter does.
+
+    A server that finds a new kernel busy when a channel is opened does not wait until the channel hears the kernel, and
+    what the kernel says before that is lost.
+    """
+    asked: set[str] = set()
+
+    def heard() -> bool:
+        asked.add(_send(channel, "kernel_info_request", {}))
+        with suppress(TimeoutError):
+            while True:
+                message = json.loads(channel.recv(_ASK_AGAIN_S))
+                if _is_idle(message) and message["parent_header"].get("msg_id") in asked:
+                    return True
+        return False
+
+    until(heard, deadline_s=CELL_DEADLINE_S)
+
+
+def _is_idle(message: dict[str, Any]) -> bool:
+    return bool(message["msg_type"] == "status" and message["content"]["execution_state"] == "idle")
+
+
+def _send(channel: ClientConnection, kind: str, content: dict[str, Any]) -> str:
+    """Send a request on the shell channel; its id."""
     header = {
-        "msg_id": uuid.uuid4().hex, "session": uuid.uuid4().hex, "username": "", "version": "5.3",
-        "msg_type": "execute_request",
+        "msg_id": uuid.uuid4().hex, "session": uuid.uuid4().hex, "username": "", "version": "5.3", "msg_type": kind,
     }  # fmt: skip
-    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
-    return {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+    request = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+    channel.send(json.dumps(request))
+    return header["msg_id"]
+
+
+def _cell(code: str) -> dict[str, Any]:
+    return {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
 
 
 def check_sum(printed: str) -> set[str]:
