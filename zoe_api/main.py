@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI, Response
+from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
@@ -64,6 +64,11 @@ ROUTERS = tuple(
     )
 )
 """All that is under the prefix of the API."""
+API = APIRouter(generate_unique_id_function=openapi.operation_id)
+"""Their routes, which all applications of a process share: FastAPI works out the parameters of a route, which takes
+longer than most requests, when it is first asked for."""
+for router in ROUTERS:
+    API.include_router(router, prefix=PREFIX)
 
 
 def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAPI:
@@ -86,11 +91,10 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         redirect_slashes=False,
         openapi_url=f"{PREFIX}/openapi.json",
         generate_unique_id_function=openapi.operation_id,
+        routes=list(API.routes),
     )
     app.state.services = Services(settings, store, master, news)
     problems.install(app)
-    for router in ROUTERS:
-        app.include_router(router, prefix=PREFIX)
     app.mount("/lite", lite.application(app.state.services))
     _add_health(app)
     app.router.default = WebUi(otherwise=app.router.default)
