@@ -9,9 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.support.api import Api, Served, problem
+from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.oidc import Provider, Tampering, provider
+from tests.support.serving import Served
 from zoe_lib.store.people import User
 
 SESSION = "/api/v1/session"

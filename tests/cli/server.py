@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import socket
 import tempfile
-import threading
 import time
 from types import TracebackType
 from typing import Any
 
-import uvicorn
-
+from tests.support.serving import Served
 from zoe_api.main import create_app
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
@@ -82,9 +79,7 @@ class Server:
     def __init__(self, port: int = 0, store: MemoryStore | None = None) -> None:
         self.store = store or MemoryStore()
         self.master = ScriptedMaster()
-        self._socket = socket.create_server(("127.0.0.1", port))
-        self.port = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self._port = port
         self._epoch = self.store.try_lead("test")
         if store is None:
             self._prepare()
@@ -102,16 +97,12 @@ class Server:
         services = {"zoe": {"url": "http://swift/auth/v1.0"}, "s3a": {"url": "http://s3"}}
         settings = Settings(keys_dir=self._keys.name, storage_services=services)  # type: ignore[arg-type]
         app = create_app(settings, self.store, self.master)  # type: ignore[arg-type]
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
-        self._uvicorn = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._uvicorn.run, kwargs={"sockets": [self._socket]})
-        self._thread.start()
+        self._served = Served(app, self._port)
+        self.port, self.url = self._served.port, self._served.url
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._uvicorn.should_exit = True
-        self._thread.join()
-        self._socket.close()
+        self._served.close()
         self._keys.cleanup()
 
     def get(self, execution_id: str) -> Execution:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import tempfile
 import threading
 from collections.abc import Callable
@@ -12,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 from starlette.types import ASGIApp
 
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
-from tests.support.waiting import until
+from tests.support.serving import Served
 from zoe_api.main import create_app
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sdk import Client
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.tls import verification
 
 MASTER_TIMEOUT_S = 0.3
 
@@ -76,7 +75,8 @@ class Api:
     def http(self, token: str | None = "", **more: Any) -> httpx.Client:
         """Bare HTTP over loopback; None sends no token."""
         headers = {} if token is None else {"Authorization": f"Bearer {token or self.token}"}
-        client = httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30, **more)
+        verify = verification(self.url)
+        client = httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30, verify=verify, **more)
         self._clients.append(client)
         return client
 
@@ -89,24 +89,6 @@ class Api:
         self.master_client.close()
         self.store.close()
         shutil.rmtree(self.directory)
-
-
-class Served:
-    """An application under a real uvicorn, in a thread, on a port from the kernel."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="api")
-        self._thread.start()
-        until(lambda: self._server.started)
-
-    def close(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
 
 
 class InProcess(httpx.BaseTransport):
