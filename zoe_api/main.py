@@ -166,6 +166,7 @@ def main() -> int:
             create_app(settings, store, master),
             host=settings.api_host,
             port=settings.api_port,
+            http="h11",  # whatever else is installed beside it
             log_config=None,
             access_log=False,
             forwarded_allow_ips=settings.trusted_proxies,

@@ -59,7 +59,8 @@ def main() -> int:
     regulation.begin()
     sweeper.begin()
     try:
-        uvicorn.run(make_app(ledger, works, token), host=settings.host, port=settings.port, log_level="warning")
+        app = make_app(ledger, works, token)
+        uvicorn.run(app, host=settings.host, port=settings.port, http="h11", log_level="warning")
     finally:
         sweeper.close()
         regulation.close()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 import pytest
@@ -33,6 +33,7 @@ PORTS = [
     {"name": "web", "number": 8000, "protocol": "http", "path": "/lab?token=1", "proxied": True},
     {"name": "ui", "number": 4040, "protocol": "http", "proxied": True},
     {"name": "signed", "number": 4041, "protocol": "http", "proxied": True, "sign_in": {"scheme": "token"}},
+    {"name": "doubled", "number": 4042, "protocol": "http", "path": "//evil.example/lab", "proxied": True},
     {"name": "rpc", "number": 7077},
 ]
 
@@ -218,6 +219,24 @@ def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened
     assert inside.get("/away").headers["location"] == "/echo?from=here"
     assert inside.get("/elsewhere").headers["location"] == "https://elsewhere.example/"
     assert inside.get("/cookies").headers.get_list("set-cookie") == ["mine=1; Path=/; HttpOnly"]
+
+
+@pytest.mark.parametrize("to", ["//evil.example/x", "/\\evil.example/x", "///evil.example"])
+def test_a_redirection_to_a_path_like_a_host_stays_at_the_applications_origin(opened: Opened, to: str) -> None:
+    inside = opened.enter()
+    location = inside.get("/doubled", params={"to": to}).headers["location"]
+    assert location == f"/.{to}"
+    here = f"http://{inside.headers['Host']}/"
+    assert urlsplit(urljoin(here, location.replace("\\", "/"))).netloc == inside.headers["Host"]
+
+
+def test_a_redirection_without_a_path_leads_to_the_root(opened: Opened) -> None:
+    assert opened.enter().get("/doubled", params={"to": "?a=b"}).headers["location"] == "/?a=b"
+
+
+def test_a_description_cannot_lead_the_entrance_elsewhere(opened: Opened) -> None:
+    url = opened.ticket(opened.api.http(), "doubled")
+    assert opened.visit(url, opened.api.http(None)).headers["location"] == "/.//evil.example/lab"
 
 
 def test_what_is_no_address_is_refused_dropped_or_passed_as_it_is(opened: Opened) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -15,11 +16,11 @@ from tests.support.waiting import DEADLINE_S
 class Served:
     """Listens on loopback, on a port from the kernel unless one is named."""
 
-    def __init__(self, app: ASGIApp, port: int = 0) -> None:
+    def __init__(self, app: ASGIApp, port: int = 0, **options: Any) -> None:
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)
         self._server = _Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="api")
         self._thread.start()

@@ -31,6 +31,13 @@ async def away(request: Request) -> Response:
     return RedirectResponse(f"http://{request.headers['host']}/echo?from=here")
 
 
+async def doubled(request: Request) -> Response:
+    """To a path of its own that reads like another host."""
+    answer = Response(status_code=302)
+    answer.raw_headers.append((b"location", f"http://{request.headers['host']}{request.query_params['to']}".encode()))
+    return answer
+
+
 async def elsewhere(_: Request) -> Response:
     return RedirectResponse("https://elsewhere.example/")
 
@@ -79,6 +86,7 @@ application = Starlette(
     routes=[
         Route("/cookies", cookies),
         Route("/away", away),
+        Route("/doubled", doubled),
         Route("/elsewhere", elsewhere),
         Route("/nowhere", nowhere),
         Route("/named", named),

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from zoe_api.apps import pages
 from zoe_api.apps.numbers import label
+from zoe_api.apps.request_target import same_origin
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.store.base import Store
 from zoe_lib.store.people import AppAccess, Principal
@@ -68,7 +69,9 @@ class Accesses:
         )
         if access is None or (access.execution_id, access.number) != (execution_id, number):
             return pages.ticket_used()
-        answer = RedirectResponse(path, 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"})
+        answer = RedirectResponse(
+            same_origin(path), 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+        )
         answer.set_cookie(
             _cookie(request),
             secret,

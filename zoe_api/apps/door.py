@@ -15,6 +15,7 @@ from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
 from zoe_api.apps.activity import Activity, is_use
 from zoe_api.apps.numbers import read_label
+from zoe_api.apps.request_target import origin_form
 from zoe_api.apps.targets import Target, Targets
 from zoe_api.codes import Code
 from zoe_api.origins import foreign
@@ -44,9 +45,13 @@ class AppsDoor:
                 if self._client is not None:
                     await self._client.aclose()
             return
+        wanted = origin_form(scope)
+        if wanted is None:
+            await _refuse(scope, receive, send, "the request target must be a path: it begins with a slash")
+            return
         address = parts_of(f"//{Headers(scope=scope).get('host', '')}")
         if address is None:
-            await _no_host(scope, receive, send)
+            await _refuse(scope, receive, send, "the header Host is no name of a host")
             return
         name = (address.hostname or "").lower()
         if not name.endswith(self._suffix):
@@ -54,14 +59,14 @@ class AppsDoor:
             return
         execution_id, number = read_label(name.removesuffix(self._suffix))
         if scope["type"] == "http":
-            answer = await self._answer(Request(scope, receive), execution_id, number)
+            answer = await self._answer(Request(scope, receive), wanted, execution_id, number)
             await answer(scope, receive, send)
         else:
-            await self._socket(WebSocket(scope, receive, send), execution_id, number)
+            await self._socket(WebSocket(scope, receive, send), wanted, execution_id, number)
 
-    async def _answer(self, request: Request, execution_id: ExecutionId, number: int) -> Response:
+    async def _answer(self, request: Request, wanted: bytes, execution_id: ExecutionId, number: int) -> Response:
         try:
-            if request.url.path == ENTRANCE:
+            if request.scope["path"] == ENTRANCE:
                 target = await self._targets.of(execution_id, number)
                 path = "/" if target is None else target.path
                 return await self._accesses.enter(request, execution_id, number, path)
@@ -70,22 +75,26 @@ class AppsDoor:
             if await self._accesses.of(request, execution_id, number) is None:
                 return pages.not_entered()
             target = await self._targets.of(execution_id, number)
-            return pages.not_running() if target is None else await self._forward(request, target, execution_id, number)
+            if target is None:
+                return pages.not_running()
+            return await self._forward(request, target, wanted, execution_id, number)
         except (MasterUnreachable, StoreUnavailable):
             return pages.unreachable()
 
-    async def _forward(self, request: Request, target: Target, execution_id: ExecutionId, number: int) -> Response:
+    async def _forward(
+        self, request: Request, target: Target, wanted: bytes, execution_id: ExecutionId, number: int
+    ) -> Response:
         if self._client is None:
             self._client = forwarding.new_client()
         if is_use(request):
             await self._activity.seen(execution_id)
         try:
-            return await forwarding.forward(self._client, request, target)
+            return await forwarding.forward(self._client, request, target, wanted)
         except httpx.TransportError:
             self._targets.doubt(execution_id, number)
             return pages.unreachable()
 
-    async def _socket(self, browser: WebSocket, execution_id: ExecutionId, number: int) -> None:
+    async def _socket(self, browser: WebSocket, wanted: bytes, execution_id: ExecutionId, number: int) -> None:
         async def allowed() -> bool:
             return await self._accesses.of(browser, execution_id, number) is not None
 
@@ -98,16 +107,16 @@ class AppsDoor:
             if target is None:
                 await browser.close(sockets.TRY_AGAIN)
                 return
-            await sockets.forward(browser, target, allowed, lambda: self._activity.seen(execution_id))
+            await sockets.forward(browser, target, wanted, allowed, lambda: self._activity.seen(execution_id))
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
             self._targets.doubt(execution_id, number)
             await browser.close(sockets.TRY_AGAIN)
 
 
-async def _no_host(scope: Scope, receive: Receive, send: Send) -> None:
-    """Nothing behind this door could tell the address of such a request."""
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
+    """Answer 400 to what names no path or no host: neither an application nor the API could tell what is meant."""
     if scope["type"] == "http":
-        refusal = problem(Code.HTTP_ERROR, "the header Host is no name of a host", path=scope["path"])
+        refusal = problem(Code.HTTP_ERROR, why, path=scope["path"])
         await problem_response(refusal)(scope, receive, send)
     else:
         await WebSocket(scope, receive, send).close(sockets.REFUSED)

@@ -27,14 +27,14 @@ def new_client() -> httpx.AsyncClient:
     )
 
 
-async def forward(client: httpx.AsyncClient, request: Request, target: Target) -> Response:
-    """The application's answer; httpx.TransportError when there is none."""
-    headers = _encoded(to_application(request.headers.items(), target, request.url.scheme))
-    path = request.scope["raw_path"].decode("latin-1")
-    query = request.scope["query_string"].decode("latin-1")
-    url = f"http://{target.authority}{path}{'?' + query if query else ''}"
+async def forward(client: httpx.AsyncClient, request: Request, target: Target, wanted: bytes) -> Response:
+    """Return the application's answer to the request target `wanted`; httpx.TransportError when there is none."""
+    headers = _encoded(to_application(request.headers.items(), target, request.scope["scheme"]))
+    # The connection goes to this address, whatever the client wrote; its bytes are a target there and nothing else.
+    url = httpx.URL(scheme="http", host=target.host, port=target.port, path="/")
     body = None if request.method in _WITHOUT_BODY else _body(request)
-    upstream = client.build_request(request.method, url, headers=headers, content=body)
+    extensions = {"target": wanted}
+    upstream = client.build_request(request.method, url, headers=headers, content=body, extensions=extensions)
     if "accept-encoding" not in request.headers:
         upstream.headers["accept-encoding"] = "identity"
     answer = await client.send(upstream, stream=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from zoe_api.addresses import parts_of
 from zoe_api.apps.access import COOKIES
+from zoe_api.apps.request_target import same_origin
 from zoe_api.apps.targets import Target
 
 Headers = Iterable[tuple[str, str]]
@@ -82,4 +83,5 @@ def _relative(location: str, target: Target) -> str:
     parts = parts_of(location)
     if parts is None or parts.netloc != target.authority:
         return location
-    return parts._replace(scheme="", netloc="").geturl() or "/"
+    query, fragment = f"?{parts.query}" * bool(parts.query), f"#{parts.fragment}" * bool(parts.fragment)
+    return f"{same_origin(parts.path or '/')}{query}{fragment}"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
+from websockets.client import ClientProtocol
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+from websockets.uri import WebSocketURI
 
 from zoe_api.apps.headers import to_application
 from zoe_api.apps.targets import Target
@@ -29,31 +32,20 @@ _RESERVED_CODES = (1005, 1006, 1015)  # never sent in a closing frame
 async def forward(
     browser: WebSocket,
     target: Target,
+    wanted: bytes,
     allowed: Callable[[], Awaitable[bool]],
     used: Callable[[], Awaitable[None]],
 ) -> None:
-    """Until one of both ends it; OSError or WebSocketException when the application does not take it.
+    """Pass messages on until one of both ends it; OSError or WebSocketException when the application refuses.
 
-    `used` is told each message of the browser.
+    `wanted` is the request target. `used` is called for each message of the browser.
     """
-    path = browser.scope["raw_path"].decode("latin-1")
-    query = browser.scope["query_string"].decode("latin-1")
     headers = [
         (name, value)
-        for name, value in to_application(browser.headers.items(), target, browser.url.scheme)
-        if name != "Host"  # the URL says it
+        for name, value in to_application(browser.headers.items(), target, browser.scope["scheme"])
+        if name != "Host"  # the library sends it
     ]
-    async with connect(
-        f"ws://{target.authority}{path}{'?' + query if query else ''}",
-        additional_headers=headers,
-        subprotocols=browser.scope["subprotocols"] or None,
-        user_agent_header=None,
-        max_size=None,
-        compression=None,
-        proxy=None,
-        open_timeout=_OPEN_S,
-        ping_interval=None,
-    ) as application:
+    async with _opened(target, wanted.decode("ascii"), headers, browser.scope["subprotocols"]) as application:
         await browser.accept(application.subprotocol)
         ways = (_up(browser, application, used), _down(browser, application), _watch(allowed))
         tasks = [asyncio.create_task(way) for way in ways]
@@ -64,6 +56,29 @@ async def forward(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         await _close(browser, application, _code(tasks[2]))
+
+
+@asynccontextmanager
+async def _opened(
+    target: Target, wanted: str, headers: Iterable[tuple[str, str]], subprotocols: Iterable[str]
+) -> AsyncIterator[ClientConnection]:
+    """Connect to the application's own address.
+
+    The library's `connect` takes one URL for both address and request target, and follows redirects to other hosts.
+    """
+    uri = WebSocketURI(secure=False, host=target.host, port=target.port, path=wanted, query="")
+    protocol = ClientProtocol(uri, subprotocols=[Subprotocol(name) for name in subprotocols] or None, max_size=None)
+    async with asyncio.timeout(_OPEN_S):
+        _, connection = await asyncio.get_running_loop().create_connection(
+            lambda: ClientConnection(protocol, ping_interval=None), target.host, target.port
+        )
+        try:
+            await connection.handshake(list(headers), None)
+        except BaseException:
+            connection.transport.abort()
+            raise
+    async with connection:
+        yield connection
 
 
 async def _up(browser: WebSocket, application: ClientConnection, used: Callable[[], Awaitable[None]]) -> None:
