@@ -148,10 +148,11 @@ class Application:
 
     def component(self, name: str) -> Component:
         """The component of that name; KeyError when there is none."""
-        for component in self.components:
-            if component.name == name:
-                return component
-        raise KeyError(name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Component]:
+        return {component.name: component for component in reversed(self.components)}
 
     @property
     def ending_component(self) -> Component | None:

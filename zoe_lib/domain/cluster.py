@@ -130,9 +130,11 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
     if not labelled:
         wanted = ", ".join(f"{k}={v}" for k, v in component.labels)
         return _never(f"component {component.name} wants a node labelled {wanted}; there is none", component.name)
-    room = sum(_instances_in(component.reservation, node.total) for node in labelled)
-    if room >= component.essential_count:
-        return None
+    room = 0
+    for node in labelled:
+        room += _instances_in(component.reservation, node.total)
+        if room >= component.essential_count:
+            return None
     wanted_text = f"{component.reservation.cores_milli / 1000:g} cores and {_mib(component.reservation.memory_bytes)}"
     devices = ", ".join(f"{amount} {kind}" for kind, amount in component.reservation.devices.items())
     return _never(

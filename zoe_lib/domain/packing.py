@@ -6,14 +6,19 @@ evenest. Whoever asks both gets the same answer at submission and at admission.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from heapq import heappop, heappush
+from math import inf
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.resources import Resources
 
 Allowed = Callable[[Component, str], bool]
 Group = tuple[Component, int]
+# Memory and cores that are free, both negative for the emptiest first; ties fall to the first name.
+Key = tuple[int, int, str]
 
 
 class Fit(IntEnum):
@@ -33,21 +38,72 @@ def pack_somehow(groups: Sequence[Group], free: Mapping[str, Resources], allowed
 
 
 def pack(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit) -> list[list[str]] | None:
-    """Node names per group, one for each of its services; None when some service finds no room."""
+    """Node names per group, one for each of its services; None when some service finds no room.
+
+    Nodes are kept in order, so that a group costs its services and the nodes before them without room, not all nodes.
+    """
     left = dict(free)
+    order = sorted(_key(fit, left[name], name) for name in left)
     packed: list[list[str]] = [[] for _ in groups]
     for position in sorted(range(len(groups)), key=lambda i: _size(groups[i]), reverse=True):
         component, count = groups[position]
-        names = packed[position]
-        candidates = [name for name in left if allowed(component, name)]
-        for _ in range(count):
-            fitting = [name for name in candidates if component.reservation.fits_in(left[name])]
-            if not fitting:
-                return None
-            chosen = min(fitting, key=lambda name: (fit * left[name].memory_bytes, fit * left[name].cores_milli, name))
-            left[chosen] = left[chosen] - component.reservation
-            names.append(chosen)
+        names = _pack_group(component, count, order, left, allowed, fit)
+        if len(names) < count:
+            return None
+        packed[position] = names
     return packed
+
+
+def _pack_group(
+    component: Component, count: int, order: list[Key], left: dict[str, Resources], allowed: Allowed, fit: Fit
+) -> list[str]:
+    """Take room for up to `count` services; `order` and `left` follow."""
+    wanted = component.reservation
+    names: list[str] = []
+    taken: list[Key] = []  # nodes that got one and have room for more, the next to be taken on top
+    full: list[Key] = []
+    places: list[int] = []  # where in `order` they stood
+    room = _with_room(component, order, left, allowed, fit)
+    following = next(room, None)
+    while len(names) < count and (taken or following is not None):
+        if taken and (following is None or taken[0] < order[following]):
+            name = heappop(taken)[2]
+        else:
+            assert following is not None
+            name = order[following][2]
+            places.append(following)
+            following = next(room, None)
+        names.append(name)
+        left[name] = left[name] - wanted
+        key = _key(fit, left[name], name)
+        if wanted.fits_in(left[name]):
+            heappush(taken, key)
+        else:
+            full.append(key)
+    for place in reversed(places):
+        del order[place]
+    for key in (*taken, *full):
+        insort(order, key)
+    return names
+
+
+def _with_room(
+    component: Component, order: list[Key], left: Mapping[str, Resources], allowed: Allowed, fit: Fit
+) -> Iterator[int]:
+    """Places in `order` of the nodes that may take one and have room, in order."""
+    wanted = component.reservation
+    enough = (fit * wanted.memory_bytes,)
+    best = fit is Fit.BEST
+    begin = bisect_left(order, enough) if best else 0
+    end = len(order) if best else bisect_right(order, (*enough, inf))
+    for place in range(begin, end):
+        name = order[place][2]
+        if wanted.fits_in(left[name]) and allowed(component, name):
+            yield place
+
+
+def _key(fit: Fit, free: Resources, name: str) -> Key:
+    return fit * free.memory_bytes, fit * free.cores_milli, name
 
 
 def _size(group: Group) -> tuple[int, int, int, str]:

@@ -108,9 +108,8 @@ class Ledger:
 
     def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
         """Node and amount of every placement of the execution."""
-        return [
-            (self.index[p.node], wanted(execution, execution.service(p.service_id), self.gateway)) for p in placements
-        ]
+        services = {service.id: service for service in execution.services}
+        return [(self.index[p.node], wanted(execution, services[p.service_id], self.gateway)) for p in placements]
 
     def take(self, node: int, amount: Resources) -> None:
         """Reserve an amount for one service."""

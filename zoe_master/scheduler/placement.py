@@ -8,15 +8,17 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
+from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.candidates import Candidates
 from zoe_master.scheduler.filters import FILTERS, ROOM_FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.ledger import Ledger, Scores
 from zoe_master.scheduler.request import Filter, Request
-from zoe_master.scheduler.weighers import STORAGE_WEIGHERS, WEIGHERS
+from zoe_master.scheduler.weighers import STORAGE_WEIGHERS, WEIGHERS, WEIGHERS_OF_ONE
 
 # When it begins and when it is expected to end, in seconds since the epoch.
 Span = tuple[float, float]
@@ -30,11 +32,18 @@ class Placer:
     """Places groups on one ledger under one policy, for one pass.
 
     Answers of filters that look at nothing but node and labels are kept for the pass. `span` tells from when until when
-    an execution is expected to use what it gets; without it, from now on for ever.
+    an execution is expected to use what it gets; without it, from now on for ever. OutOfBudget once `give_up` says so.
     """
 
-    def __init__(self, ledger: Ledger, policy: Policy, span: Callable[[Execution], Span] = _for_ever) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        policy: Policy,
+        span: Callable[[Execution], Span] = _for_ever,
+        give_up: GiveUp = never,
+    ) -> None:
         self.ledger = ledger
+        self._give_up = give_up
         filters = tuple(name for name in policy.filters if name != "holds")
         held = any(node.hold is not None for node in ledger.nodes)
         if held:
@@ -45,6 +54,8 @@ class Placer:
         self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
         self._named = [(name, FILTERS[name]) for name in filters]
         self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
+        quick = all(name in WEIGHERS_OF_ONE for name in policy.weighers)
+        self._of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in policy.weighers.items()] if quick else None
         self._by_storage = not STORAGE_WEIGHERS.isdisjoint(policy.weighers)
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
         self._candidates: dict[Hashable, Candidates] = {}
@@ -58,6 +69,8 @@ class Placer:
 
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        if self._give_up():
+            raise OutOfBudget
         eligible = self._eligible_nodes(request)
         if len(eligible) == 1:
             return self._fill(request, eligible[0])
@@ -91,7 +104,7 @@ class Placer:
         scores = self._scores(request, candidates)
         placed: list[int] = []
         while len(placed) < request.count:
-            best = int(np.argmax(scores))
+            best = int(scores.argmax())
             if scores[best] == -np.inf:
                 break
             node = candidates[best]
@@ -120,16 +133,19 @@ class Placer:
     def pack(self, requests: Sequence[Request]) -> list[list[int]] | None:
         """Take room for all of these requests by tight packing; node indexes for each, or None and no change."""
         ledger = self.ledger
-        eligible = {
-            r.component.name: {
-                ledger.nodes[i].name for i in self._eligible_nodes(r) if self._passes(r, i, self._dynamic)
-            }
-            for r in requests
-        }
+        eligible = {request.component.name: frozenset(self._eligible_nodes(request)) for request in requests}
+        asked = {request.component.name: request for request in requests}
+
+        def allowed(component: Component, name: str) -> bool:
+            if self._give_up():
+                raise OutOfBudget
+            node = ledger.index[name]
+            return node in eligible[component.name] and self._passes(asked[component.name], node, self._dynamic)
+
         packed = pack_somehow(
             [(request.component, request.count) for request in requests],
             {node.name: ledger.free(i) for i, node in enumerate(ledger.nodes)},
-            lambda component, node: node in eligible[component.name],
+            allowed,
         )
         if packed is None:
             return None
@@ -188,6 +204,9 @@ class Placer:
         return all(check(request, value, self.ledger) is None for check in filters)
 
     def _scores(self, request: Request, nodes: Sequence[int]) -> Scores:
+        if len(nodes) == 1 and self._of_one is not None:
+            score = sum(weight * weigh(nodes[0], self.ledger) for weigh, weight in self._of_one)
+            return np.array([score], dtype=np.float64)
         indexes = np.array(nodes, dtype=np.intp)
         total: Scores = np.zeros(len(nodes))
         for weigh, weight in self._weighers:

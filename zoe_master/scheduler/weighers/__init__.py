@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.request import Weigher
-from zoe_master.scheduler.weighers.fewest_containers import fewest_containers
-from zoe_master.scheduler.weighers.free_memory import free_memory
+from zoe_master.scheduler.weighers.fewest_containers import fewest_containers, fewest_containers_of_one
+from zoe_master.scheduler.weighers.free_memory import free_memory, free_memory_of_one
 from zoe_master.scheduler.weighers.locality import locality
 from zoe_master.scheduler.weighers.storage_headroom import storage_headroom
 
@@ -18,4 +19,11 @@ WEIGHERS: Mapping[str, Weigher] = {
     "free_memory": free_memory,
     "locality": locality,
     "storage_headroom": storage_headroom,
+}
+
+# Thousands of like services are placed one by one, each on the node that was scored last: arrays of one cost more than
+# the rest of that. Bit by bit the same scores.
+WEIGHERS_OF_ONE: Mapping[str, Callable[[int, Ledger], float]] = {
+    "fewest_containers": fewest_containers_of_one,
+    "free_memory": free_memory_of_one,
 }

@@ -15,3 +15,8 @@ def fewest_containers(_request: Request, nodes: Nodes, ledger: Ledger) -> Scores
     """One minus the share of containers that Zoe runs there."""
     counts = np.array([ledger.services[i] for i in nodes], dtype=np.float64)
     return 1.0 - counts / _CONTAINERS_MAX
+
+
+def fewest_containers_of_one(node: int, ledger: Ledger) -> float:
+    """Return the same score of a single node, without arrays."""
+    return 1.0 - ledger.services[node] / _CONTAINERS_MAX

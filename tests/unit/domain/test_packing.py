@@ -1,0 +1,65 @@
+"""Packing places every service where a plain search over all nodes would."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from tests.support.scheduling import GIB, component
+from zoe_lib.domain.packing import Allowed, Fit, Group, pack
+from zoe_lib.domain.resources import Resources
+
+
+def plainly(
+    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit
+) -> list[list[str]] | None:
+    """One service after the other, largest first, each on the best of all nodes."""
+    left = dict(free)
+    packed: list[list[str]] = [[] for _ in groups]
+
+    def size(position: int) -> tuple[int, int, int, str]:
+        one = groups[position][0]
+        wanted = one.reservation
+        return sum(wanted.devices.values()), wanted.memory_bytes, wanted.cores_milli, one.name
+
+    for position in sorted(range(len(groups)), key=size, reverse=True):
+        one, count = groups[position]
+        for _ in range(count):
+            fitting = [name for name in left if allowed(one, name) and one.reservation.fits_in(left[name])]
+            if not fitting:
+                return None
+            chosen = min(fitting, key=lambda name: (fit * left[name].memory_bytes, fit * left[name].cores_milli, name))
+            left[chosen] = left[chosen] - one.reservation
+            packed[position].append(chosen)
+    return packed
+
+
+@pytest.mark.parametrize("fit", Fit)
+def test_services_go_where_a_plain_search_puts_them(fit: Fit) -> None:
+    packed = 0
+    for seed in range(400):
+        draw = random.Random(seed)
+        free = {
+            f"n{i}": Resources(draw.randint(-1, 8) * 1000, draw.randint(-1, 8) * GIB, {"gpu": draw.randint(0, 2)})
+            for i in range(draw.randint(1, 6))
+        }
+        groups = [
+            (
+                component(
+                    f"c{i}",
+                    cores=draw.choice([0, 0.5, 1, 2, 3]),
+                    memory_gib=draw.choice([0, 0.5, 1, 2, 3]),
+                    devices={"gpu": 1} if draw.random() < 0.2 else {},
+                ),
+                draw.randint(1, 4),
+            )
+            for i in range(draw.randint(1, 4))
+        ]
+        refused = {(one.name, name) for one, _ in groups for name in free if draw.random() < 0.2}
+        allowed: Allowed = lambda one, name, refused=refused: (one.name, name) not in refused  # type: ignore[misc] # noqa: E731
+        expected = plainly(groups, free, allowed, fit)
+        assert pack(groups, free, allowed, fit) == expected, f"seed {seed}"
+        packed += expected is not None
+    assert 40 < packed < 360
