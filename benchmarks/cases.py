@@ -61,6 +61,21 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
     return replace(picture, queued=_ranked([*first, *picture.queued]))
 
 
+def half_full(nodes: int) -> Snapshot:
+    """Half of every node's 32 cores are taken; nothing waits."""
+    cluster = _nodes(nodes, 32)
+    return Snapshot(1.0, cluster, (), tuple(_running(i, node, 16) for i, node in enumerate(cluster)))
+
+
+def queued_as(components: int, services: int) -> Execution:
+    """One that waits, of so many components that differ, with so many services of two cores each."""
+    parts = (
+        Component(f"c{i}", "zoe/tiny", Resources(2000, GIB + i), essential_count=services, total_count=services)
+        for i in range(components)
+    )
+    return queued(10**8, Application("bench", tuple(parts)))
+
+
 def mixed(nodes: int, executions: int) -> Snapshot:
     """Applications of all sizes, as many of them running as fit, the others waiting."""
     chance = random.Random(1)

@@ -47,6 +47,7 @@ class Code(StrEnum):
     REPLAY_REFUSED = "replay_refused"
     REPLAY_TOO_LONG = "replay_too_long"
     REPLAY_BUSY = "replay_busy"
+    PLAN_BUSY = "plan_busy"
     REPLAY_FAILED = "replay_failed"
     NEVER_FITS = "never_fits"
     STORAGE_GUARANTEE_UNAVAILABLE = "storage_guarantee_unavailable"
@@ -97,6 +98,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.REPLAY_REFUSED: (422, "That cannot be replayed"),
     Code.REPLAY_TOO_LONG: (422, "The replay did not come to an end within its bounds"),
     Code.REPLAY_BUSY: (429, "Another replay is running; try again soon"),
+    Code.PLAN_BUSY: (429, "The master computes other plans; try again soon"),
     Code.REPLAY_FAILED: (500, "The replay failed"),
     Code.NEVER_FITS: (422, "It can never run on this installation"),
     Code.STORAGE_GUARANTEE_UNAVAILABLE: (

@@ -77,9 +77,9 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
-def ask(master: MasterClient, kind: str, body: dict[str, Any], request: Request) -> dict[str, Any]:
+def ask(master: MasterClient, kind: str, body: dict[str, Any], request: Request, asker: str = "") -> dict[str, Any]:
     """The master's answer to a question that goes by the request's id; what it says no to becomes a problem."""
     try:
-        return master.ask(kind, body, request.state.request_id)
+        return master.ask(kind, body, request.state.request_id, asker)
     except MasterRefused as refused:
         raise from_master(refused) from None

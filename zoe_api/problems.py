@@ -58,7 +58,7 @@ def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagn
 def problem_response(told: Problem) -> Response:
     """The HTTP form of a problem."""
     headers = {"WWW-Authenticate": "Bearer"} if told.status == 401 else {}
-    if told.status == 503:
+    if told.status == 503 or told.code == Code.PLAN_BUSY:
         headers["Retry-After"] = _RETRY_AFTER_S
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
     body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
@@ -142,6 +142,8 @@ def from_master(error: MasterRefused) -> ApiProblem:
     """What the master said no to."""
     if error.code == "no_logs":
         return ApiProblem(Code.NO_LOGS, str(error))
+    if error.code == "plan_busy":
+        return ApiProblem(Code.PLAN_BUSY, str(error), "one of each user and two in all are computed at a time")
     return ApiProblem(Code.MASTER_REFUSED, f"{error.code}: {error}")
 
 

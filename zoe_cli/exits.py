@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from zoe_lib.sdk import (
+    Busy,
     Conflict,
     InvalidDescription,
     NeverFits,
@@ -57,6 +58,7 @@ _BY_ERROR: dict[type[ZoeError], Exit] = {
     NotAllowed: Exit.NOT_ALLOWED,
     Conflict: Exit.CONFLICT,
     QuotaExceeded: Exit.NOT_ALLOWED,
+    Busy: Exit.UNREACHABLE,
     NeverFits: Exit.NEVER_FITS,
     InvalidDescription: Exit.USAGE,
     TimedOut: Exit.TIMED_OUT,

@@ -87,8 +87,16 @@ class Settings(FileSettings):
     master_endpoint: str = Field(
         default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."
     )
-    master_timeout_s: float = Field(default=2.0, gt=0, description="How long the API waits for one answer.")
-    master_attempts_max: int = Field(default=3, gt=0, description="How often the API asks, with a fresh socket each.")
+    master_timeout_s: float = Field(
+        default=2.0,
+        gt=0,
+        description="How long the API waits for the master to receive a question, before it asks again.",
+    )
+    master_attempts_max: int = Field(
+        default=3,
+        gt=0,
+        description="How often the API asks, with a fresh socket each; an answer may take all their time together.",
+    )
     master_metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of the master's metrics; 0: none.")
     master_metrics_host: str = Field(
         default="127.0.0.1", description="Address of the master's metrics; anybody who reaches it may read them."

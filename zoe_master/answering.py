@@ -10,7 +10,7 @@ from types import TracebackType
 import structlog
 import zmq
 
-from zoe_lib.messaging.server import Handler, Server
+from zoe_lib.messaging.server import Handler, Server, Slow
 
 log = structlog.get_logger(__name__)
 
@@ -23,10 +23,13 @@ class Answering:
     A paused master of before may still hold it: applications must not wait for that, only questions do.
     """
 
-    def __init__(self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler], slow: Mapping[str, Slow]
+    ) -> None:
         self._endpoint = endpoint
         self._keys_dir = keys_dir
         self._handlers = handlers
+        self._slow = slow
         self._server: Server | None = None
         self._tried_at_s = float("-inf")
 
@@ -44,6 +47,6 @@ class Answering:
             return
         self._tried_at_s = time.monotonic()
         try:
-            self._server = Server(self._endpoint, self._keys_dir, self._handlers)
+            self._server = Server(self._endpoint, self._keys_dir, self._handlers, self._slow)
         except zmq.ZMQError as error:
             log.warning("questions cannot be answered yet", endpoint=self._endpoint, why=str(error))

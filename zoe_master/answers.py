@@ -13,10 +13,13 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
-from zoe_lib.messaging.server import Handler, Refusal
+from zoe_lib.messaging.server import Handler, Refusal, Slow
+from zoe_lib.messaging.slow_lane import Left
 from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
+from zoe_master.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
 from zoe_master.master import Master
+from zoe_master.scheduler.budget import never
 from zoe_master.scheduler.dry_run import DryRun
 from zoe_master.scheduler.explain import explain
 from zoe_master.storage_report import StorageReport
@@ -24,6 +27,9 @@ from zoe_master.waker import Waker
 
 DRY_RUN_SHOWN_MAX = 100
 LOG_BYTES_MAX = 1 << 20
+# What runs at once, or waits for its turn: of all users, and of each.
+_PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
+_LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 
 
 class _AboutExecution(BaseModel):
@@ -77,18 +83,23 @@ class Answers:
         self._storage = storage
 
     def handlers(self) -> Mapping[str, Handler]:
-        """The questions by kind."""
+        """The questions that are answered at once, by kind."""
         return {
             "hint": self.hint,
             "status": self.status,
-            "explain": self.explain,
-            "eta": self.eta,
-            "plan": self.plan,
-            "dry_run": self.dry_run,
             "logs": self.logs,
             "usage": self.usage,
             "storage": self.storage,
             "address": self.address,
+        }
+
+    def slow(self) -> Mapping[str, Slow]:
+        """The questions that run the scheduler, by kind: each costs a pass, and searches take CPU time beyond."""
+        return {
+            "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX),
+            "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX),
+            "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX),
+            "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX),
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:
@@ -111,11 +122,13 @@ class Answers:
             "nodes": len(tick.snapshot.nodes),
         }
 
-    def explain(self, body: dict[str, Any]) -> dict[str, Any]:
+    def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Why an execution is not started, per node."""
         question = _read(_AboutExecution, body)
-        tick = self._master.latest
-        answer = explain(tick.snapshot, self._master.policy, question.execution_id) if tick is not None else None
+        tick, give_up = self._master.latest, CpuBudget(left).spent(SEARCH_S)
+        if tick is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        answer = explain(tick.snapshot, self._master.policy, question.execution_id, left, give_up)
         if answer is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
         reason = answer.reason
@@ -128,10 +141,10 @@ class Answers:
             "change": None if answer.change is None else asdict(answer.change),
         }
 
-    def eta(self, body: dict[str, Any]) -> dict[str, Any]:
+    def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """When a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
-        told = self._master.forecast(question.execution_id)
+        told = self._master.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
         if told is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
         waits = self._master.picture.record.waits
@@ -143,12 +156,11 @@ class Answers:
             "held": waits.held,
         }
 
-    def plan(self, body: dict[str, Any]) -> dict[str, Any]:
+    def plan(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """What would become of an application if it were submitted now; nothing is kept."""
         question = _read(_AboutPlan, body)
-        answer = self._master.propose(
-            decode(Application, question.application), question.tenant, question.user, question.priority
-        )
+        budget, application = CpuBudget(left), decode(Application, question.application)
+        answer = self._master.propose(application, question.tenant, question.user, question.priority, budget)
         if answer is None:
             raise Refusal("not_yet", "the master has not looked at the cluster yet")
         proposal, told = answer
@@ -162,9 +174,9 @@ class Answers:
             "forecast": None if told is None else asdict(told),
         }
 
-    def dry_run(self, body: dict[str, Any]) -> dict[str, Any]:
+    def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """What another policy would do with the present queue."""
-        answer = self._master.dry_run(decode(Policy, _read(_AboutPolicy, body).policy))
+        answer = self._master.dry_run(decode(Policy, _read(_AboutPolicy, body).policy), left)
         if answer is None:
             raise Refusal("not_yet", "the master has not looked at the cluster yet")
         present, wanted = answer

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.calibration import Calibration
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import wait_of
@@ -40,14 +41,16 @@ class Record:
         self.runs.learn(told.run_s, told.end_p90_s - told.start_p90_s, ran_s)
 
 
-def forecast(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, record: Record) -> Forecast | None:
-    """The forecast of a queued execution as things are now; None when it is not queued.
+def forecast(
+    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, record: Record, give_up: GiveUp = never
+) -> Forecast | None:
+    """The forecast of a queued execution as things are now; None when it is not queued. `give_up` ends the simulation.
 
     The p90 of the end adds those of wait and run time, which errs on the late side.
     """
     execution = next((e for e in snapshot.queued if e.id == execution_id), None)
     estimates = Estimates(snapshot.past_runs, learned_first=True)
-    wait = wait_of(snapshot, policy, execution_id, estimates) if execution is not None else None
+    wait = wait_of(snapshot, policy, execution_id, estimates, give_up) if execution is not None else None
     if execution is None or wait is None:
         return None
     now_s, expected_s = snapshot.now_s, estimates.run_s(execution)

@@ -101,7 +101,8 @@ class Process:
             )
             report = storage.report if storage is not None else None
             answers = Answers(master, backend, self._waker, self._settings.master_name, epoch, report)
-            with Answering(self._settings.master_endpoint, self._settings.keys_dir, answers.handlers()) as answering:
+            endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
+            with Answering(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
                 foretelling, upkeep = Foretelling(master, self._waker), Upkeep(self._store)
                 try:

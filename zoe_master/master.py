@@ -22,6 +22,7 @@ from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.connectors import Connectors
+from zoe_master.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
 from zoe_master.executor import Executor
 from zoe_master.forecaster import forecast
 from zoe_master.granting import Granting
@@ -29,6 +30,7 @@ from zoe_master.idling import Idling, LastUses
 from zoe_master.images import Images
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
+from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.dry_run import DryRun, dry_run
 from zoe_master.scheduler.estimate import Estimates, RunTime
@@ -128,15 +130,20 @@ class Master:
             log.info("plan", plan=plan_id, placements=plan.placements, **counts)
         return self.latest
 
-    def forecast(self, execution_id: ExecutionId) -> Forecast | None:
+    def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
         """When a queued execution is expected to start and end, as the last tick saw it. From any thread."""
         tick = self.latest
-        return forecast(tick.snapshot, self._picture.policy, execution_id, self._picture.record) if tick else None
+        if tick is None:
+            return None
+        return forecast(tick.snapshot, self._picture.policy, execution_id, self._picture.record, give_up)
 
     def propose(
-        self, application: Application, tenant: str, user: str, priority: int
+        self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
     ) -> tuple[Proposal, Forecast | None] | None:
-        """What would become of it if it were submitted now, with a forecast unless it starts; None before a tick."""
+        """What would become of it if it were submitted now, with a forecast unless it starts; None before a tick.
+
+        OutOfBudget when the asker has left.
+        """
         tick = self.latest
         if tick is None:
             return None
@@ -145,18 +152,19 @@ class Master:
             f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
         )
         wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
-        proposal = propose(tick.snapshot, self._picture.policy, wanted)
+        proposal = propose(tick.snapshot, self._picture.policy, wanted, budget.left, budget.spent(SEARCH_S))
         if proposal.starts_now:
             return proposal, None
         with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
-        return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record)
+        give_up = budget.spent(FORECAST_S)
+        return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record, give_up)
 
-    def dry_run(self, policy: Policy) -> tuple[DryRun, DryRun] | None:
+    def dry_run(self, policy: Policy, left: GiveUp = never) -> tuple[DryRun, DryRun] | None:
         """What the policy in force and another one would do with the present queue; None before a tick."""
         tick = self.latest
         if tick is None:
             return None
-        return dry_run(tick.snapshot, self._picture.policy), dry_run(tick.snapshot, policy)
+        return dry_run(tick.snapshot, self._picture.policy, left), dry_run(tick.snapshot, policy, left)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """The run time that forecasts of a queued execution count with, and where it comes from."""

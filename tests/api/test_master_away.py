@@ -85,7 +85,7 @@ def test_questions_that_wait_do_not_keep_submissions_waiting(api: Api, monkeypat
     with pytest.raises(Unreachable):
         client.usage()
     answered = threading.Event()
-    monkeypatch.setattr(api.master_client, "_try", lambda _: answered.wait())
+    monkeypatch.setattr(api.master_client, "_try", lambda *_: answered.wait())
 
     def ask(_: int) -> None:
         api.http().get("/api/v1/usage", timeout=None)

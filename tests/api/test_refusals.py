@@ -280,6 +280,14 @@ def master_refused(api: Api, breaks: Raise) -> httpx.Response:
     return api.http().get("/api/v1/usage")
 
 
+def plan_busy(api: Api, _: Raise) -> httpx.Response:
+    def refuse(*_: object) -> dict[str, Any]:
+        raise MasterRefused("plan_busy", "2 plan questions are being computed")
+
+    api.master_client.ask = refuse  # type: ignore[method-assign]
+    return api.http().post("/api/v1/plan", json={"application": job()})
+
+
 def database_unavailable(api: Api, breaks: Raise) -> httpx.Response:
     breaks("policy", StoreUnavailable("the password is wrong"))
     answer = api.http().get("/api/v1/policy")

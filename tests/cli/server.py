@@ -35,7 +35,9 @@ class ScriptedMaster:
         self.usage: list[dict[str, Any]] = []
         self.storage: dict[str, Any] = {"configured": False}
 
-    def ask(self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None) -> dict[str, Any]:
+    def ask(
+        self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""
+    ) -> dict[str, Any]:
         if not self.there:
             raise MasterUnreachable("no answer from the master after 3 attempts")
         match kind:

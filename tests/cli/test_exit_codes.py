@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import Server
 from zoe_cli.exits import MEANINGS, Exit, exit_of
-from zoe_lib.sdk import InvalidDescription, NotFound, Refused, TimedOut, Unreachable, ZoeError
+from zoe_lib.sdk import Busy, InvalidDescription, NotFound, Refused, TimedOut, Unreachable, ZoeError
 from zoe_lib.wire import Problem
 
 
@@ -50,6 +50,7 @@ def test_codes_never_change() -> None:
         (InvalidDescription(Problem(title="t", status=422, code="invalid_description")), 2),
         (Refused(Problem(title="t", status=413, code="too_large")), 2),
         (Refused(Problem(title="t", status=500, code="internal")), 75),
+        (Busy(Problem(title="t", status=429, code="plan_busy")), 75),
         (Unreachable("away"), 75),
         (TimedOut("long"), 124),
         (ZoeError("an answer that nobody knows"), 75),

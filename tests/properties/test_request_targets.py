@@ -19,9 +19,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from starlette.responses import PlainTextResponse
 
-from tests.support.api import Served
 from tests.support.listeners import Connects, Listener
 from tests.support.scheduling import component, queued, started
+from tests.support.serving import Served
 from zoe_api.apps.door import AppsDoor
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.store.people import AppAccess

@@ -38,7 +38,7 @@ class TickingMaster:
         self.master = Master(store, self.backend, epoch, tick_log=TickLog(store, epoch))
         answers = Answers(self.master, self.backend, self._waker, "test", epoch)
         self._store = store
-        self._server = Server(endpoint, keys_dir, answers.handlers())
+        self._server = Server(endpoint, keys_dir, answers.handlers(), answers.slow())
         self._stopping = threading.Event()
         self.failure: Exception | None = None
         self._foretelling = Foretelling(self.master, self._waker)

@@ -93,9 +93,9 @@ def set_policy(
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
-def try_policy(body: PolicyView, _who: Operator, master: MasterDep, request: Request) -> DryRunView:
+def try_policy(body: PolicyView, who: Operator, master: MasterDep, request: Request) -> DryRunView:
     """What a policy would do with the present queue, beside the one in force; nothing is changed."""
-    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request))
+    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request, who.user))
 
 
 @router.post("/replays", response_model=ReplayView)

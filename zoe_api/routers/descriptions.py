@@ -63,7 +63,7 @@ def plan_application(body: PlanRequest, who: Reader, request: Request, its: Serv
         "priority": application.default_priority if body.priority is None else body.priority,
     }
     return PlanView(
-        notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request)
+        notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request, who.user)
     )
 
 

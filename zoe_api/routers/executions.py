@@ -160,7 +160,7 @@ def explain_execution(
     if execution.state not in WAITING_STATES:
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
-        answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id)
+        answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, who.user)
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
     return Explanation(**facts, **answer, detailed=True)
@@ -173,7 +173,7 @@ def execution_eta(execution_id: str, request: Request, who: Reader, store: Store
     if execution.state not in WAITING_STATES:
         return Eta(state=execution.state, forecast=None)
     try:
-        answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id)
+        answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id, who.user)
     except (MasterUnreachable, MasterRefused):
         told = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
         return Eta(state=execution.state, forecast=told, reason=_reason(execution.reason))

@@ -60,3 +60,5 @@ def _sentences(answer: PlanView) -> Iterator[str]:
         yield f"It would start now with {change_words(answer.change)}."
     elif answer.change_sought:
         yield "No smaller core would start it now."
+    else:
+        yield "Not all smaller cores were tried: the queue is very long, or the search takes too long."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,6 +11,7 @@ from uuid import uuid4
 import zmq
 
 from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Request, read_reply, write
+from zoe_lib.messaging.header import RECEIVED, write_header
 from zoe_lib.messaging.keys import API, MASTER, load_keys, load_public
 
 _HINTS_WAITING_MAX = 16
@@ -30,6 +32,10 @@ class MasterRefused(Exception):  # noqa: N818
 class MasterClient:
     """Asks the master. Thread-safe.
 
+    A question that the master has not received within `timeout_s` is sent again, `attempts_max` times in all. One that
+    it has received is not: its answer is waited for until all attempts would be over, and the master is told how long
+    that is. A master of an older version sends no receipts, and is asked again when it has not answered.
+
     After a question that nobody answered, only one caller at a time tries again; the others are told at once. So while
     the master is away, questions do not use up the threads that other requests need.
     """
@@ -46,15 +52,20 @@ class MasterClient:
         self._hints_lock = threading.Lock()
         self._hints = self._connect()
 
-    def ask(self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None) -> dict[str, Any]:
-        """The answer's body; MasterUnreachable after all attempts, MasterRefused when it says no."""
+    def ask(
+        self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""
+    ) -> dict[str, Any]:
+        """The answer's body; MasterUnreachable after all attempts, MasterRefused when it says no.
+
+        `asker` is the user: slow questions are bounded for each.
+        """
         request = Request(id=request_id or uuid4().hex, kind=kind, body=body or {})
         if not self._away:
-            return self._ask(request)
+            return self._ask(request, asker)
         if not self._prober.acquire(blocking=False):
             raise MasterUnreachable("no answer from the master; somebody is trying again")
         try:
-            return self._ask(request)
+            return self._ask(request, asker)
         finally:
             self._prober.release()
 
@@ -75,21 +86,30 @@ class MasterClient:
             self._hints.close()
         self._context.destroy(linger=0)
 
-    def _ask(self, request: Request) -> dict[str, Any]:
+    def _ask(self, request: Request, asker: str) -> dict[str, Any]:
+        question, until_s = uuid4().hex, time.monotonic() + self._timeout_s * self._attempts_max
         for _ in range(self._attempts_max):
-            answer = self._try(request)
+            header = write_header(question, until_s - time.monotonic(), asker)
+            answer = self._try(request, header, until_s)
             if answer is not None:
                 return answer
         self._away = True
         raise MasterUnreachable(f"no answer from the master after {self._attempts_max} attempts")
 
-    def _try(self, request: Request) -> dict[str, Any] | None:
+    def _try(self, request: Request, header: bytes, until_s: float) -> dict[str, Any] | None:
+        """The answer's body; None when the question was not received. MasterUnreachable when it was, and in vain."""
         socket = self._connect()
         try:
-            socket.send(write(request))
+            socket.send_multipart([header, write(request)])
             if not socket.poll(round(self._timeout_s * 1000)):
                 return None
-            reply = read_reply(socket.recv())
+            frames = socket.recv_multipart()
+            if frames == [RECEIVED]:
+                self._away = False
+                if not socket.poll(max(round((until_s - time.monotonic()) * 1000), 0)):
+                    raise MasterUnreachable("the master received the question and has not answered in time")
+                frames = socket.recv_multipart()
+            reply = read_reply(frames[-1])  # before it, an older master gives the header back
         except (zmq.ZMQError, BadEnvelope):
             return None
         finally:

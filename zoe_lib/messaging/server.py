@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from queue import Full, Queue
 from typing import Any
 
 import structlog
@@ -13,42 +14,56 @@ import zmq
 import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
-from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, Reply, read_request, write
+from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, Reply, Request, read_request, write
+from zoe_lib.messaging.header import RECEIVED, Question, arrived
 from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
+from zoe_lib.messaging.refusal import Refusal
+from zoe_lib.messaging.slow_lane import SLOW_THREADS, Places, Slow
+
+__all__ = ["Handler", "Refusal", "Server", "Slow"]
 
 log = structlog.get_logger(__name__)
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
 
 _WORKERS = 4
-_WORKERS_ENDPOINT = "inproc://workers"
-
-
-class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
-    """A handler's "no": a stable code and a sentence for the asker."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+_WAITING_MAX = 1000  # as many as ZeroMQ itself would keep for a socket
+_REPLIES_ENDPOINT = "inproc://replies"
+_Answer = Callable[[], dict[str, Any]]
 
 
 class Server:
-    """Answers requests by kind. What is malformed is answered with a problem or dropped; nothing disturbs the rest."""
+    """Answers requests by kind. What is malformed is answered with a problem or dropped; nothing disturbs the rest.
 
-    def __init__(self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler]) -> None:
+    One thread owns the socket: it sends a receipt for each question that came with a header, and gives it to the
+    workers. A question that is sent again is answered once, where it was sent from last. `slow` ones have threads of
+    their own. Whose asker has left is dropped before it is begun.
+    """
+
+    def __init__(
+        self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler], slow: Mapping[str, Slow] | None = None
+    ) -> None:
         self._handlers = handlers
+        self._slow = slow or {}
+        self._places = Places()
+        self._closing = threading.Event()
+        self._waiting: Queue[Question | None] = Queue(_WAITING_MAX)
+        self._waiting_slow: Queue[tuple[Question, Request] | None] = Queue()
+        self._routes: dict[bytes, tuple[bytes, ...]] = {}
         self._context = zmq.Context()
         self._authenticator = ThreadAuthenticator(self._context)
         self._authenticator.start()
         allowed = load_public(keys_dir, API)
         self._authenticator.configure_curve_callback(credentials_provider=Only({allowed}))
         self._front = self._bind(endpoint, keys_dir)
-        self._back = self._context.socket(zmq.DEALER)
-        self._back.setsockopt(zmq.LINGER, 0)
-        self._back.bind(_WORKERS_ENDPOINT)
-        targets = [self._pass_on, *[self._work] * _WORKERS]
-        self._threads = [threading.Thread(target=t, name=f"messages-{i}", daemon=True) for i, t in enumerate(targets)]
-        for thread in self._threads:
+        self._replies = self._context.socket(zmq.PULL)
+        self._replies.bind(_REPLIES_ENDPOINT)
+        self._workers = [
+            *(threading.Thread(target=self._work, name=f"messages-{i}", daemon=True) for i in range(_WORKERS)),
+            *(threading.Thread(target=self._work_slowly, name=f"slow-{i}", daemon=True) for i in range(SLOW_THREADS)),
+        ]
+        self._passing = threading.Thread(target=self._pass_on, name="messages", daemon=True)
+        for thread in (self._passing, *self._workers):
             thread.start()
 
     @property
@@ -57,12 +72,19 @@ class Server:
         return self._endpoint
 
     def close(self) -> None:
-        """Stop answering; what is being answered is finished first."""
+        """Stop answering; what is being answered is finished first, or given up if it is slow."""
         self._authenticator.stop()
-        # Ends the waiting of every thread, and returns when each has closed its sockets.
-        self._context.term()
-        for thread in self._threads:
+        self._closing.set()
+        for _ in range(_WORKERS):
+            with suppress(Full):  # then no worker waits
+                self._waiting.put_nowait(None)
+        for _ in range(SLOW_THREADS):
+            self._waiting_slow.put(None)
+        for thread in self._workers:
             thread.join()
+        # Ends the waiting of the last thread, and returns when it has closed its sockets.
+        self._context.term()
+        self._passing.join()
 
     def _bind(self, endpoint: str, keys_dir: Path) -> zmq.Socket[bytes]:
         keys = load_keys(keys_dir, MASTER)
@@ -76,39 +98,100 @@ class Server:
         return socket
 
     def _pass_on(self) -> None:
-        """Carry requests to the workers and replies back; the only thread that touches the two sockets."""
+        """Take questions and give replies; the only thread that touches the two sockets."""
         poller = zmq.Poller()
         poller.register(self._front, zmq.POLLIN)
-        poller.register(self._back, zmq.POLLIN)
-        with suppress(zmq.ContextTerminated), self._front, self._back:
+        poller.register(self._replies, zmq.POLLIN)
+        with suppress(zmq.ContextTerminated), self._front, self._replies:
             while True:
                 for socket, _ in poller.poll():
-                    target = self._back if socket is self._front else self._front
-                    target.send_multipart(socket.recv_multipart())
+                    if socket is self._front:
+                        self._take(arrived(self._front.recv_multipart()))
+                    else:
+                        self._give(*self._replies.recv_multipart())
+
+    def _take(self, question: Question) -> None:
+        if question.key not in self._routes:
+            try:
+                self._waiting.put_nowait(question)
+            except Full:
+                return  # without a receipt it is sent again
+        if question.key:
+            self._routes[question.key] = question.route
+            self._front.send_multipart([*question.route, RECEIVED])
+
+    def _give(self, key: bytes, *reply: bytes) -> None:
+        """Send a reply to where its question came from last; none: the question was dropped."""
+        *route, payload = reply or (b"",)
+        route = list(self._routes.pop(key, route))
+        if payload:
+            self._front.send_multipart([*route, payload])
 
     def _work(self) -> None:
-        with suppress(zmq.ContextTerminated), self._context.socket(zmq.ROUTER) as socket:
-            socket.setsockopt(zmq.LINGER, 0)
-            socket.connect(_WORKERS_ENDPOINT)
-            while True:
-                *route, payload = socket.recv_multipart()
-                reply = self._answer(payload)
-                if reply is not None:
-                    socket.send_multipart([*route, write(reply)])
+        with self._context.socket(zmq.PUSH) as replies:
+            replies.connect(_REPLIES_ENDPOINT)
+            while (question := self._waiting.get()) is not None and not self._closing.is_set():
+                try:
+                    request = read_request(question.payload)
+                except BadEnvelope as error:
+                    log.warning("message dropped", why=str(error))
+                    _reply(replies, question, None)
+                    continue
+                slow = self._slow.get(request.kind)
+                if slow is None:
+                    _reply(replies, question, self._answer(question, request))
+                else:
+                    self._queue_slow(question, request, slow, replies)
 
-    def _answer(self, payload: bytes) -> Reply | None:
+    def _queue_slow(self, question: Question, request: Request, slow: Slow, replies: zmq.Socket[bytes]) -> None:
         try:
-            request = read_request(payload)
-        except BadEnvelope as error:
-            log.warning("message dropped", why=str(error))
-            return None
-        handler = self._handlers.get(request.kind)
-        if handler is None:
-            return Reply(id=request.id, problem=Problem(code="unknown_kind", message=f"no answer to {request.kind}"))
-        try:
-            return Reply(id=request.id, body=handler(request.body))
+            self._places.take(request.kind, question.asker, slow)
         except Refusal as refusal:
-            return Reply(id=request.id, problem=Problem(code=refusal.code, message=str(refusal)))
+            _reply(replies, question, _refused(request, refusal))
+        else:
+            self._waiting_slow.put((question, request))
+
+    def _work_slowly(self) -> None:
+        with self._context.socket(zmq.PUSH) as replies:
+            replies.connect(_REPLIES_ENDPOINT)
+            while (waiting := self._waiting_slow.get()) is not None and not self._closing.is_set():
+                question, request = waiting
+                with self._places.held(request.kind, question.asker):
+                    reply = self._answer(question, request)
+                _reply(replies, question, reply)
+
+    def _answer(self, question: Question, request: Request) -> Reply | None:
+        """Return the reply; None when the asker has left, before or meanwhile."""
+
+        def left() -> bool:
+            return self._closing.is_set() or question.left()
+
+        if left():
+            log.info("question dropped: its asker has left", kind=request.kind, request=request.id)
+            return None
+        try:
+            return Reply(id=request.id, body=self._asked(request, left)())
+        except Refusal as refusal:
+            return _refused(request, refusal)
         except Exception:
+            if left():
+                return None
             log.exception("request failed", kind=request.kind, request=request.id)
             return Reply(id=request.id, problem=Problem(code="internal", message="the master could not answer"))
+
+    def _asked(self, request: Request, left: Callable[[], bool]) -> _Answer:
+        slow, handler = self._slow.get(request.kind), self._handlers.get(request.kind)
+        if slow is not None:
+            return lambda: slow.handler(request.body, left)
+        if handler is not None:
+            return lambda: handler(request.body)
+        raise Refusal("unknown_kind", f"no answer to {request.kind}")
+
+
+def _refused(request: Request, refusal: Refusal) -> Reply:
+    return Reply(id=request.id, problem=Problem(code=refusal.code, message=str(refusal)))
+
+
+def _reply(replies: zmq.Socket[bytes], question: Question, reply: Reply | None) -> None:
+    frames = [*question.route, write(reply)] if reply is not None else []
+    replies.send_multipart([question.key, *frames])

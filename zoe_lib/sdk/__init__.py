@@ -15,6 +15,7 @@ __getattr__ = lazy_names(
     {
         "client": ("Client",),
         "errors": (
+            "Busy",
             "Conflict",
             "InvalidDescription",
             "NeverFits",

@@ -7,6 +7,7 @@ ZoeError
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits
     ├── QuotaExceeded          429 quota_exceeded
+    ├── Busy                   429 plan_busy
     ├── NotFound               404
     ├── NotAllowed             401, 403
     └── Conflict               409, 412
@@ -52,6 +53,10 @@ class QuotaExceeded(Refused):
     """The tenant has as many executions waiting or running as it may."""
 
 
+class Busy(Refused):
+    """The master computes other plans; ask again in a second."""
+
+
 class NotFound(Refused):
     """There is no such thing, or it is not yours."""
 
@@ -68,6 +73,7 @@ _BY_CODE: dict[str, type[Refused]] = {
     "invalid_description": InvalidDescription,
     "never_fits": NeverFits,
     "quota_exceeded": QuotaExceeded,
+    "plan_busy": Busy,
 }
 _BY_STATUS: dict[int, type[Refused]] = {
     401: NotAllowed,

@@ -59,7 +59,8 @@ class PlanView(Wire):
     ahead: int = Field(default=0, description="How many executions would be looked at before it.")
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     change_sought: bool = Field(
-        default=True, description="False in a queue so long that no smaller change was looked for."
+        default=True,
+        description="False when not all smaller changes were tried: a very long queue, or too long a search.",
     )
     forecast: ForecastView | None = Field(default=None, description="When it would start and end.")
     demand: DemandView

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.elastic import give_elastic, give_elastic_in_turns
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
@@ -19,11 +20,11 @@ from zoe_master.scheduler.reclaim import Reclaim
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
 
-def schedule(snapshot: Snapshot, policy: Policy) -> Plan:
-    """Decide which executions start, which elastic services they get, and why the others wait."""
+def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Plan:
+    """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
     # 1. Account for what runs.
     queue = Queue(snapshot, policy)
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span)
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span, give_up)
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     #    Rigid ones do neither, and of them only those matter whose room comes free.
     ordered = queue.sequence()

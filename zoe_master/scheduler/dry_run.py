@@ -7,6 +7,7 @@ from dataclasses import replace
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
@@ -24,11 +25,11 @@ class DryRun:
     preempted: int
 
 
-def dry_run(snapshot: Snapshot, policy: Policy) -> DryRun:
-    """One pass over the present queue; nodes are held as that policy says."""
+def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryRun:
+    """One pass over the present queue; nodes are held as that policy says. OutOfBudget."""
     nodes = tuple(replace(node, hold=policy.node_holds.get(node.name)) for node in snapshot.nodes)
     held = replace(snapshot, nodes=nodes)
-    plan = schedule(held, policy)
+    plan = schedule(held, policy, give_up)
     sequence = tuple(e.id for e in Queue(held, policy).sequence())
     starts = tuple(execution for execution in sequence if execution in plan.starts)
     return DryRun(sequence, starts, sum(map(len, plan.preempt.values())))

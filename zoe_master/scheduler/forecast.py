@@ -21,6 +21,7 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import core_requests, lasting_refusal, refusal
+from zoe_master.scheduler.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
@@ -51,20 +52,31 @@ class Wait:
     extrapolated: bool = False
 
 
-def wait_of(snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estimates: Estimates) -> Wait | None:
-    """How long a queued execution will wait; None when it is not queued. `estimates`: how long things really run."""
+def wait_of(
+    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estimates: Estimates, give_up: GiveUp = never
+) -> Wait | None:
+    """How long a queued execution will wait; None when it is not queued. `estimates`: how long things really run.
+
+    Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet.
+    """
     queue = Queue(snapshot, policy)
     ordered = queue.sequence()
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
     if position is None:
         return None
-    future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND])
-    if future.never_starts(ordered[position]):
-        return Wait(math.inf)
-    # Reservations know nothing of the limits of tenants and users, the steps do.
-    if policy.backfill == "conservative" and not queue.holdings.limited:
-        return future.reserved_wait_of(ordered[position])
-    return future.wait_of(ordered[position])
+    wanted = ordered[position]
+    future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND], give_up)
+    try:
+        if give_up():
+            raise OutOfBudget
+        if future.never_starts(wanted):
+            return Wait(math.inf)
+        # Reservations know nothing of the limits of tenants and users, the steps do.
+        if policy.backfill == "conservative" and not queue.holdings.limited:
+            return future.reserved_wait_of(wanted)
+        return future.wait_of(wanted)
+    except OutOfBudget:
+        return Wait(future.extrapolated_s(wanted), extrapolated=True)
 
 
 class _Future:
@@ -77,6 +89,7 @@ class _Future:
         policy: Policy,
         estimates: Estimates,
         ordered: Sequence[Execution],
+        give_up: GiveUp,
     ) -> None:
         self._snapshot = snapshot
         self._virtual = queue.virtual
@@ -87,7 +100,7 @@ class _Future:
         gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
         ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality)
-        self._placer = Placer(ledger, policy, self._span)
+        self._placer = Placer(ledger, policy, self._span, give_up)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
@@ -119,7 +132,7 @@ class _Future:
                 return Wait(math.inf)
             if step == STEPS_MAX // 2 and self._is_far(wanted):
                 break
-        return Wait(self._extrapolated(wanted), extrapolated=True)
+        return Wait(self.extrapolated_s(wanted), extrapolated=True)
 
     def reserved_wait_of(self, wanted: Execution) -> Wait:
         """Everybody in turn keeps the earliest room for its expected run time: so its own reservation is the answer.
@@ -143,7 +156,7 @@ class _Future:
                 latest_s = max(latest_s, begin_s)
                 self._given += _area(execution, run_s)
         self._now_s = latest_s
-        return Wait(self._extrapolated(wanted), extrapolated=True)
+        return Wait(self.extrapolated_s(wanted), extrapolated=True)
 
     def _step(self, wanted: Execution, first: bool) -> Iterable[ExecutionId]:
         """One pass over those next in the queue; who starts now."""
@@ -188,9 +201,9 @@ class _Future:
         return True
 
     def _is_far(self, wanted: Execution) -> bool:
-        return _FAR * (self._now_s - self._began_s) < self._extrapolated(wanted) < math.inf
+        return _FAR * (self._now_s - self._began_s) < self.extrapolated_s(wanted) < math.inf
 
-    def _extrapolated(self, wanted: Execution) -> float:
+    def extrapolated_s(self, wanted: Execution) -> float:
         """Seconds from now, as if areas went on being given out as fast as in the simulated steps."""
         ahead = 0.0
         for execution in self._waiting.values():

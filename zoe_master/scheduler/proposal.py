@@ -11,6 +11,7 @@ from zoe_lib.domain.execution import Execution, new_services
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
@@ -43,7 +44,8 @@ class Change:
 class Proposal:
     """Whether it would start now; else why not, how many are ahead, and what would help (None: nothing smaller would).
 
-    A reason `never_fits` says that it never will. `change_sought` False: in so long a queue no change is looked for.
+    A reason `never_fits` says that it never will. `change_sought` False: in so long a queue no change is looked for, or
+    the search was given up.
     """
 
     starts_now: bool
@@ -53,30 +55,46 @@ class Proposal:
     change_sought: bool = True
 
 
-def propose(snapshot: Snapshot, policy: Policy, execution: Execution) -> Proposal:
-    """What the next pass would do with it, after everything that waits already."""
+def propose(
+    snapshot: Snapshot, policy: Policy, execution: Execution, left: GiveUp = never, give_up: GiveUp = never
+) -> Proposal:
+    """What the next pass would do with it, after everything that waits already; OutOfBudget when `left` says so.
+
+    `give_up` ends the search for a change, and with it nothing else.
+    """
     with_it = _with(snapshot, execution)
-    plan = schedule(with_it, policy)
+    plan = schedule(with_it, policy, left)
     if execution.id in plan.starts:
         return Proposal(True)
     ordered = Queue(with_it, policy).sequence()
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
-    change = smallest_change(snapshot, policy, execution)
-    return Proposal(False, plan.reasons[execution.id], ahead, change, _seeks_change(snapshot))
+    change, sought = smallest_change(snapshot, policy, execution, give_up)
+    return Proposal(False, plan.reasons[execution.id], ahead, change, sought)
 
 
-def smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution) -> Change | None:
-    """The change that takes the smallest share off one component's core and lets it start now.
+def smallest_change(
+    snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp = never
+) -> tuple[Change | None, bool]:
+    """The change that takes the smallest share off one component's core and lets it start now, if there is one.
 
-    None where there is none, and in a very long queue.
+    And whether all were looked at: they are not in a very long queue, or when the search was given up.
     """
-    if not _seeks_change(snapshot):
-        return None
+    if len(snapshot.queued) > _QUEUE_MAX:
+        return None, False
+    try:
+        return _smallest_change(snapshot, policy, execution, give_up), True
+    except OutOfBudget:
+        return None, False
+
+
+def _smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp) -> Change | None:
 
     def starts(application: Application) -> bool:
+        if give_up():
+            raise OutOfBudget
         services = new_services(execution.id, application, execution.attempt)
         changed = replace(execution, application=application, services=services)
-        return changed.id in schedule(_with(snapshot, changed), policy).starts
+        return changed.id in schedule(_with(snapshot, changed), policy, give_up).starts
 
     found: list[tuple[float, Change]] = []
     for component in execution.application.components:
@@ -85,10 +103,6 @@ def smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution) ->
             if after is not None:
                 found.append((1 - after / before, Change(component.name, part, before, after)))
     return min(found, key=lambda one: (one[0], one[1].component, one[1].part))[1] if found else None
-
-
-def _seeks_change(snapshot: Snapshot) -> bool:
-    return len(snapshot.queued) <= _QUEUE_MAX
 
 
 def _shrinkable(component: Component) -> Iterator[tuple[Part, int]]:

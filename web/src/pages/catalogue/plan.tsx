@@ -8,6 +8,9 @@ import { changeText } from "../execution/waiting";
 type Plan = Schemas["PlanView"];
 
 const ASK_AGAIN_MS = 5_000;
+// One plan of a user is computed at a time: another page of theirs may have asked just before.
+const BUSY_RETRY_MS = 1_000;
+const BUSY_RETRIES_MAX = 10;
 
 /** What would become of a description if it were submitted now: does it fit, when would it start, what would it take. */
 export function LivePlan({ document }: { document: Record<string, unknown> }) {
@@ -16,7 +19,8 @@ export function LivePlan({ document }: { document: Record<string, unknown> }) {
     queryFn: () => told(api.POST("/api/v1/plan", { body: { application: document } })),
     placeholderData: (before) => before,
     refetchInterval: ASK_AGAIN_MS,
-    retry: false,
+    retry: (failures, error) => asRefused(error).code === "plan_busy" && failures < BUSY_RETRIES_MAX,
+    retryDelay: BUSY_RETRY_MS,
   });
   return (
     <section className="card" aria-label="What would become of it" aria-live="polite">

@@ -1,0 +1,48 @@
+"""Plans that the master will not compute now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.api import Api, problem
+from tests.support.documents import job
+from zoe_api.routers.cluster import PolicyView
+from zoe_lib.domain.policy import Policy
+from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.sdk import Busy
+
+
+@pytest.fixture
+def asked(shared_api: Api, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What a busy master was asked, and for whom."""
+    seen: list[Any] = []
+
+    def ask(kind: str, _body: object = None, _request_id: object = None, asker: str = "") -> dict[str, Any]:
+        seen.append((kind, asker))
+        raise MasterRefused("plan_busy", f"a {kind} of yours is being computed")
+
+    monkeypatch.setattr(shared_api.master_client, "ask", ask)
+    return seen
+
+
+def test_a_busy_master_is_told_with_when_to_try_again(shared_api: Api, asked: list[Any]) -> None:
+    http, admin = shared_api.http(), shared_api.http(shared_api.admin)
+    answers = [
+        http.post("/api/v1/plan", json={"application": job()}),
+        admin.post("/api/v1/policy/dry-run", json=PolicyView.of(Policy()).model_dump()),
+    ]
+    for answer in answers:
+        refused = problem(answer)
+        assert (refused["status"], refused["code"], answer.headers["retry-after"]) == (429, "plan_busy", "1")
+        assert "of yours" in refused["detail"]
+        assert "one of each user" in refused["hint"]
+    assert [kind for kind, _ in asked] == ["plan", "dry_run"]
+    assert all(asker for _, asker in asked)
+    assert asked[0][1] == http.get("/api/v1/me").json()["user"]
+
+
+def test_the_sdk_says_that_it_is_busy(shared_api: Api, asked: list[Any]) -> None:
+    with pytest.raises(Busy):
+        shared_api.client().plan(job())

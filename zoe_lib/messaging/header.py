@@ -1,0 +1,70 @@
+"""What travels before a question, in a frame of its own: how long its asker waits, and who it is.
+
+A master that does not know it takes it for a part of the way back and answers all the same; a client that does not know
+it sends none. The time is relative: clocks of two machines differ.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+RECEIVED = b"received"
+"""The whole of a receipt: the question is here, and asking again would only ask twice."""
+_REMAINING_MS_MAX = 3_600_000
+
+
+class Header(BaseModel):
+    """One question, however often it is sent. Fields of later versions are ignored."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    question: str = Field(min_length=1, max_length=64)
+    remaining_ms: int = Field(ge=0, le=_REMAINING_MS_MAX)
+    asker: str = Field(default="", max_length=256)
+
+
+def read_header(data: bytes) -> Header | None:
+    """Return the header in these bytes; None when it is none of ours."""
+    try:
+        return Header.model_validate_json(data)
+    except (ValidationError, ValueError, RecursionError):
+        return None
+
+
+def write_header(question: str, remaining_s: float, asker: str) -> bytes:
+    """Return the bytes of a header."""
+    remaining_ms = min(max(round(remaining_s * 1000), 0), _REMAINING_MS_MAX)
+    return Header(question=question, remaining_ms=remaining_ms, asker=asker[:256]).model_dump_json().encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message as it arrived: the way back, its bytes, and what its header says.
+
+    `key` is empty without a header; `until_s` is by the monotonic clock, infinite without one.
+    """
+
+    route: tuple[bytes, ...]
+    payload: bytes
+    key: bytes = b""
+    asker: str = ""
+    until_s: float = float("inf")
+    clock: Callable[[], float] = time.monotonic
+
+    def left(self) -> bool:
+        """Whether its asker waits no longer."""
+        return self.clock() >= self.until_s
+
+
+def arrived(frames: list[bytes]) -> Question:
+    """Return the question in the frames of a ROUTER socket: sender, header if there is one, payload."""
+    *route, payload = frames
+    header = read_header(route[1]) if len(route) == 2 else None
+    if header is None:
+        return Question(tuple(route), payload)
+    until_s = time.monotonic() + header.remaining_ms / 1000
+    return Question((route[0],), payload, header.question.encode(), header.asker, until_s)

@@ -1,0 +1,11 @@
+"""A master's "no"."""
+
+from __future__ import annotations
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
+    """A handler's "no": a stable code and a sentence for the asker."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code

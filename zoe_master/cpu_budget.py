@@ -1,0 +1,25 @@
+"""CPU time that answering a question may take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from zoe_master.scheduler.budget import GiveUp, never
+
+# Of the search for a smaller application that would start, and of all that follows the first pass.
+SEARCH_S = 0.5
+FORECAST_S = 0.8
+
+
+class CpuBudget:
+    """Count the CPU time of the calling thread from now on; `left` says that the asker waits no longer."""
+
+    def __init__(self, left: GiveUp = never, clock: Callable[[], float] = time.thread_time) -> None:
+        self.left = left
+        self._clock = clock
+        self._began_s = clock()
+
+    def spent(self, seconds: float) -> GiveUp:
+        """Return what tells whether so many seconds are used up, or the asker has left."""
+        return lambda: self._clock() >= self._began_s + seconds or self.left()
