@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.properties.test_scheduler import CHECKS, PER_CASE
+from tests.properties.test_scheduler import PER_CASE
+from tests.support.checks import of_checks
 from tests.support.scheduling import component, queued, started
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Execution, Mark
@@ -38,7 +39,7 @@ def _news(held: bool) -> ev.Event:
     return ev.StorageGranted(at_s=3.0) if held else ev.StorageWithdrawn(at_s=3.0, why="promised to others")
 
 
-@pytest.mark.parametrize("case", range(CHECKS // PER_CASE))
+@pytest.mark.parametrize("case", range(of_checks(4, 100_000) // PER_CASE))
 def test_who_was_told_once_is_told_nothing_else(case: int) -> None:
     for seed in range(case * PER_CASE, (case + 1) * PER_CASE):
         chance = random.Random(seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.checks import CHECKS
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node, NodeHold, never_fits
@@ -34,7 +34,6 @@ from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.limits import limit_problems
 from zoe_master.simulator.invariants.queue import CLOSING, queue_problems
 
-CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000"))
 PER_CASE = 100
 
 

@@ -1,11 +1,10 @@
 """Random applications under random faults, each run drawn from one seed, every invariant checked after every tick.
 
-There is one run, of a hundred ticks and more, for forty of `ZOE_PROPERTY_CHECKS` (2,000 by default).
+There is one run, of a hundred ticks and more, for twenty of `CHECKS`.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
 from tests.simulation.world import node, random_application, random_behaviour
+from tests.support.checks import of_checks
 from tests.support.limited_controller import Limited
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionState
@@ -25,7 +25,8 @@ from zoe_master.simulator.faults.kinds import Fault, occurrences
 from zoe_master.simulator.faults.run import FaultRun
 from zoe_master.simulator.invariants import Violation
 
-RUNS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "2000")) // 40
+RUNS = of_checks(1 / 20, 2_500)
+FEWER_RUNS = of_checks(1 / 60, 500)
 SPAN_S = 600.0
 POLICIES = [
     Policy(),
@@ -88,7 +89,7 @@ def test_whatever_goes_wrong_everything_ends_and_every_invariant_holds(seed: int
     assert sum(run.occurred.values()) > 0
 
 
-@pytest.mark.parametrize("seed", range(RUNS // 5))
+@pytest.mark.parametrize("seed", range(FEWER_RUNS))
 def test_a_controller_that_refuses_a_tenant_part_of_what_it_wants_holds_up_nothing_for_ever(seed: int) -> None:
     assert all(
         e.terminal or (e.reason is not None and e.reason.code is ReasonCode.NEVER_FITS)
@@ -96,7 +97,7 @@ def test_a_controller_that_refuses_a_tenant_part_of_what_it_wants_holds_up_nothi
     )
 
 
-@pytest.mark.parametrize("seed", range(RUNS // 5))
+@pytest.mark.parametrize("seed", range(FEWER_RUNS))
 def test_limits_hold_whatever_goes_wrong_and_stop_for_ever_only_who_is_beyond_one_alone(seed: int) -> None:
     run = a_run(seed, users=("ada", "eve"), **LIMITS)
     policy = replace(Policy(), **LIMITS)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """How many random cases each property tries: few in `make test`, many in `make test-all`.
 
-docs/tests.md shows on samples that the few find the same mistakes as more of them.
+docs/tests.md shows on samples of mutants that the few find what more of them find.
 """
 
 from __future__ import annotations
