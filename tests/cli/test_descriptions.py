@@ -10,7 +10,7 @@ import yaml
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
-from tests.unit.descriptions.convert.old_documents import v0, v1, v2, v3
+from tests.unit.zoe_lib.descriptions.convert.old_documents import v0, v1, v2, v3
 from zoe_lib.descriptions import parse
 
 REPOSITORY = Path(__file__).parents[2]

@@ -15,8 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.checks import of_checks
-from tests.unit.descriptions.convert.old_documents import v0, v1, v2, v3
-from tests.unit.descriptions.documents import full, small, spark
+from tests.unit.zoe_lib.descriptions.convert.old_documents import v0, v1, v2, v3
+from tests.unit.zoe_lib.descriptions.documents import full, small, spark
 from zoe_lib.descriptions import (
     DescriptionError,
     catalogue,

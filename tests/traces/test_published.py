@@ -1,7 +1,7 @@
 """Real logs through the production master: the published averages to every printed digit, and every job as elsewhere.
 
-The reference of `tests/unit/simulator` is compared job for job with whatever logs in the Standard Workload Format lie
-in the folder of test data.
+The reference of `tests/unit/zoe_master/simulator` is compared job for job with whatever logs in the Standard Workload
+Format lie in the folder of test data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 from tests.support.long import of_traces
 from tests.support.needs import test_data
-from tests.unit.simulator.reference import simulate
+from tests.unit.zoe_master.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.figures import figures, forecast_figures
 from zoe_master.simulator.formats import format_of

@@ -107,7 +107,7 @@ def test_there_is_always_a_change_to_check(tree: Path) -> None:
 
 def test_this_repository_is_read_whole() -> None:
     root = Path(__file__).resolve().parents[3]
-    needed = ImportGraph(root).needs("tests/unit/scheduler/test_cycle.py")
+    needed = ImportGraph(root).needs("tests/unit/zoe_master/scheduler/test_cycle.py")
     assert "zoe_master/scheduler/cycle.py" in needed
     assert "zoe_lib/domain/execution.py" in needed
     assert "zoe_api/main.py" not in needed

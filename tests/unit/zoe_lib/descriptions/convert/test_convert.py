@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.descriptions.convert.old_documents import peers, v0, v1, v2, v3
-from tests.unit.descriptions.documents import full
+from tests.unit.zoe_lib.descriptions.convert.old_documents import peers, v0, v1, v2, v3
+from tests.unit.zoe_lib.descriptions.documents import full
 from zoe_lib.descriptions import ConversionDefaults, DescriptionError, convert, parse
 from zoe_lib.domain.application import Application, Component, Kind, Port, PortProtocol, Volume
 

@@ -1,7 +1,7 @@
 """Seeded logs of the Lublin-Feitelson model start job for job when the reference once had them start.
 
 `recorded/*.csv` hold those starts. After a deliberate change of the generator they are written anew by
-`python -m tests.unit.simulator.test_recorded`.
+`python -m tests.unit.zoe_master.simulator.test_recorded`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.simulator.reference import simulate
+from tests.unit.zoe_master.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.jobs import Trace
 from zoe_master.simulator.lublin import BATCH, INTERACTIVE, generate

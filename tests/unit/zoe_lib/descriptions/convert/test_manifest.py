@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.descriptions.convert.old_documents import v3
+from tests.unit.zoe_lib.descriptions.convert.old_documents import v3
 from zoe_lib.descriptions import (
     CatalogueEntry,
     DescriptionError,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.descriptions.documents import small, spark
+from tests.unit.zoe_lib.descriptions.documents import small, spark
 from zoe_lib.descriptions import Code, DescriptionError, expand, parse
 from zoe_lib.domain.application import Component
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.descriptions.documents import full, small
+from tests.unit.zoe_lib.descriptions.documents import full, small
 from zoe_lib.descriptions import Code, DescriptionError, parse, to_document
 from zoe_lib.domain.application import Kind, Port, PortProtocol, Probe, ProbeKind, SignIn, Volume
 from zoe_lib.domain.resources import Resources

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.simulator.reference import ORDERS, simulate
+from tests.unit.zoe_master.simulator.reference import ORDERS, simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.figures import bounded_slowdown, figures
 from zoe_master.simulator.formats.swf import read_swf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.descriptions.documents import small, spark
+from tests.unit.zoe_lib.descriptions.documents import small, spark
 from zoe_lib.descriptions import DescriptionError, parse, set_values
 
 

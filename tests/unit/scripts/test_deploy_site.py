@@ -15,7 +15,7 @@ from storage_bridge.controller.settings import ControllerSettings
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 
 KEYS_OF_STORAGE = ("storage_keys", "storage_proxy_keys")
 

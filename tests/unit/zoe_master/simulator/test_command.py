@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.simulator.reference import simulate
+from tests.unit.zoe_master.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.snapshot import Plan, Snapshot
