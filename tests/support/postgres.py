@@ -108,7 +108,7 @@ def remove_leftovers() -> None:
         owner = directory.name.removeprefix(PREFIX).split("-")[0]
         if directory.owner() == psutil.Process().username() and not psutil.pid_exists(int(owner)):
             EmbeddedPostgres(Home(directory, by_root=os.geteuid() == 0)).stop()
-            shutil.rmtree(directory)
+            shutil.rmtree(directory, ignore_errors=True)  # another session may be removing it, too
 
 
 @pytest.fixture(scope="session")
