@@ -66,12 +66,15 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def zoe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Zoe:
-    """Run the command line in this process, as the admin of the module's server where there is one."""
-    for name in ("ZOE_TOKEN_FILE", "NO_COLOR", "FORCE_COLOR"):
+    """Run the command line in this process, as the admin of the module's server or of the stack if there is one."""
+    for name in ("ZOE_TOKEN", "ZOE_TOKEN_FILE", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     if "server" in request.fixturenames:
         monkeypatch.setenv("ZOE_URL", request.getfixturevalue("server").url)
         monkeypatch.setenv("ZOE_TOKEN", ADMIN)
+    if "stack" in request.fixturenames:
+        monkeypatch.setenv("ZOE_URL", request.getfixturevalue("stack").url)
+        monkeypatch.setenv("ZOE_TOKEN_FILE", str(request.getfixturevalue("stack").token_file))
 
     def run(*arguments: str, stdin: bytes = b"", token: str | None = None) -> Result:
         before = ["--token", token] if token is not None else []

@@ -1,14 +1,29 @@
-"""The command line against the whole of Zoe: real processes, nothing faked."""
+"""The command line against the whole of Zoe: nothing faked, and one call of the installed command as a process."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.stack import zoe
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.support.ending import cancel_all
+from tests.support.stack import zoe as process
+from tests.support.waiting import until
 from zoe_embedded.stack import Stack
+from zoe_lib.sdk import Client
 
 BATCH = str(Path(__file__).parents[2] / "app_descriptions" / "batch.json")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(stack: Stack) -> Iterator[None]:
+    """What a test leaves running is cancelled, so that the next one finds the stack empty."""
+    yield
+    with Client(stack.url, stack.token) as client:
+        cancel_all(client)
 
 
 def command(text: str) -> list[str]:
@@ -16,61 +31,61 @@ def command(text: str) -> list[str]:
 
 
 def test_run_and_follow(stack: Stack) -> None:
-    done = zoe(stack, "run", BATCH, *command("echo one; sleep 0.3; echo two >&2"), "--follow")
+    done = process(stack, "run", BATCH, *command("echo one; sleep 0.3; echo two >&2"), "--follow")
     assert (done.returncode, done.stdout) == (0, "one\ntwo\n")
 
 
-def test_the_applications_own_exit_code(stack: Stack) -> None:
-    failed = zoe(stack, "run", BATCH, *command("echo bad luck; exit 42"), "--exit-code-from-app", "-o", "json")
-    assert failed.returncode == 42
-    execution = json.loads(failed.stdout)
+def test_the_applications_own_exit_code(stack: Stack, zoe: Zoe) -> None:
+    failed = zoe("run", BATCH, *command("echo bad luck; exit 42"), "--exit-code-from-app", "-o", "json")
+    assert failed.code == 42
+    execution = json.loads(failed.out)
     assert (execution["state"], execution["exit_code"]) == ("failed", 42)
-    assert zoe(stack, "wait", execution["id"]).returncode == 1
-    assert zoe(stack, "logs", execution["id"]).stdout == "bad luck\n"
+    assert zoe("wait", execution["id"]).code == 1
+    assert zoe("logs", execution["id"]).out == "bad luck\n"
 
 
-def test_a_drained_node_takes_nothing_until_it_is_released(stack: Stack) -> None:
-    nodes = [node["name"] for node in json.loads(zoe(stack, "nodes", "-o", "json").stdout)["nodes"]]
+def test_a_drained_node_takes_nothing_until_it_is_released(stack: Stack, zoe: Zoe) -> None:
+    nodes = [node["name"] for node in json.loads(zoe("nodes", "-o", "json").out)["nodes"]]
     for name in nodes:
-        drained = zoe(stack, "nodes", "drain", name, "--note", "new disks")
-        assert drained.returncode == 0
-        assert "drained (new disks)" in drained.stdout
-    waiting = zoe(stack, "run", BATCH, "-o", "name").stdout.strip()
-    assert zoe(stack, "wait", waiting, "--timeout", "2").returncode == 124
-    assert "drained: new disks" in zoe(stack, "explain", waiting).stdout
+        drained = zoe("nodes", "drain", name, "--note", "new disks")
+        assert drained.code == 0
+        assert "drained (new disks)" in drained.out
+    waiting = zoe("run", BATCH, "-o", "name").out.strip()
+    assert zoe("wait", waiting, "--timeout", "2").code == 124
+    until(lambda: "drained: new disks" in zoe("explain", waiting).out)
     for name in nodes:
-        assert zoe(stack, "nodes", "release", name).returncode == 0
-    assert zoe(stack, "wait", waiting, "--timeout", "30").returncode == 0
+        assert zoe("nodes", "release", name).code == 0
+    assert zoe("wait", waiting, "--timeout", "30").code == 0
 
 
-def test_a_plan_keeps_nothing(stack: Stack) -> None:
-    before = zoe(stack, "ls", "-o", "name").stdout
-    planned = zoe(stack, "plan", BATCH)
-    assert (planned.returncode, planned.stdout) == (0, "It would start now.\n")
-    assert zoe(stack, "ls", "-o", "name").stdout == before
+def test_a_plan_keeps_nothing(stack: Stack, zoe: Zoe) -> None:
+    before = zoe("ls", "-o", "name").out
+    planned = zoe("plan", BATCH)
+    assert (planned.code, planned.out) == (0, "It would start now.\n")
+    assert zoe("ls", "-o", "name").out == before
 
 
-def test_what_waits_is_explained_and_cancelled(stack: Stack) -> None:
-    nodes = json.loads(zoe(stack, "nodes", "-o", "json").stdout)["nodes"]
+def test_what_waits_is_explained_and_cancelled(stack: Stack, zoe: Zoe) -> None:
+    nodes = json.loads(zoe("nodes", "-o", "json").out)["nodes"]
     cores = ["--set", f"main.resources.cores={nodes[0]['cores']}"]
-    running = zoe(stack, "run", BATCH, *command("exec sleep 600"), *cores, "-o", "name").stdout.strip()
-    waiting = zoe(stack, "run", BATCH, *cores, "-o", "name").stdout.strip()
-    assert "cores" in zoe(stack, "explain", waiting).stdout
-    eta = zoe(stack, "eta", waiting)
-    assert eta.returncode == 0
-    assert "Its run time: " in eta.stdout
-    assert zoe(stack, "wait", waiting, "--timeout", "0.2").returncode == 124
-    assert running in zoe(stack, "top").stdout
-    dry = zoe(stack, "policy", "set", "order=las", "--dry-run", "-o", "json")
-    assert dry.returncode == 0
-    assert waiting in json.loads(dry.stdout)["wanted"]["first"]
-    assert json.loads(zoe(stack, "policy", "get", "-o", "json").stdout)["order"] == "size"
-    planned = zoe(stack, "plan", BATCH, *cores)
-    assert planned.returncode == 8
-    assert "It would wait: " in planned.stdout
-    assert zoe(stack, "plan", BATCH, "--set", "main.resources.cores=4096").returncode == 6
-    assert "no room for its core" in zoe(stack, "why-waited", waiting).stdout
-    assert zoe(stack, "cancel", running, waiting).returncode == 0
-    assert zoe(stack, "wait", running, waiting, "--timeout", "30").returncode == 1
-    listed = zoe(stack, "ls", "--state", "cancelled", "-o", "name").stdout.split()
+    running = zoe("run", BATCH, *command("exec sleep 600"), *cores, "-o", "name").out.strip()
+    waiting = zoe("run", BATCH, *cores, "-o", "name").out.strip()
+    until(lambda: "cores" in zoe("explain", waiting).out)
+    eta = zoe("eta", waiting)
+    assert eta.code == 0
+    assert "Its run time: " in eta.out
+    assert zoe("wait", waiting, "--timeout", "0.2").code == 124
+    until(lambda: running in zoe("top").out)
+    dry = zoe("policy", "set", "order=las", "--dry-run", "-o", "json")
+    assert dry.code == 0
+    assert waiting in json.loads(dry.out)["wanted"]["first"]
+    assert json.loads(zoe("policy", "get", "-o", "json").out)["order"] == "size"
+    planned = zoe("plan", BATCH, *cores)
+    assert planned.code == 8
+    assert "It would wait: " in planned.out
+    assert zoe("plan", BATCH, "--set", "main.resources.cores=4096").code == 6
+    until(lambda: "no room for its core" in zoe("why-waited", waiting).out)
+    assert zoe("cancel", running, waiting).code == 0
+    assert zoe("wait", running, waiting, "--timeout", "30").code == 1
+    listed = zoe("ls", "--state", "cancelled", "-o", "name").out.split()
     assert {running, waiting} <= set(listed)

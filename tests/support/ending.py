@@ -1,0 +1,23 @@
+"""Ending what a test leaves running."""
+
+from __future__ import annotations
+
+import contextlib
+
+from tests.support.waiting import until
+from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES
+from zoe_lib.sdk import Client, Conflict
+from zoe_lib.wire import ExecutionSummary
+
+
+def cancel_all(client: Client) -> None:
+    """Everything that waits or runs, of all tenants, to its end: what still stops has its place until then."""
+    for execution in _alive(client):
+        with contextlib.suppress(Conflict):  # it has ended by itself
+            client.cancel(execution.id)
+    until(lambda: not _alive(client), lambda: [(one.name, one.state) for one in _alive(client)])
+
+
+def _alive(client: Client) -> list[ExecutionSummary]:
+    alive = sorted(WAITING_STATES | ACTIVE_STATES)
+    return client.executions(states=alive, limit=500, all_tenants=True).executions
