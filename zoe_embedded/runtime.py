@@ -64,7 +64,7 @@ def ensure_notebook(home: Home) -> Runtime:
     if not stamp.exists() or stamp.read_text() != wanted:
         _say("runtime: JupyterLab beside Spark")
         uv = Path(sys.executable).with_name("uv")
-        target = ("--python", directory / "bin" / "python", "--link-mode", "copy")
+        target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
         _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
         pages = directory / "etc" / "jupyter" / "labconfig"
         pages.mkdir(parents=True, exist_ok=True)
@@ -123,16 +123,19 @@ def _build(directory: Path, python: Path) -> None:
         lock.write_text(text.replace(_entry(text, _SPARK), ""))
         make_virtual_environment(directory, python, lock)
     uv = Path(sys.executable).with_name("uv")
-    target = ("--python", directory / "bin" / "python")
-    _run(uv, "pip", "install", "-q", *target, "--link-mode", "copy", "--no-deps", wheel)
+    target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
+    _run(uv, "pip", "install", "-q", *target, "--no-deps", wheel)
 
 
 def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
-    """Make the environment anew with what the lock names, in files of its own that other accounts may be let read."""
+    """Make the environment anew with what the lock names, in files of its own that other accounts may be let read.
+
+    Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports.
+    """
     shutil.rmtree(directory, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
     _run(uv, "venv", "-q", "--seed", "--python", python, directory)
-    target = ("--python", directory / "bin" / "python", "--link-mode", "copy")
+    target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
 
 

@@ -58,7 +58,8 @@ def test_who_waits_for_it_is_told_so_and_others_of_the_tenant_are_not_held_up(
     forecast = until(lambda: client.execution(waiting.id).forecast)
     assert forecast is not None
     assert forecast.wait_s == pytest.approx(3600, abs=60)
-    assert {share.cause for share in client.why_waited(waiting.id).causes} == {"quota", "master"}
+    # The tick that saw it may have begun before it was submitted: no time passed before the master looked.
+    assert {share.cause for share in client.why_waited(waiting.id).causes} - {"master"} == {"quota"}
     client.cancel(first.id)
     until(lambda: runs(client, waiting.id))
 
