@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -27,6 +28,14 @@ def opened(page: Page, tag: str, operation: str) -> Locator:
     block.locator(".opblock-summary-control").click()
     block.get_by_role("button", name="Try it out", exact=True).click()
     return block
+
+
+def write_body(block: Locator, body: str) -> None:
+    """Put a body in the place of the example, which the page puts there a moment after the operation is opened."""
+    editor = block.locator("textarea")
+    expect(editor).to_have_value(re.compile("lifetime_s"))
+    editor.fill(body)
+    expect(editor).to_have_value(body)
 
 
 def answered(block: Locator, status: int) -> None:
@@ -60,7 +69,7 @@ def test_it_has_the_colours_of_the_system(browser: Browser, stack: Stack, scheme
 def test_changes_are_made_by_the_session(admin: Visitor) -> None:
     page = admin.open("/api/docs")
     block = opened(page, "people", "add_token")
-    block.locator("textarea").fill('{"note": "made in the reference", "lifetime_s": 60}')
+    write_body(block, '{"note": "made in the reference", "lifetime_s": 60}')
     answered(block, 201)
     assert "X-CSRF-Token" not in block.inner_text()
     admin.open("/account")
@@ -70,7 +79,7 @@ def test_changes_are_made_by_the_session(admin: Visitor) -> None:
 def test_a_token_does_it_too_and_nobody_is_refused(stranger: Visitor, stack: Stack) -> None:
     page = stranger.open("/api/docs")
     block = opened(page, "people", "add_token")
-    block.locator("textarea").fill('{"note": "by a token", "lifetime_s": 60}')
+    write_body(block, '{"note": "by a token", "lifetime_s": 60}')
     answered(block, 401)
     page.get_by_role("button", name="Authorize", exact=True).click()
     dialog = page.locator(".modal-ux")
