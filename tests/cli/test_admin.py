@@ -22,28 +22,29 @@ def test_a_user_with_a_password_that_is_shown_once(server: Server, zoe: Zoe) -> 
 def test_a_password_from_a_file_is_not_shown(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("from a file, long\n")
-    added = zoe("admin", "user", "add", "nina", "--password-file", str(file), "-o", "json")
+    added = zoe("admin", "user", "add", "mona", "--password-file", str(file), "-o", "json")
+    assert added.code == 0
     assert "from a file" not in added.out + added.err
-    made = zoe("admin", "user", "password", "nina", "-o", "json").json()
+    made = zoe("admin", "user", "password", "mona", "-o", "json").json()
     assert len(made["new_password"]) >= 16
-    assert zoe("admin", "user", "password", "nina", "--password-file", str(tmp_path / "none")).code == 2
+    assert zoe("admin", "user", "password", "mona", "--password-file", str(tmp_path / "none")).code == 2
     file.write_text("short")
-    assert zoe("admin", "user", "password", "nina", "--password-file", str(file)).code == 2
+    assert zoe("admin", "user", "password", "mona", "--password-file", str(file)).code == 2
 
 
 def test_roles_quotas_and_disabling(server: Server, zoe: Zoe, app_file: Path) -> None:
-    zoe("admin", "user", "add", "nina")
-    assert zoe("admin", "role", "set", "nina", "lab", "operator", "-o", "json").json()["role"] == "operator"
+    assert zoe("admin", "user", "add", "rosa").code == 0
+    assert zoe("admin", "role", "set", "rosa", "lab", "operator", "-o", "json").json()["role"] == "operator"
     zoe("admin", "quota", "set", "lab", "--executions", "0")
     refused = zoe("run", str(app_file))
     assert (refused.code, "quota" in refused.err) == (4, True)
     assert "any number" in zoe("admin", "quota", "set", "lab", "--executions", "none").out
     row = next(line for line in zoe("admin", "tenant", "ls").out.splitlines() if line.startswith("lab"))
-    assert "nina (operator)" in row
-    zoe("admin", "role", "remove", "nina", "lab")
-    assert zoe("admin", "role", "remove", "nina", "lab").code == 3
-    assert zoe("admin", "user", "disable", "nina", "-o", "json").json()["disabled"] is True
-    assert zoe("admin", "user", "enable", "nina", "-o", "json").json()["disabled"] is False
+    assert "rosa (operator)" in row
+    zoe("admin", "role", "remove", "rosa", "lab")
+    assert zoe("admin", "role", "remove", "rosa", "lab").code == 3
+    assert zoe("admin", "user", "disable", "rosa", "-o", "json").json()["disabled"] is True
+    assert zoe("admin", "user", "enable", "rosa", "-o", "json").json()["disabled"] is False
     assert zoe("admin", "tenant", "add", "third").code == 5
 
 
