@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
+from zoe_lib.tls import verification
 
 _NOT_FOUND = 404
 _ANSWER_BYTES_MAX = 64 * 2**20
@@ -81,7 +82,13 @@ class Line:
         headers = {"X-Auth-Token": settings.token, "User-Agent": "zoe"}
         # Looks are seconds apart: a connection that is kept would mostly be found dead.
         fresh = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.Client(base_url=settings.url, headers=headers, timeout=settings.timeout_s, limits=fresh)
+        self._http = httpx.Client(
+            base_url=settings.url,
+            headers=headers,
+            timeout=settings.timeout_s,
+            limits=fresh,
+            verify=verification(settings.url),
+        )
 
     @property
     def resting(self) -> bool:

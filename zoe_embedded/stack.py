@@ -30,6 +30,7 @@ from zoe_lib.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_to
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.tls import verification
 
 PREFERRED_PORT = 5100
 _PASSWORD_BYTES = 12
@@ -289,7 +290,7 @@ def _free_port(preferred: int) -> int:
 def _ready(url: str, token: str, parts: set[str]) -> bool:
     """Ready, and ours: another installation on this port would not know the token."""
     try:
-        with httpx.Client(base_url=url, timeout=10, trust_env=False) as http:
+        with httpx.Client(base_url=url, timeout=10, trust_env=False, verify=verification(url)) as http:
             answer = http.get("/readyz").json()
             known = http.get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).is_success
         return known and all(answer.get(part) == "ok" for part in parts)

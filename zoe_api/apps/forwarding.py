@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from zoe_api.apps.headers import Headers, to_application, to_browser
 from zoe_api.apps.targets import Target
+from zoe_lib.tls import verification
 
 _CONNECT_S = 5.0
 _BYTE_BY_BYTE = "latin-1"  # what is in a header passes as it is, in whatever encoding it was written
@@ -20,6 +21,7 @@ _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 def new_client() -> httpx.AsyncClient:
     """For all applications. Answers may take for ever; a connection may not."""
     return httpx.AsyncClient(
+        verify=verification("http://"),
         timeout=httpx.Timeout(None, connect=_CONNECT_S),
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
         trust_env=False,
