@@ -45,6 +45,7 @@ class Records:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Time a test with its fixtures, from the first to the last moment."""
+        self._write(kind="begin", name=item.nodeid)
         with self._timed(kind="test", name=item.nodeid):
             return (yield)
 

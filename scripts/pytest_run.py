@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SOME_FAILED = 1
 """The exit code of pytest for failed tests, when it ran to its end."""
 Record = dict[str, Any]
+# No test takes so long, with images to build and on a busy machine; long forms may.
+HANG_S = 1200.0
+HANG_LONG_S = 6 * 3600.0
+_LOOK_S = 5.0
+_DUMP_S = 30.0
 
 
 @dataclass
@@ -27,22 +35,52 @@ class Cases:
     failed: dict[str, str] = field(default_factory=dict)
     """Test -> what it said."""
     skips: Counter[str] = field(default_factory=Counter)
+    unfinished: str = ""
+    """The test that ran when the process ended."""
     cpu_s: float = 0.0
 
 
 def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Cases:
-    """Run pytest; the directory remembers what failed, for --last-failed."""
+    """Run pytest; the directory remembers what failed, for --last-failed. Output grows in a file beside the records.
+
+    A run in which no test begins or ends for HANG_S prints the stacks of its threads and ends as failed.
+    """
     command = [sys.executable, "-m", "scripts.pytest_main", "-q", "-p", "scripts.pytest_records"]
     options = [f"--records={records}", "-o", f"cache_dir={directory}/cache"]
-    done = subprocess.run(
-        [*command, *options, *arguments],
-        cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-    )  # fmt: skip
-    cases = Cases(done.returncode, done.stdout)
+    output = records.with_suffix(f"{records.suffix}.log")
+    with output.open("wb") as file:
+        process = subprocess.Popen([*command, *options, *arguments], cwd=ROOT, stdout=file, stderr=subprocess.STDOUT)
+        exit_code = _wait(process, records)
+    cases = Cases(exit_code, output.read_text("utf-8", errors="replace"))
     for record in read_records(records):
         _count(cases, record)
+    if cases.unfinished:
+        cases.failed[cases.unfinished] = f"it did not end; the process ended with {exit_code}"
     cases.passed -= set(cases.failed)
     return cases
+
+
+def _wait(process: subprocess.Popen[bytes], records: Path) -> int:
+    while True:
+        try:
+            return process.wait(_LOOK_S)
+        except subprocess.TimeoutExpired:
+            if _quiet_s(records) < hang_s():
+                continue
+        process.send_signal(signal.SIGABRT)  # pytest's faulthandler prints all stacks
+        try:
+            return process.wait(_DUMP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def hang_s() -> float:
+    """Return for how long a test may run."""
+    return HANG_LONG_S if {"ZOE_TEST_LONG", "ZOE_PROPERTY_CHECKS"} & set(os.environ) else HANG_S
+
+
+def _quiet_s(records: Path) -> float:
+    return time.time() - records.stat().st_mtime if records.exists() else 0.0
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -55,6 +93,10 @@ def read_records(path: Path) -> Iterator[Record]:
 
 def _count(cases: Cases, record: Record) -> None:
     match record:
+        case {"kind": "begin", "name": name}:
+            cases.unfinished = name
+        case {"kind": "test"}:
+            cases.unfinished = ""
         case {"kind": "outcome", "outcome": "skipped", "reason": reason}:
             cases.skips[reason or "no reason given"] += 1
         case {"kind": "outcome", "outcome": "failed", "name": name, "output": output}:

@@ -161,16 +161,22 @@ def _name_second_tries(second: dict[str, str]) -> None:
 
 
 def _tell_progress(schedule: PartSchedule, done: threading.Event) -> None:
-    """Print once a minute what runs, and how many tests of it have ended."""
+    """Print once a minute what runs, how many tests of it have ended, and which test takes long."""
     while not done.wait(PROGRESS_S):
-        counts = (f"{name} {_ended(name)}" for name in schedule.running)
-        print(f"... {', '.join(counts)}", flush=True)
+        print(f"... {', '.join(f'{name} {_progress(name)}' for name in schedule.running)}", flush=True)
 
 
-def _ended(name: str) -> str:
-    records = list(read_records(RECORDS / f"{name.replace(' ', '-')}.jsonl"))
+def _progress(name: str) -> str:
+    path = RECORDS / f"{name.replace(' ', '-')}.jsonl"
+    records = list(read_records(path))
+    if not records:
+        return ""
     total = next((record["count"] for record in records if record["kind"] == "collected"), "?")
-    return f"{sum(record['kind'] == 'test' for record in records)}/{total}"
+    counts = f"{sum(record['kind'] == 'test' for record in records)}/{total}"
+    last, quiet_s = records[-1], time.time() - path.stat().st_mtime
+    running = next((record["name"] for record in reversed(records) if record["kind"] == "begin"), "")
+    slow = quiet_s > PROGRESS_S and last["kind"] in ("begin", "fixture")
+    return f"{counts} ({running.rpartition('::')[2]} since {quiet_s:.0f} s)" if slow else counts
 
 
 def machine_cpu_s() -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import run_tests
+from scripts import pytest_run, run_tests
 from scripts.parts import Part
 from scripts.pytest_run import SOME_FAILED, Cases
 from scripts.run_tests import SECOND_TRIES_MAX, Result, close, run, suite
@@ -77,6 +77,19 @@ def test_a_real_run_that_breaks_down_has_failed(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text("import nothing_of_that_name\n", "utf-8")
     assert not suite(Part("swarm", (str(tmp_path),), 1, 1)).ok
+
+
+def test_a_test_that_hangs_ends_the_part_and_is_named_with_its_stack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pytest_run, "HANG_S", 0.5)
+    monkeypatch.setattr(pytest_run, "_LOOK_S", 0.1)
+    for name in ("ZOE_TEST_LONG", "ZOE_PROPERTY_CHECKS"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "test_some.py").write_text("import threading\ndef test_waits(): threading.Event().wait()\n")
+    result = suite(Part("swarm", (str(tmp_path),), 1, 1))
+    assert counts(result) == (0, 1, 0, False)
+    assert "in test_waits" in (tmp_path / "swarm.jsonl.log").read_text()
 
 
 class Runs:
