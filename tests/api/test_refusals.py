@@ -19,11 +19,13 @@ from tests.support.documents import document as described
 from tests.support.documents import job, part
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
+from tests.support.waiting import until
 from zoe_api import passwords, replays
 from zoe_api.codes import PROBLEMS, Code
 from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.sign_in_settings import LdapSettings
@@ -174,6 +176,8 @@ def no_logs(api: Api, _: Raise) -> httpx.Response:
     api.start_master()
     execution = api.client().submit(described(part("main"), name="job"))
     api.client().cancel(execution.id)
+    # Else the next master may start the service.
+    until(lambda: api.client().execution(execution.id).state is ExecutionState.CANCELLED)
     service = api.client().execution(execution.id).services[0].id
     api.stop_master()
     api.start_master()
