@@ -8,9 +8,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.support import machine
 from scripts.pytest_run import Record, read_records
 from scripts.run_tests import RECORDS
 
+HEAD = """# Where the seconds of the tests go
+
+`make test`, then `make test-times`: {machine}.
+
+Parts run beside each other, so seconds overlap; those of a part are those of its tests. A fixture's seconds count in
+the test that asked for it first. CPU seconds of containers, and of processes that nobody waited for, are not among
+those of parts, fixtures and tests.
+
+## Parts"""
 FIXTURES_MAX = 25
 TESTS_MAX = 50
 
@@ -41,8 +51,11 @@ def main() -> int:
     parts: dict[str, Total] = {}
     for path in files:
         parts[path.stem] = _read(path, fixtures, tests)
+    print(HEAD.format(machine=machine()))
     _table("part", parts, len(parts))
+    print("\n## Fixtures")
     _table("fixture (scope)", fixtures, FIXTURES_MAX)
+    print("\n## Slowest tests")
     _table("test", tests, TESTS_MAX)
     return 0
 
