@@ -39,7 +39,7 @@ LINT = (
     ["lint-imports"],
     ["python", "scripts/web.py", "check"],
 )
-LINT_PART = Part("lint", (), 40, 1.0)
+LINT_PART = Part("lint", (), 30, 1.0)
 ALL = {part.name: part for part in (LINT_PART, *PARTS)}
 
 
