@@ -109,11 +109,13 @@ BACKFILL_MEANINGS = {
     "these reservations are made anew at each pass",
 }
 REASONS = {
-    "no_resources": "the core does not fit now; the counts say how many nodes each filter refused",
+    "no_resources": "the core does not fit now; the counts say how many nodes each filter refused. Where the "
+    "hint says that it was not shown to fit even on empty nodes, it does not hold up others",
     "making_room": "elastic services are being stopped to make room for its core, or within the limit of its tenant or "
     "user",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
-    "never_fits": "the core can never fit on the present nodes, even empty ones; it does not hold up others",
+    "never_fits": "it is proven that the core cannot fit on the present nodes, even empty ones; it does not hold up "
+    "others",
     "no_nodes": "no node is known: the master has not seen any yet, or all are gone; or all are down or drained",
     "nodes_away": "the core needs nodes that are down, drained or reserved for others, and would not fit on those that "
     "are there even if they were empty; it holds up nobody, and is first again by the order once they are back",

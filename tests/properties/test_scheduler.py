@@ -19,7 +19,7 @@ from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit, UserLimit
 from zoe_lib.domain.promises import Rates, Supply, required
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.admission import admit, core_requests
@@ -32,7 +32,7 @@ from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.limits import limit_problems
-from zoe_master.simulator.invariants.queue import CLOSING, queue_problems
+from zoe_master.simulator.invariants.queue import queue_problems
 
 PER_CASE = 100
 
@@ -164,7 +164,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
     first: Execution | None = None
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)
-        if reason is not None and reason.code in CLOSING:
+        if reason is not None and holds_up_others(reason):
             first = execution
         if reason is not None and reason.code is ReasonCode.NEVER_FITS:
             assert never_fits(execution.application, snapshot.nodes) is not None

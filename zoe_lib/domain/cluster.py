@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.exact_packing import Shortage, Steps
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
@@ -105,13 +106,22 @@ def lacks_resources(component: Component, free: Resources) -> str | None:
 
 
 def never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
-    """Why the core services can never run together on these nodes, even if they were empty; None if they may.
+    """Return why the core services can never run together on these nodes, even if they were empty; None if they may.
 
-    A platform without any node answers None: nothing is known yet. First what is certain is looked for and named (an
-    instance that fits no node, a sum beyond all nodes); then the core is packed onto empty nodes as admission does.
+    None where that is not proven: without any node, and where the search for a packing was cut short.
+    """
+    answer = fits_when_empty(application, platform, Steps())
+    return answer if isinstance(answer, Reason) else None
+
+
+def fits_when_empty(application: Application, platform: Sequence[Node], steps: Steps) -> Reason | bool:
+    """Return why the core can never run on these nodes; True if it fits on them when they are empty, False if unknown.
+
+    First what is certain is looked for and named (an instance that fits no node, a sum beyond all nodes); then the core
+    is packed onto empty nodes as admission does.
     """
     if not platform:
-        return None
+        return False
     for component in application.components:
         if component.essential_count == 0:
             continue
@@ -120,9 +130,9 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
             return reason
     gateway = gateway_reservation(platform)
     groups = core_groups(application, gateway)
-    if len(groups) == 1 and gateway == NO_GATEWAY:
-        return None  # instances of one kind were counted node by node, and fill them in any order
-    return _sum_never_fits(application, platform, gateway) or _cannot_be_packed(application, platform, groups)
+    if len(groups) <= 1 and gateway == NO_GATEWAY:
+        return True  # instances of one kind were counted node by node, and fill them in any order
+    return _sum_never_fits(application, platform, gateway) or _packs(application, platform, groups, steps)
 
 
 def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
@@ -172,15 +182,14 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
     )
 
 
-def _cannot_be_packed(
-    application: Application, platform: Sequence[Node], groups: Sequence[tuple[Component, int]]
-) -> Reason | None:
-    if len(groups) == 1:
-        return None
+def _packs(
+    application: Application, platform: Sequence[Node], groups: Sequence[tuple[Component, int]], steps: Steps
+) -> Reason | bool:
     nodes = {node.name: node for node in platform}
     free = {name: node.total for name, node in nodes.items()}
-    if pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None) is not None:
-        return None
+    packed = pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None, steps)
+    if packed is not Shortage.PROVEN:
+        return packed is not Shortage.NOT_SHOWN
     return _never(
         f"the core services fit one by one on the {len(platform)} nodes, but not all at once"
         f"{_with_gateway(application, gateway_reservation(platform))}, even on empty ones",

@@ -1,22 +1,22 @@
-"""Packing groups of services onto nodes, largest first: the last resort of admission, and the test of "never".
+"""Packing groups of services onto nodes: the last resort of admission, and the test of "never".
 
 Two heuristics of bin packing (Johnson, 1973): best fit decreasing leaves the largest holes, worst fit decreasing the
-evenest. Whoever asks both gets the same answer at submission and at admission.
+evenest. Groups with the fewest allowed nodes come first, then the largest. Where both fail, a bounded exact search
+decides. Submission and admission ask the same function.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from heapq import heappop, heappush
 from math import inf
 
 from zoe_lib.domain.application import Component
+from zoe_lib.domain.exact_packing import Allowed, Group, Shortage, Steps, pack_exactly
 from zoe_lib.domain.resources import Resources
 
-Allowed = Callable[[Component, str], bool]
-Group = tuple[Component, int]
 # Memory and cores that are free, both negative for the emptiest first; ties fall to the first name.
 Key = tuple[int, int, str]
 
@@ -28,13 +28,15 @@ class Fit(IntEnum):
     WORST = -1
 
 
-def pack_somehow(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed) -> list[list[str]] | None:
-    """Node names per group, in the order given, by best fit or else worst fit; None when neither finds room for all."""
+def pack_somehow(
+    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: Steps
+) -> list[list[str]] | Shortage:
+    """Node names per group, in the order given, by best fit, worst fit or an exact search of so many steps."""
     for fit in Fit:
         packed = pack(groups, free, allowed, fit)
         if packed is not None:
             return packed
-    return None
+    return pack_exactly(groups, free, allowed, steps)
 
 
 def pack(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit) -> list[list[str]] | None:
@@ -45,7 +47,10 @@ def pack(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowe
     left = dict(free)
     order = sorted(_key(fit, left[name], name) for name in left)
     packed: list[list[str]] = [[] for _ in groups]
-    for position in sorted(range(len(groups)), key=lambda i: _size(groups[i]), reverse=True):
+    choice = [
+        sum(allowed(component, name) for name in free) if component.labels else len(free) for component, _ in groups
+    ]
+    for position in sorted(range(len(groups)), key=lambda i: (-choice[i], _size(groups[i])), reverse=True):
         component, count = groups[position]
         names = _pack_group(component, count, order, left, allowed, fit)
         if len(names) < count:

@@ -35,3 +35,14 @@ class Reason:
     sentence: str
     counts: Mapping[str, int] = field(default_factory=dict)
     hint: str = ""
+
+
+NOT_SHOWN_TO_FIT = (
+    "it was not shown to fit, not even on empty nodes; it starts when a place is found and holds up no other"
+)
+"""The hint of a core that the search for a packing could neither place nor refuse."""
+
+
+def holds_up_others(reason: Reason) -> bool:
+    """Return whether those behind it in the queue may start only by backfill."""
+    return reason.code in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES) and reason.hint != NOT_SHOWN_TO_FIT

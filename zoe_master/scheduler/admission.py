@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.cluster import Node, fits_when_empty
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.gateway import core_groups, core_total
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
@@ -82,9 +83,9 @@ def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> R
     nodes = placer.ledger.nodes
     if not nodes:
         return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="look at `zoe nodes` and `zoe status`")
-    never = never_fits(execution.application, nodes)
-    if never is not None:
-        return never
+    fits = fits_when_empty(execution.application, nodes, placer.steps)
+    if isinstance(fits, Reason):
+        return fits
     if all(_closed(node, request.begins_s) for node in nodes):
         verb = "are" if len(nodes) > 1 else "is"
         return Reason(
@@ -93,6 +94,8 @@ def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> R
             placer.refused_by(request),
             "look at `zoe nodes`: nothing starts before one is back",
         )
+    if not fits:
+        return replace(_no_room_now(execution, request, placer), hint=NOT_SHOWN_TO_FIT)
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
     if not away or isinstance(admit(execution, placer.on(placer.ledger.emptied())), tuple):
         return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, Shortage, Steps
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
@@ -22,6 +23,9 @@ from zoe_master.scheduler.weighers import STORAGE_WEIGHERS, WEIGHERS, WEIGHERS_O
 
 # When it begins and when it is expected to end, in seconds since the epoch.
 Span = tuple[float, float]
+
+# So many exact searches of full length has a pass; those that come later in the queue have rules of thumb alone.
+_SEARCHES_OF_A_PASS = 10
 
 
 def _for_ever(_execution: Execution) -> Span:
@@ -44,6 +48,7 @@ class Placer:
     ) -> None:
         self.ledger = ledger
         self._give_up = give_up
+        self.steps = Steps(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
         filters = tuple(name for name in policy.filters if name != "holds")
         held = any(node.hold is not None for node in ledger.nodes)
         if held:
@@ -146,8 +151,9 @@ class Placer:
             [(request.component, request.count) for request in requests],
             {node.name: ledger.free(i) for i, node in enumerate(ledger.nodes)},
             allowed,
+            self.steps,
         )
-        if packed is None:
+        if isinstance(packed, Shortage):
             return None
         found = [[ledger.index[node] for node in nodes] for nodes in packed]
         for request, nodes in zip(requests, found, strict=True):

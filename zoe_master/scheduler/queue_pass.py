@@ -11,7 +11,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import core_groups
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.admission import admit, refusal, surely_refused
 from zoe_master.scheduler.backfill import Release, Reservation
 from zoe_master.scheduler.placement import Placer
@@ -89,12 +89,12 @@ class QueuePass:
                 self._keep_room(execution)
                 return True
             reason = self._refuse(execution, answer, self._placer)
-            if reason.code in _LASTING:
+            if reason.code in _LASTING or reason.hint == NOT_SHOWN_TO_FIT:
                 self._lasting[self._alike(execution)] = reason
             else:
                 self._queue.guarantees.take(execution)
         self.reasons.give(execution.id, reason)
-        return reason.code not in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
+        return not holds_up_others(reason)
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         kept_back = {e.id: reason for e in self._may_be_kept_back(rest) if (reason := self._kept_back(e)) is not None}

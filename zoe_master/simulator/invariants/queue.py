@@ -12,19 +12,16 @@ from dataclasses import replace
 
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.room import Room, expected_start_s, room_of
 from zoe_master.simulator.invariants.turns import Turns
 
-CLOSING = (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES)
-"""Reasons of whoever closes the door to those behind."""
-
 
 def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
     """The first that found no room, which closed the door. One that needs nodes which are away closes none."""
-    refused = (e for e in snapshot.queued if (reason := plan.reasons.get(e.id)) is not None and reason.code in CLOSING)
+    refused = (e for e in snapshot.queued if (reason := plan.reasons.get(e.id)) is not None and holds_up_others(reason))
     return next(refused, None)
 
 

@@ -61,3 +61,17 @@ def test_pieces_that_fit_one_by_one_but_not_at_once_are_refused() -> None:
 
 def test_elastic_services_are_no_reason_to_refuse() -> None:
     assert why_never(component(essential_count=1, total_count=1000), nodes=(node("a", cores=1),)) is None
+
+
+@pytest.mark.parametrize("ssd", ["a", "b"])
+def test_who_may_go_to_one_node_only_is_no_reason_to_refuse_another(ssd: str) -> None:
+    nodes = tuple(node(name, cores=8, labels={"disk": "ssd"} if name == ssd else {}) for name in "ab")
+    labelled, large = component("x", cores=4, labels=(("disk", "ssd"),)), component("y", cores=8)
+    assert why_never(labelled, large, nodes=nodes) is None
+
+
+def test_what_only_a_search_can_arrange_is_accepted() -> None:
+    nodes = tuple(node(name, memory_gib=10) for name in "abc")
+    sizes = [component(f"c{i}", cores=0, memory_gib=size) for i, size in enumerate((5, 5, 4, 4, 3, 3, 3, 3))]
+    assert why_never(*sizes, nodes=nodes) is None
+    assert why_never(*sizes, component("more", cores=0, memory_gib=1), nodes=nodes) is not None

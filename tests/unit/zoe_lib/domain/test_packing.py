@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.support.scheduling import GIB, component
-from zoe_lib.domain.packing import Allowed, Fit, Group, pack
+from zoe_lib.domain.exact_packing import Allowed, Group, Shortage, Steps
+from zoe_lib.domain.packing import Fit, pack, pack_somehow
 from zoe_lib.domain.resources import Resources
 
 
@@ -63,3 +64,25 @@ def test_services_go_where_a_plain_search_puts_them(fit: Fit) -> None:
         assert pack(groups, free, allowed, fit) == expected, f"seed {seed}"
         packed += expected is not None
     assert 40 < packed < 360
+
+
+def test_those_with_the_fewest_allowed_nodes_are_placed_first() -> None:
+    free = {"a": Resources(8000, 8 * GIB), "b": Resources(8000, 8 * GIB)}
+    small = component("small", 4, 4, labels=(("disk", "ssd"),))
+    for ssd in free:
+        groups = [(component("large", 8, 8), 1), (small, 1)]
+        allowed: Allowed = lambda one, name, ssd=ssd: not one.labels or name == ssd  # type: ignore[misc] # noqa: E731
+        assert pack(groups, free, allowed, Fit.BEST) == [[name for name in free if name != ssd], [ssd]]
+
+
+def test_a_search_that_is_cut_short_says_that_nothing_is_shown() -> None:
+    free = {name: Resources(10_000, 10 * GIB) for name in "abc"}
+    groups = [(component("x", 5, 5), 2), (component("y", 4, 4), 2), (component("z", 3, 3), 4)]
+    steps = Steps(3)
+    assert pack_somehow(groups, free, lambda *_: True, steps) is Shortage.NOT_SHOWN
+    assert steps.left <= 0
+    found = pack_somehow(groups, free, lambda *_: True, Steps())
+    assert isinstance(found, list)
+    assert [len(names) for names in found] == [2, 2, 4]
+    too_many = [*groups, (component("w", 1, 1), 1)]
+    assert pack_somehow(too_many, free, lambda *_: True, Steps()) is Shortage.PROVEN
