@@ -34,7 +34,8 @@ FIELDS = {
     "(`user_limit`) and holds up nobody",
     "usage_half_life_s": "order `fair-share`: use counts half after so many seconds",
     "fair_share_age_weight": "order `fair-share`: what `ageing_s` of waiting add to the factor of use (at most 1)",
-    "interactive_share": "interactive applications come before batch ones of the same priority while they hold "
+    "interactive_share": "interactive applications come before batch ones of the same priority while they hold, "
+    "without elastic services that give way, "
     "at most this share of the cluster's cores and memory; 0: no precedence",
     "node_holds": "nodes that are drained (`tenant` null) or reserved for a tenant, with `since_s`, `until_s`, `note`; "
     "set by `zoe nodes drain` and `reserve`. The filter `holds` sees to them, named or not",
@@ -98,12 +99,13 @@ TENANCY_TEXT = """\
 With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011): always the one whose running cores
 and services hold the least dominant share, over its weight, with its first by the order. So it goes for the cores that
 wait, and for elastic services, which are given one a turn; those that the last turns would give are taken back first.
+For turns of cores, elastic services that give way to cores do not count.
 """
 TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resource fairness above the order"}
 BACKFILL_MEANINGS = {
     "none": "nobody passes",
     "easy": "whoever does not delay it, by the estimates of run times, in the order of the queue; elastic services "
-    "give way as to any core",
+    "give way as to any core, and with `preemption: none` get nothing that would delay it",
     "easy-sjbf": "the same, the shortest looked at first",
     "conservative": "whoever delays nobody before it: everybody in turn keeps the earliest room by the estimates, and "
     "these reservations are made anew at each pass",

@@ -56,10 +56,15 @@ class Reservation:
 
     def lets_pass(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         """Whether the blocked one starts no later if this one takes these places now; if so they are accounted for."""
+        return self._then is not None and (self._ends_before(execution) or self._fits_then(execution, placements))
+
+    def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
+        """The same of elastic services of one that runs until `ends_s`, for services that no core can take back."""
+        return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
+
+    def _fits_then(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         if self._then is None:
             return False
-        if self._ends_before(execution):
-            return True
         wanted = self._then.wanted(execution, placements)
         for taken, (node, amount) in enumerate(wanted):
             if not amount.fits_in(self._then.free(node)):

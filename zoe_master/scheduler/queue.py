@@ -14,7 +14,7 @@ from zoe_master.scheduler.limits import Holdings
 from zoe_master.scheduler.orders import ORDERS, Moment
 from zoe_master.scheduler.ranking import Ranked
 from zoe_master.scheduler.snapshot import Snapshot
-from zoe_master.scheduler.tenancy import Turns, by_dominant_share, elastic_turns, interactive_first
+from zoe_master.scheduler.tenancy import Turns, by_dominant_share, by_tenant, elastic_turns, interactive_first
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
 
 
@@ -50,17 +50,22 @@ class Queue:
         policy, snapshot = self._policy, self._snapshot
         result = self.ranked(snapshot.queued)
         if policy.interactive_share > 0:
-            held = total(
-                e.component_of(s).reservation
-                for e in snapshot.active
-                if e.application.kind is Kind.INTERACTIVE
-                for s in e.services
-                if s.node is not None and s.alive
-            )
+            held = total(map(self._staying, (e for e in snapshot.active if e.application.kind is Kind.INTERACTIVE)))
             result = interactive_first(result, held, policy.interactive_share, self._cluster())
         if policy.tenants == "drf":
-            result = by_dominant_share(result, self.holdings, policy.tenant_shares, self._cluster())
+            of_tenants = {tenant: total(map(self._staying, its)) for tenant, its in by_tenant(snapshot.active).items()}
+            result = by_dominant_share(result, of_tenants, policy.tenant_shares, self._cluster())
         return result
+
+    def _staying(self, execution: Execution) -> Resources:
+        """What it holds that no core can take back. Were elastic services counted, taking them back would change whose
+        turn it is, and giving them again would change it back, for ever."""
+        takes_back = self._policy.preemption == "elastic"
+        return total(
+            execution.component_of(s).reservation
+            for s in execution.services
+            if s.node is not None and s.alive and (s.core or not takes_back)
+        )
 
     def elastic_turns(self, ordered: Iterable[Execution]) -> Mapping[ServiceId, int] | None:
         """The turn of each elastic service that runs, where tenants take turns: the last ones are given back first."""

@@ -14,6 +14,7 @@ from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.admission import admit, refusal, surely_refused
 from zoe_master.scheduler.backfill import Release, Reservation
+from zoe_master.scheduler.elastic import Grows
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.profile import Profile
 from zoe_master.scheduler.queue import Queue
@@ -65,6 +66,8 @@ class QueuePass:
         self.started: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._kept: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._placed = 0
+        self._blocked: Execution | None = None
+        self._reservation: Reservation | None = None
         self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -74,6 +77,7 @@ class QueuePass:
             self.reasons.own[execution.id] = _NOT_SCANNED
         for position, execution in enumerate(islice(ordered, end)):
             if not self._admit(execution):
+                self._blocked = execution
                 self._pass_by(execution, ordered[position + 1 : end])
                 break
 
@@ -120,24 +124,43 @@ class QueuePass:
             return
         if key is not None:
             candidates.sort(key=key)
-        estimates, now_s = self._queue.estimates, self._snapshot.now_s
-        reservation = Reservation(blocked, widest, self._releases(), estimates, now_s)
+        reservation = self._reserve(blocked)
         for execution in candidates:
             if surely_refused(execution, widest) or self._is_kept_back(execution):
                 continue
             if reservation.may_let_pass(execution):
                 self._try_to_pass(execution, reservation)
 
+    def _reserve(self, blocked: Execution) -> Reservation:
+        """The reservation of the first that waits, made once in a pass."""
+        if self._reservation is None:
+            widest, estimates = self._reclaim.rooms()[-1], self._queue.estimates
+            self._reservation = Reservation(blocked, widest, self._releases(), estimates, self._snapshot.now_s)
+        return self._reservation
+
+    def grows(self) -> Grows | None:
+        """Which places elastic services may have that stay until their execution ends; None: all."""
+        if self._blocked is None or self._policy.backfill not in ("easy", "easy-sjbf"):
+            return None
+        reservation = self._reserve(self._blocked)
+        return lambda execution, places: reservation.lets_grow(execution, places, self._queue.span(execution)[1])
+
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
-        """On what is free, or else where elastic services give way."""
-        answer = None if surely_refused(execution, self._placer) else admit(execution, self._placer)
-        if not isinstance(answer, tuple):
-            if self._reclaim.make_room(execution, reservation.lets_pass, self._giving(execution)):
-                self._keep_room(execution)
-        elif reservation.lets_pass(execution, answer):
-            self._give(execution, answer)
-        else:
+        """On what is free, or else where elastic services give way.
+
+        Also where the places that are free would delay the blocked one: those chosen as if elastic services were absent
+        stay the same while these come and go, so that what was taken back for a core is not refused to it afterwards.
+        """
+        giving = self._giving(execution)
+        impossible = giving or surely_refused(execution, self._placer)
+        answer = None if impossible else admit(execution, self._placer)
+        if isinstance(answer, tuple):
+            if reservation.lets_pass(execution, answer):
+                self._give(execution, answer)
+                return
             self._undo(execution, answer)
+        if self._reclaim.make_room(execution, reservation.lets_pass, giving):
+            self._keep_room(execution)
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         run_s = self._queue.estimates.run_s
@@ -228,15 +251,23 @@ class QueuePass:
             self._placer.ledger.give_back(node, amount)
 
     def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
+        self._reclaim.follow(self._placer.ledger.wanted(execution, placements))
+        self._count_start(execution, placements)
+
+    def _count_start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         self.starts[execution.id] = placements
         self.started.append((execution, placements))
         self._placed += len(placements)
-        self._reclaim.follow(self._placer.ledger.wanted(execution, placements))
         self.reasons.drop(execution.id)
         self._count(execution)
 
     def _keep_room(self, execution: Execution) -> None:
-        """Its place is kept, and it starts once that is free."""
+        """Its place is kept, and it starts once that is free: at once, if it is."""
+        if not self._queue.holdings.excess(execution):
+            placements = self._reclaim.take_if_free(execution)
+            if placements is not None:
+                self._count_start(execution, placements)
+                return
         self._kept.append((execution, self._reclaim.reserved[execution.id]))
         self.reasons.give(execution.id, _MAKING_ROOM)
         self._count(execution)

@@ -115,9 +115,11 @@ class Reclaim:
         """Keep a place for the core where something leaves, or else where elastic services then must go.
 
         The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for a
-        limit. False when neither helps, or the place that was found is not allowed.
+        limit. False when neither helps, or no place that was found is allowed.
         """
-        for room in self._rooms_without(giving):
+        # Places are asked for where nothing has to go, or else as if elastic services were absent: what lies between
+        # changes with each that goes, and with it the places and whether they are allowed.
+        for room in self.rooms()[2:] if giving and allows is not None else self._rooms_without(giving):
             if surely_refused(execution, room):
                 continue
             placements = admit(execution, room)
@@ -125,7 +127,7 @@ class Reclaim:
                 for node, amount in room.ledger.wanted(execution, placements):
                     room.ledger.give_back(node, amount)
                 if allows is not None and not allows(execution, placements):
-                    return False
+                    continue
                 self.keep(execution, placements, giving)
                 return True
         return False
@@ -142,6 +144,14 @@ class Reclaim:
         for node in sorted({node for node, _ in wanted}):
             self._choose(node)
         self.reserved[execution.id] = placements
+
+    def take_if_free(self, execution: Execution) -> tuple[Placement, ...] | None:
+        """Return the places kept for it, and keep them no more, if all of them are free now; else None."""
+        ledger = self._placer.ledger
+        nodes = {node for node, _ in ledger.wanted(execution, self.reserved[execution.id])}
+        if not all(_level(ledger.free(node)) for node in nodes):
+            return None
+        return self.reserved.pop(execution.id)
 
     def follow(self, taken: Iterable[Holding]) -> None:
         """This was taken off the ledger; so it is off what may be had, too."""

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from zoe_lib.domain.execution import Execution, ServiceId
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.limits import Holdings
 
 T = TypeVar("T")
 
@@ -50,9 +49,9 @@ def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: Turns) 
 
 
 def by_dominant_share(
-    ordered: Sequence[Execution], holdings: Holdings, shares: Mapping[str, float], cluster: Resources
+    ordered: Sequence[Execution], held: Mapping[str, Resources], shares: Mapping[str, float], cluster: Resources
 ) -> list[Execution]:
-    """Take turns, each tenant with its first by the order.
+    """Take turns, each tenant with its first by the order; `held` is what tenants have already.
 
     An execution counts with its core as soon as it has its turn, so the turns alternate as they would if all of them
     started.
@@ -61,7 +60,7 @@ def by_dominant_share(
         tenant: iter([(execution, execution.application.core_resources()) for execution in executions])
         for tenant, executions in by_tenant(ordered).items()
     }
-    return list(in_turns(offers, Turns({tenant: holdings.of(tenant) for tenant in offers}, shares, cluster)))
+    return list(in_turns(offers, Turns({tenant: held.get(tenant, Resources()) for tenant in offers}, shares, cluster)))
 
 
 def by_tenant(executions: Iterable[Execution]) -> Mapping[str, Sequence[Execution]]:

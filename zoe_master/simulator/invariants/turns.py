@@ -93,8 +93,9 @@ class Turns:
         """Places in the sequence by DRF, as far as no share, nor turn within a tenant, is a matter of rounding."""
         cluster, weights = _cluster(self._snapshot), self._policy.tenant_shares
         held: dict[str, Resources] = defaultdict(Resources)
+        keeps = self._policy.preemption == "none"  # else elastic services are there until a core wants the room
         for execution in self._snapshot.active:
-            placed = [s for s in execution.services if s.alive and s.node is not None]
+            placed = [s for s in execution.services if s.alive and s.node is not None and (s.core or keeps)]
             held[execution.tenant] += total(execution.component_of(s).reservation for s in placed)
         left: dict[str, list[Execution]] = defaultdict(list)
         for execution in self._snapshot.queued:
