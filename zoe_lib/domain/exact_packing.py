@@ -42,6 +42,8 @@ def pack_exactly(
     groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: Steps
 ) -> list[list[str]] | Shortage:
     """Return node names per group, one for each of its services; or why there are none."""
+    if len(groups) * len(free) > steps.grant():
+        return Shortage.NOT_SHOWN  # not even a first look at each pair is within the bound
     search = _Search(groups, free, allowed, steps.grant())
     shortage = search.run()
     steps.left -= search.steps

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.support.scheduling import GIB, component
-from zoe_lib.domain.exact_packing import Allowed, Group, Shortage, Steps
+from zoe_lib.domain.exact_packing import Allowed, Group, Shortage, Steps, pack_exactly
 from zoe_lib.domain.packing import Fit, pack, pack_somehow
 from zoe_lib.domain.resources import Resources
 
@@ -78,7 +78,7 @@ def test_those_with_the_fewest_allowed_nodes_are_placed_first() -> None:
 def test_a_search_that_is_cut_short_says_that_nothing_is_shown() -> None:
     free = {name: Resources(10_000, 10 * GIB) for name in "abc"}
     groups = [(component("x", 5, 5), 2), (component("y", 4, 4), 2), (component("z", 3, 3), 4)]
-    steps = Steps(3)
+    steps = Steps(30)
     assert pack_somehow(groups, free, lambda *_: True, steps) is Shortage.NOT_SHOWN
     assert steps.left <= 0
     found = pack_somehow(groups, free, lambda *_: True, Steps())
@@ -86,3 +86,9 @@ def test_a_search_that_is_cut_short_says_that_nothing_is_shown() -> None:
     assert [len(names) for names in found] == [2, 2, 4]
     too_many = [*groups, (component("w", 1, 1), 1)]
     assert pack_somehow(too_many, free, lambda *_: True, Steps()) is Shortage.PROVEN
+
+
+def test_more_pairs_than_steps_are_not_even_looked_at() -> None:
+    free = {f"n{i}": Resources(1000, GIB) for i in range(20)}
+    groups = [(component(f"c{i}", 1, 1), 1) for i in range(21)]
+    assert pack_exactly(groups, free, lambda *_: pytest.fail("a look"), Steps(400)) is Shortage.NOT_SHOWN
