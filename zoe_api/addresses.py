@@ -1,8 +1,15 @@
-"""Addresses that others wrote into a request or an answer."""
+"""Addresses of those who ask, and those that others wrote into a request or an answer."""
 
 from __future__ import annotations
 
 from urllib.parse import SplitResult, urlsplit
+
+from starlette.requests import HTTPConnection
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Return the address of the one who asks; as a trusted proxy says, when there is one between."""
+    return connection.client.host if connection.client else ""
 
 
 def parts_of(address: str) -> SplitResult | None:

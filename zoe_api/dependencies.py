@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem, from_master
+from zoe_api.sign_in.password_checks import PasswordChecks
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
 from zoe_lib.domain.execution import Execution
@@ -25,6 +26,7 @@ class Services:
     store: Store
     master: MasterClient
     news: JournalNews
+    password_checks: PasswordChecks = field(default_factory=PasswordChecks)
 
 
 # Those that only hand something over are coroutines: a plain function would cost a change of threads each.

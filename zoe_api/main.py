@@ -76,10 +76,11 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     news = JournalNews(store, settings.api_sse_poll_s)
 
     @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         news.open()
         yield
         news.close()
+        app.state.services.password_checks.close()
 
     app = FastAPI(
         title="Zoe",

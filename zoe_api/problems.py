@@ -30,6 +30,7 @@ MEDIA_TYPE = "application/problem+json"
 _ERRORS_MAX = 100  # more than anyone reads; bounds the answer to a hostile request
 _TEXT_MAX = 1000
 _RETRY_AFTER_S = "1"
+_RETRY_AFTER_S_OF = {Code.PLAN_BUSY: "1", Code.SIGN_IN_BUSY: "1", Code.TOO_MANY_SIGN_INS: "60"}
 
 
 class ApiProblem(Exception):  # noqa: N818 - it is an answer
@@ -58,8 +59,8 @@ def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagn
 def problem_response(told: Problem) -> Response:
     """The HTTP form of a problem."""
     headers = {"WWW-Authenticate": "Bearer"} if told.status == 401 else {}
-    if told.status == 503 or told.code == Code.PLAN_BUSY:
-        headers["Retry-After"] = _RETRY_AFTER_S
+    if told.status == 503 or told.code in _RETRY_AFTER_S_OF:
+        headers["Retry-After"] = _RETRY_AFTER_S_OF.get(Code(told.code), _RETRY_AFTER_S)
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
     body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, told.status, headers, MEDIA_TYPE)

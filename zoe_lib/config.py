@@ -61,7 +61,7 @@ class Settings(FileSettings):
     api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(default=5100, ge=0, le=65535, description="Port the API listens on; 0 asks the kernel.")
     trusted_proxies: list[str] = Field(
-        default=["127.0.0.1", "::1"],
+        default=[],
         description="Addresses or networks of proxies; what they say of the browser (`X-Forwarded-*`) is believed.",
     )
     api_body_bytes_max: int = Field(default=1 << 20, gt=0, description="Larger request bodies are refused unread.")

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from tests.support.api import Api, problem
 from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
-from zoe_api import passwords
+from zoe_api.sign_in import brake
 from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.sign_in_settings import LdapSettings
 from zoe_lib.store.people import User
@@ -81,14 +81,14 @@ def test_what_a_sign_in_changes_is_in_the_audit_log(api: Api) -> None:
 def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None:
     for user, password in (("mia", "wrong"), ("nobody", PASSWORD), ("mia", PASSWORD + " ")):
         assert problem(sign_in(api.http(None), user, password))["code"] == "bad_sign_in"
-    for _ in range(passwords.FAILURES_OF_PAIR_MAX):
+    for _ in range(brake.FAILURES_OF_PAIR_MAX):
         sign_in(api.http(None), "mia", "wrong")
     assert problem(sign_in(api.http(None), "mia"))["code"] == "too_many_sign_ins"
 
 
 def test_names_that_the_directory_takes_for_one_are_braked_as_one(api: Api) -> None:
     names = ["mia", "MIA", "Mia", " mia", "mia ", "m\u00adia", "\uff4dia"]
-    for number in range(passwords.FAILURES_OF_PAIR_MAX):
+    for number in range(brake.FAILURES_OF_PAIR_MAX):
         sign_in(api.http(None), names[number % len(names)], "wrong")
     for name in names:
         assert problem(sign_in(api.http(None), name))["code"] == "too_many_sign_ins"

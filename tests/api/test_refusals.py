@@ -20,8 +20,9 @@ from tests.support.documents import job, part
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api import passwords, replays
+from zoe_api import replays
 from zoe_api.codes import PROBLEMS, Code
+from zoe_api.sign_in import brake, password_checks
 from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.domain import events as ev
@@ -107,7 +108,7 @@ def bad_sign_in(api: Api, _: Raise) -> httpx.Response:
 
 def too_many_sign_ins(api: Api, _: Raise) -> httpx.Response:
     browser = Browser(api)
-    for _number in range(passwords.FAILURES_OF_PAIR_MAX):
+    for _number in range(brake.FAILURES_OF_PAIR_MAX):
         assert browser.try_to_sign_in(password="a wrong password").status_code == 401
     return browser.try_to_sign_in()
 
@@ -115,11 +116,9 @@ def too_many_sign_ins(api: Api, _: Raise) -> httpx.Response:
 def sign_in_busy(api: Api, _: Raise) -> httpx.Response:
     browser = Browser(api)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(passwords, "AT_ONCE_MAX", 0)
-        patched.setattr(passwords, "WAIT_S", 0.01)
-        passwords._places.cache_clear()
+        patched.setattr(password_checks, "INSIDE_MAX", 0)
         answer = browser.try_to_sign_in()
-    passwords._places.cache_clear()
+    assert answer.headers["retry-after"] == "1"
     return answer
 
 

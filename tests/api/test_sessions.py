@@ -11,6 +11,7 @@ from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
 from zoe_api import passwords
+from zoe_api.sign_in import brake
 
 SESSION = "/api/v1/session"
 
@@ -164,7 +165,7 @@ def test_who_is_disabled_or_has_no_password_does_not_get_in(api: Api) -> None:
 
 def test_guessing_is_slowed_for_one_user_without_locking_out_others(api: Api) -> None:
     browser, other = Browser(api), Browser(api, "cleo")
-    for _ in range(passwords.FAILURES_OF_PAIR_MAX):
+    for _ in range(brake.FAILURES_OF_PAIR_MAX):
         browser.try_to_sign_in(password="a guess")
     assert code(browser.try_to_sign_in()) == "too_many_sign_ins"
     assert other.try_to_sign_in().status_code == 200

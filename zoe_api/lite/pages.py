@@ -22,7 +22,7 @@ from zoe_api.codes import PROBLEMS, Code
 from zoe_api.dependencies import Services
 from zoe_api.passwords import LOCAL
 from zoe_api.problems import ApiProblem
-from zoe_api.sign_in.by_password import user_of
+from zoe_api.sign_in.by_password import signed_in
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope
@@ -39,6 +39,13 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _PER_PAGE = 50
+_TOLD_AS: Mapping[type[Exception], Code] = {
+    StoreUnavailable: Code.DATABASE_UNAVAILABLE,
+    MasterUnreachable: Code.DATABASE_UNAVAILABLE,
+    NotFound: Code.NOT_FOUND,
+    IllegalTransition: Code.ILLEGAL_STATE,
+}
+_TOLD: tuple[type[Exception], ...] = (ApiProblem, *_TOLD_AS)
 _TOLD_AT_SIGN_IN = (Code.TOO_MANY_SIGN_INS, Code.SIGN_IN_BUSY, Code.NO_MEMBERSHIP)
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
@@ -52,7 +59,7 @@ def application(its: Services) -> Starlette:
     return Starlette(
         routes=[
             Route("/", _endpoint(its, _executions)),
-            Route("/sign-in", _endpoint(its, _sign_in), methods=["POST"]),
+            Route("/sign-in", _sign_in(its), methods=["POST"]),
             Route("/sign-out", _endpoint(its, _sign_out), methods=["POST"]),
             Route("/executions/{execution_id}/cancel", _endpoint(its, _cancel), methods=["POST"]),
         ]
@@ -61,29 +68,34 @@ def application(its: Services) -> Starlette:
 
 def _endpoint(its: Services, page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        form = await request.form() if request.method == "POST" else {}
-        fields = {name: value for name, value in form.items() if isinstance(value, str)}
-        return await run_in_threadpool(_answer, its, page, request, fields)
+        return await run_in_threadpool(_answer, its, page, request, await _fields(request))
 
     return answer
+
+
+async def _fields(request: Request) -> Mapping[str, str]:
+    form = await request.form() if request.method == "POST" else {}
+    return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 def _answer(its: Services, page: Page, request: Request, fields: Mapping[str, str]) -> Response:
     """The page, or what is in its way."""
     try:
         return page(its, request, fields)
-    except ApiProblem as refusal:
-        told = refusal.problem
+    except _TOLD as error:
+        return _told(its, error)
+
+
+def _told(its: Services, error: Exception) -> Response:
+    """Return the page of an error, which is one of `_TOLD`."""
+    if isinstance(error, ApiProblem):
+        told = error.problem
         signing = told.status == 401 or told.code in _TOLD_AT_SIGN_IN
         said = f"{told.title}. {told.detail}".strip()
         return _sign_in_page(its, said, told.status) if signing else _page("told.html", told.status, said=said)
-    except (StoreUnavailable, MasterUnreachable):
-        status, title = PROBLEMS[Code.DATABASE_UNAVAILABLE]
-        return _page("told.html", status, said=title)
-    except NotFound:
-        return _page("told.html", 404, said=PROBLEMS[Code.NOT_FOUND][1])
-    except IllegalTransition:
-        return _page("told.html", 409, said=PROBLEMS[Code.ILLEGAL_STATE][1])
+    code = next(code for kind, code in _TOLD_AS.items() if isinstance(error, kind))
+    status, title = PROBLEMS[code]
+    return _page("told.html", status, said=title)
 
 
 def _executions(its: Services, request: Request, _fields: Mapping[str, str]) -> Response:
@@ -109,13 +121,23 @@ def _executions(its: Services, request: Request, _fields: Mapping[str, str]) -> 
     )
 
 
-def _sign_in(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    try:
-        body = SignIn(**{name: value for name, value in fields.items() if name in SignIn.model_fields and value})
-    except ValidationError:
-        return _sign_in_page(its, PROBLEMS[Code.BAD_SIGN_IN][1], 401)
+def _sign_in(its: Services) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        fields = await _fields(request)
+        try:
+            body = SignIn(**{name: value for name, value in fields.items() if name in SignIn.model_fields and value})
+            return await signed_in(body, request, its, lambda user: _entered(its, request, user, body.tenant))
+        except ValidationError:
+            return _sign_in_page(its, PROBLEMS[Code.BAD_SIGN_IN][1], 401)
+        except _TOLD as error:
+            return _told(its, error)
+
+    return answer
+
+
+def _entered(its: Services, request: Request, user: str, tenant: str | None) -> Response:
     answer = RedirectResponse(HOME, 303, _HEADERS)
-    sessions.enter(its, request, answer, user_of(body, request, its), body.tenant)
+    sessions.enter(its, request, answer, user, tenant)
     return answer
 
 

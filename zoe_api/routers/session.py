@@ -6,9 +6,11 @@ from fastapi import APIRouter, Request, Response
 
 from zoe_api import access, passwords, sessions
 from zoe_api.access import Reader, SignedIn
+from zoe_api.addresses import address_of
 from zoe_api.dependencies import ServicesDep, StoreDep
 from zoe_api.routers.oidc import START
-from zoe_api.sign_in.by_password import user_of
+from zoe_api.sign_in.brake import Brake, network_of
+from zoe_api.sign_in.by_password import signed_in
 from zoe_lib.store.base import Store
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice
@@ -31,11 +33,14 @@ def list_providers(its: ServicesDep) -> ProviderList:
 
 
 @router.post("", response_model=SessionView)
-def sign_in(body: SignIn, request: Request, response: Response, its: ServicesDep) -> SessionView:
+async def sign_in(body: SignIn, request: Request, response: Response, its: ServicesDep) -> SessionView:
     """Sign in with a password: sets the session's cookie, and tells what to send along with changes."""
-    user = user_of(body, request, its)
-    secret, who = sessions.enter(its, request, response, user, body.tenant)
-    return _view(its.store, who, secret)
+
+    def enter(user: str) -> SessionView:
+        secret, who = sessions.enter(its, request, response, user, body.tenant)
+        return _view(its.store, who, secret)
+
+    return await signed_in(body, request, its, enter)
 
 
 @router.get("", response_model=SessionView)
@@ -65,15 +70,16 @@ def choose_tenant(
 
 
 @router.put("/password", status_code=204)
-def change_password(body: PasswordChange, who: SignedIn, request: Request, store: StoreDep) -> Response:
+async def change_password(body: PasswordChange, who: SignedIn, request: Request, its: ServicesDep) -> Response:
     """Change the own password; every session of the user's ends, this one, too."""
-    passwords.verify(store, who.user, body.old, _address(request))
-    store.set_password(who.user, passwords.hashed(body.new))
+    address = address_of(request)
+
+    def change() -> None:
+        passwords.verify(its.store, who.user, body.old, address)
+        its.store.set_password(who.user, passwords.hashed(body.new))
+
+    await its.password_checks.run(Brake(passwords.LOCAL, who.user, network_of(address)), change)
     return Response(status_code=204)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 def _view(store: Store, who: Principal, secret: str) -> SessionView:

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from starlette.requests import Request
 
 from zoe_api import passwords
+from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
+from zoe_api.sign_in.brake import Brake, network_of
 from zoe_api.sign_in.identity import admit
 from zoe_lib.wire import SignIn
 
+T = TypeVar("T")
 
-def user_of(body: SignIn, request: Request, its: Services) -> str:
-    """Whose password that is, of the provider that was named."""
-    address = request.client.host if request.client else ""
-    if body.provider == passwords.LOCAL:
-        passwords.verify(its.store, body.user, body.password, address)
-        return body.user
+
+async def signed_in(body: SignIn, request: Request, its: Services, then: Callable[[str], T]) -> T:
+    """Return what `then` makes of the user whose password that is, in a thread of the provider that was named."""
+    name, check = _local(body, its) if body.provider == passwords.LOCAL else _directory(body, request, its)
+    brake = Brake(body.provider, name, network_of(address_of(request)))
+    return await its.password_checks.run(brake, lambda: then(passwords.guess(its.store, brake, check)()))
+
+
+Check = Callable[[], Callable[[], str] | None]
+"""Returns None for a wrong password, and for a right one how the user gets a name here, which may be refused."""
+
+
+def _local(body: SignIn, its: Services) -> tuple[str, Check]:
+    def check() -> Callable[[], str] | None:
+        found = passwords.right(its.store, body.user, body.password)
+        return None if found is None else lambda: found
+
+    return body.user, check
+
+
+def _directory(body: SignIn, request: Request, its: Services) -> tuple[str, Check]:
     settings = its.settings.ldap.get(body.provider)
     if settings is None:
         raise ApiProblem(Code.NOT_FOUND, f"there is no directory {body.provider!r}")
@@ -25,8 +46,11 @@ def user_of(body: SignIn, request: Request, its: Services) -> str:
     from zoe_api.sign_in.ldap import Ldap, alike
 
     directory = Ldap(body.provider, settings)
-    user = alike(body.user)
-    identity = passwords.guess(
-        its.store, body.provider, user, address, lambda: directory.identity(body.user, body.password)
-    )
-    return admit(its.store, identity, its.settings.sign_in_roles, request)
+
+    def check() -> Callable[[], str] | None:
+        identity = directory.identity(body.user, body.password)
+        if identity is None:
+            return None
+        return lambda: admit(its.store, identity, its.settings.sign_in_roles, request)
+
+    return alike(body.user), check

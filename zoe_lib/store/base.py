@@ -171,7 +171,7 @@ class StoreLimits:
     usage_samples_per_service_max: int = 720
     retention_s: float = 90 * 86400.0
     idempotency_keys_kept_s: float = 86400.0
-    failures_kept_s: float = 86400.0
+    failures_kept_s: float = 4 * 86400.0
     audit_kept_s: float = 730 * 86400.0
 
 
