@@ -11,6 +11,7 @@ from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from zoe_api import sessions
+from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_lib.api_tokens import TokenText
@@ -37,6 +38,7 @@ def principal(
     """
     store: Store = request.app.state.services.store
     who = _by_token(store, credentials.credentials) if credentials else _by_session(store, request)
+    asked_by(request, who)
     if request.method in _SAFE_METHODS:
         return who
     action = request.scope["route"].name
@@ -49,6 +51,11 @@ def principal(
     if credentials is None:
         sessions.check_csrf(request)
     return who
+
+
+def asked_by(request: Request, who: Principal) -> None:
+    """Have the line of the log that tells the answer name the one who asked."""
+    request.state.user, request.state.tenant = who.user, who.tenant
 
 
 class Requires:
@@ -119,4 +126,5 @@ def entry(who: Principal, request: Request, action: str) -> AuditEntry:
         target=request.url.path,
         request_id=request.state.request_id,
         by=who.token_id or "session",
+        address=address_of(request),
     )

@@ -9,6 +9,7 @@ from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem, from_master
+from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
 from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
@@ -27,6 +28,7 @@ class Services:
     master: MasterClient
     news: JournalNews
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
+    sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
 
 
 # Those that only hand something over are coroutines: a plain function would cost a change of threads each.

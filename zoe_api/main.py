@@ -19,7 +19,7 @@ from zoe_api.apps.door import AppsDoor
 from zoe_api.body import BodyDoor
 from zoe_api.dependencies import Services
 from zoe_api.origins import OriginDoor
-from zoe_api.request_context import PREFIX, RequestContext
+from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
     cluster,
@@ -133,9 +133,9 @@ class _Audit:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def end(self, entry_id: int, status: int) -> None:
+    def end(self, entry_id: int, status: int, changes: Changes) -> None:
         with suppress(StoreUnavailable):
-            self._store.end_audit(entry_id, status)
+            self._store.end_audit(entry_id, status, changes)
 
     def add(self, entry: AuditEntry) -> None:
         with suppress(StoreUnavailable):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
 import structlog
@@ -21,12 +22,13 @@ log = structlog.get_logger(__name__)
 
 PREFIX = "/api/v1"
 _REQUEST_ID_MAX = 64
+Changes = Mapping[str, Sequence[object]]
 
 
 class Audit(Protocol):
     """Where what came of a change is written down."""
 
-    def end(self, entry_id: int, status: int) -> None:
+    def end(self, entry_id: int, status: int, changes: Changes) -> None:
         """An entry that was written before the change."""
         ...
 
@@ -77,12 +79,15 @@ class _Head:
             self.sent = True
             MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
             self._count(message["status"])
-            state = self._scope["state"]
-            if state.get("audit_id") is not None:
-                await run_in_threadpool(self._audit.end, state["audit_id"], message["status"])
-            elif state.get("audit") is not None:
-                await run_in_threadpool(self._audit.add, replace(state["audit"], status=message["status"]))
+            await self._write_down(self._scope["state"], message["status"])
         await self._send(message)
+
+    async def _write_down(self, state: dict[str, Any], status: int) -> None:
+        changes = state.get("audit_changes", {})
+        if state.get("audit_id") is not None:
+            await run_in_threadpool(self._audit.end, state["audit_id"], status, changes)
+        elif state.get("audit") is not None:
+            await run_in_threadpool(self._audit.add, replace(state["audit"], status=status, changes=changes))
 
     def _count(self, status: int) -> None:
         took_s = time.perf_counter() - self._began_s
@@ -90,7 +95,15 @@ class _Head:
         metrics.observe_request(method, route, status, took_s)
         about = {k: v for k, v in self._scope.get("path_params", {}).items() if k.endswith("_id")}
         names = {key.removesuffix("_id"): value for key, value in about.items()}
+        names |= _asker(self._scope)
         log.info("answered", method=method, route=route, status=status, took_ms=round(took_s * 1e3, 2), **names)
+
+
+def _asker(scope: Scope) -> dict[str, str]:
+    """Return who asked, as far as it is known, and from where."""
+    state = scope["state"]
+    known = {"user": state.get("user"), "tenant": state.get("tenant"), "address": (scope.get("client") or ("",))[0]}
+    return {name: value for name, value in known.items() if value}
 
 
 def _request_id(given: str) -> str:

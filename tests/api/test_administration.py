@@ -130,6 +130,7 @@ def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
         ("ada", "submit_execution", "/api/v1/executions", 422),
         ("ada", "add_user", "/api/v1/admin/users", 403),
         ("root", "add_user", "/api/v1/admin/users", 201),
+        ("ben", "sign_in", "/api/v1/session", 200),
         ("ben", "add_token", "/api/v1/tokens", 201),
         ("ben", "add_token", "/api/v1/tokens", 403),
         ("ben", "sign_out", "/api/v1/session", 204),
@@ -137,7 +138,7 @@ def test_the_audit_log_has_every_change_and_every_refusal(api: Api) -> None:
     assert entries[0].by == "session"
     assert entries[-1].by == api.token.split("_")[1]
     assert entries[-1].request_id == ada.events(execution.id).events[0].cause_id
-    assert [e.user for e in admin.audit(user="ben").entries] == ["ben"] * 3
+    assert [e.user for e in admin.audit(user="ben").entries] == ["ben"] * 4
     page = admin.audit(limit=2)
     assert page.next_before is not None
     assert [e.id for e in admin.audit(before=page.next_before, limit=9).entries] == [e.id for e in entries[2:]]

@@ -66,7 +66,11 @@ def test_a_user_of_the_directory_signs_in_with_the_role_of_the_groups(api: Api) 
 
 def test_what_a_sign_in_changes_is_in_the_audit_log(api: Api) -> None:
     def entries() -> list[tuple[str, str, str, str, int | None]]:
-        return [(e.user, e.action, e.tenant, e.by, e.status) for e in reversed(api.store.audit(None, 99))]
+        return [
+            (e.user, e.action, e.tenant, e.by, e.status)
+            for e in reversed(api.store.audit(None, 99))
+            if e.action != "sign_in"
+        ]
 
     sign_in(api.http(None), "mia")
     made = [("mia", "add_user", "", "corp", 200), ("mia", "set_role", "red", "corp", 200)]

@@ -80,7 +80,7 @@ def test_sign_in_list_and_cancel_without_a_script(api: Api) -> None:
     assert api.store.execution(execution.id).state is ExecutionState.CANCELLED
     assert execution.id not in checked(http.get("/lite/"))
     assert execution.id in checked(http.get("/lite/?ended=1"))
-    written = [(one.action, one.status) for one in api.store.audit(None, 10, "ben")]
+    written = [(e.action, e.status) for e in api.store.audit(None, 10, "ben") if e.action != "sign_in"]
     assert written == [("lite_cancel", status) for status in (303, 403, 403)]
     assert http.post("/lite/sign-out", data={"csrf": csrf(page)}).status_code == 303
     assert "Sign in" in http.get("/lite/").text

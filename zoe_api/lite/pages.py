@@ -160,6 +160,7 @@ def _signed_in(its: Services, request: Request) -> tuple[str, Principal]:
     who = its.store.session(sessions.id_of(secret), time.time()) if secret else None
     if secret is None or who is None:
         raise ApiProblem(Code.SESSION_OVER if secret else Code.NO_TOKEN)
+    access.asked_by(request, who)
     return secret, who
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from zoe_api import passwords
 from zoe_api.access import Admin
+from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import ServicesDep, StoreDep
 from zoe_api.problems import ApiProblem
 from zoe_api.views import token_view
 from zoe_lib.store.base import NotFound, Store
-from zoe_lib.store.people import Membership, Principal, Quota, User
+from zoe_lib.store.people import Membership, Principal, Quota, User, quota_of
 from zoe_lib.wire import (
     AuditEntryView,
     AuditList,
@@ -52,15 +54,18 @@ def add_user(body: NewUser, _who: Admin, store: StoreDep) -> UserView:
 
 
 @router.patch("/users/{user}", response_model=UserView)
-def change_user(user: str, body: UserChange, who: Admin, store: StoreDep) -> UserView:
+def change_user(user: str, body: UserChange, who: Admin, store: StoreDep, request: Request) -> UserView:
     """Set a password, or disable: who is disabled loses the sessions, and no token of theirs counts."""
     if user == who.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+    before = store.user(user)
     if body.password is not None:
         store.set_password(user, passwords.hashed(body.password))
     if body.disabled is not None:
         store.set_disabled(user, body.disabled)
-    return _user(store.user(user), store.memberships(user=user))
+    after = store.user(user)
+    note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
+    return _user(after, store.memberships(user=user))
 
 
 @router.get("/tenants", response_model=TenantList)
@@ -95,28 +100,35 @@ def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
 
 
 @router.put("/tenants/{tenant}/quota", response_model=QuotaView)
-def set_quota(tenant: str, body: QuotaView, _who: Admin, store: StoreDep) -> QuotaView:
+def set_quota(tenant: str, body: QuotaView, _who: Admin, store: StoreDep, request: Request) -> QuotaView:
     """Bound how many executions of a tenant, and of each of its users, wait or run at the same time, and how long
     their time limits are; null does not. What was submitted before keeps what it has."""
-    store.set_quota(tenant, Quota(body.executions_max, body.executions_of_user_max, body.time_limit_s_max))
+    before = quota_of(store.tenants(), tenant)
+    after = Quota(body.executions_max, body.executions_of_user_max, body.time_limit_s_max)
+    store.set_quota(tenant, after)
+    note_changes(request, asdict(before), asdict(after))
     return body
 
 
 @router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
-def set_role(tenant: str, user: str, body: RoleChoice, who: Admin, store: StoreDep) -> MemberView:
+def set_role(tenant: str, user: str, body: RoleChoice, who: Admin, store: StoreDep, request: Request) -> MemberView:
     """Make a user a member of a tenant, or change the role there."""
     _check_own(who, user, tenant)
     store.user(user)
     _check_tenant(store, tenant)
+    before = _role(store, user, tenant)
     store.ensure_member(user, tenant, body.role)
+    note_changes(request, {"role": before}, {"role": body.role})
     return MemberView(user=user, role=body.role)
 
 
 @router.delete("/tenants/{tenant}/members/{user}", status_code=204)
-def remove_member(tenant: str, user: str, who: Admin, store: StoreDep) -> Response:
+def remove_member(tenant: str, user: str, who: Admin, store: StoreDep, request: Request) -> Response:
     """End a membership, with its tokens and sessions; executions go on."""
     _check_own(who, user, tenant)
+    before = _role(store, user, tenant)
     store.remove_member(user, tenant)
+    note_changes(request, {"role": before}, {"role": None})
     return Response(status_code=204)
 
 
@@ -159,6 +171,15 @@ def _check_own(who: Principal, user: str, tenant: str) -> None:
 def _check_tenant(store: Store, tenant: str) -> None:
     if all(one.name != tenant for one in store.tenants()):
         raise NotFound(f"there is no tenant {tenant!r}")
+
+
+def _role(store: Store, user: str, tenant: str) -> str | None:
+    return next((one.role for one in store.memberships(user=user) if one.tenant == tenant), None)
+
+
+def _shown(user: User, password: str) -> dict[str, object]:
+    """Return what the audit log may tell of a user."""
+    return {"disabled": user.disabled, "password": password}
 
 
 def _user(user: User, roles: Sequence[Membership]) -> UserView:

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from zoe_api.access import Operator, Reader, check
+from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import (
     IfMatch,
@@ -87,6 +88,7 @@ def set_policy(
     if replace(policy, node_holds=present.node_holds, version=present.version) != present:
         check(who, Scope.ADMIN)
     stored = store.set_policy(policy, present.version, time.time(), request.state.request_id)
+    note_changes(request, PolicyView.of(present).model_dump(mode="json"), PolicyView.of(stored).model_dump(mode="json"))
     master.hint()
     response.headers["ETag"] = etag(stored.version)
     return PolicyView.of(stored)

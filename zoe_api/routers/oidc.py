@@ -60,6 +60,8 @@ def oidc_callback(
     try:
         return _signed_in(request, its, state or "", code or "", error or "")
     except ApiProblem as refusal:
+        if not hasattr(request.state, "user"):
+            its.sign_in_audit.note(request, "", "oidc", right=False)
         return _told(request, refusal)
 
 
@@ -72,7 +74,12 @@ def _signed_in(request: Request, its: Services, state: str, code: str, error: st
         raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
     provider = _provider(its, attempt.provider)
     identity = provider.identity(code, _redirect_uri(request, its), attempt.nonce, attempt.verifier)
-    user = admit(its.store, identity, its.settings.sign_in_roles, request)
+    try:
+        user = admit(its.store, identity, its.settings.sign_in_roles, request)
+    except ApiProblem:
+        its.sign_in_audit.note(request, identity.name, identity.provider, right=False)
+        raise
+    its.sign_in_audit.note(request, user, identity.provider, right=True)
     answer = RedirectResponse(attempt.next_path, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
     sessions.enter(its, request, answer, user, None)
     answer.delete_cookie(_COOKIE, path=_CALLBACK)

@@ -23,7 +23,13 @@ async def signed_in(body: SignIn, request: Request, its: Services, then: Callabl
     """Return what `then` makes of the user whose password that is, in a thread of the provider that was named."""
     name, check = _local(body, its) if body.provider == passwords.LOCAL else _directory(body, request, its)
     brake = Brake(body.provider, name, network_of(address_of(request)))
-    return await its.password_checks.run(brake, lambda: then(passwords.guess(its.store, brake, check)()))
+    try:
+        told = await its.password_checks.run(brake, lambda: then(passwords.guess(its.store, brake, check)()))
+    except ApiProblem:
+        its.sign_in_audit.note(request, body.user, body.provider, right=False)
+        raise
+    its.sign_in_audit.note(request, body.user, body.provider, right=True)
+    return told
 
 
 Check = Callable[[], Callable[[], str] | None]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.roles import Role
@@ -49,7 +50,10 @@ def admit(store: Store, identity: Identity, rules: Iterable[RoleRule], request: 
         raise ApiProblem(Code.SIGN_IN_REFUSED, f"{identity.name[:80]!r} cannot be the name of a user here")
     user = User(name, provider=identity.provider, subject=identity.subject)
     path, request_id = request.url.path, request.state.request_id
-    change = AuditEntry(time.time(), name, "", "", path, request_id, by=identity.provider, status=200)
+    asked_from = address_of(request)
+    change = AuditEntry(
+        time.time(), name, "", "", path, request_id, by=identity.provider, status=200, address=asked_from
+    )
     try:
         adopted = store.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules}, change)
     except (ConcurrentUpdate, Unstorable) as error:

@@ -240,11 +240,12 @@ class MemoryPeople(MemorySignIn):
             state.people.audit.append(replace(entry, id=state.people.audit_ids))
             return state.people.audit_ids
 
-    def end_audit(self, entry_id: int, status: int) -> None:
+    def end_audit(self, entry_id: int, status: int, changes: Mapping[str, Sequence[object]] | None = None) -> None:
         """Say how it ended."""
         with self._reached() as state:
-            entries = state.people.audit
-            state.people.audit = [replace(e, status=status) if e.id == entry_id else e for e in entries]
+            state.people.audit = [
+                replace(e, status=status, changes=changes or {}) if e.id == entry_id else e for e in state.people.audit
+            ]
 
     def audit(self, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:
         """Entries newest first."""

@@ -181,6 +181,9 @@ class AuditEntry:
     """`session`, the id of the token, or the provider by whose word it was made at a sign-in."""
     status: int | None = None
     id: int = 0
+    address: str = ""
+    changes: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    """Old and new value by name; JSON values."""
 
 
 Roles = Mapping[str, Role]
@@ -333,8 +336,8 @@ class PeopleStore(Protocol):
         """Keep an entry; its id."""
         ...
 
-    def end_audit(self, entry_id: int, status: int) -> None:
-        """Say how the change of an entry ended."""
+    def end_audit(self, entry_id: int, status: int, changes: Mapping[str, Sequence[object]] | None = None) -> None:
+        """Say how the change of an entry ended, and which values it changed."""
         ...
 
     def audit(self, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:

@@ -168,9 +168,9 @@ class PostgresPeople:
         """Keep an entry."""
         return self._database.write(lambda c: audit.add(c, entry))
 
-    def end_audit(self, entry_id: int, status: int) -> None:
+    def end_audit(self, entry_id: int, status: int, changes: Mapping[str, Sequence[object]] | None = None) -> None:
         """Say how it ended."""
-        self._database.write(lambda c: audit.end(c, entry_id, status))
+        self._database.write(lambda c: audit.end(c, entry_id, status, changes or {}))
 
     def audit(self, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:
         """Entries newest first."""

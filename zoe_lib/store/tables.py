@@ -268,6 +268,8 @@ audit = Table(
     Column("request_id", Text, nullable=False),
     Column("by", Text, nullable=False),
     Column("status", SmallInteger),  # NULL: the end was not seen
+    Column("address", Text, nullable=False, server_default=""),
+    Column("changes", JSONB, nullable=False, server_default=text("'{}'")),
     Index("ix_audit_user", "user_name", "id"),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -187,8 +187,10 @@ class AuditEntryView(Wire):
     action: str = Field(description="The operation's id in the OpenAPI document.")
     target: str = Field(description="The path that was asked.")
     request_id: str
-    by: str = Field(description="`session`, or the id of the token.")
+    by: str = Field(description="`session`, the id of the token, or the provider of a sign-in.")
     status: int | None
+    address: str = Field(default="", description="From where it was asked.")
+    changes: dict[str, list[Any]] = Field(default={}, description="Old and new value by the name of what changed.")
 
 
 class AuditList(Wire):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from zoe_cli.context import options
 from zoe_cli.output import Rows, emit, note
 from zoe_cli.registry import add
 from zoe_cli.units import clock
+from zoe_lib.wire import AuditEntryView
 
 
 def audit(
@@ -21,13 +23,17 @@ def audit(
     """Who asked for which change, newest first; also what was refused. `-` says that the end was not seen."""
     with options(context).client() as client:
         answer = client.admin.audit(user=user, before=before, limit=limit)
-    rows = [
-        (e.id, clock(e.at_s), e.user, e.tenant, e.action, e.target, "-" if e.status is None else e.status, e.by)
-        for e in answer.entries
-    ]
-    emit(answer, options(context).output, Rows(("id", "at", "user", "tenant", "action", "path", "status", "by"), rows))
+    columns = ("id", "at", "user", "tenant", "action", "path", "status", "by", "address", "changes")
+    emit(answer, options(context).output, Rows(columns, [_row(entry) for entry in answer.entries]))
     if answer.next_before is not None:
         note(f"more: zoe admin audit --before {answer.next_before}")
+
+
+def _row(entry: AuditEntryView) -> tuple[object, ...]:
+    status = "-" if entry.status is None else entry.status
+    changes = ", ".join(f"{name}: {json.dumps(old)} -> {json.dumps(new)}" for name, (old, new) in entry.changes.items())
+    about = (entry.id, clock(entry.at_s), entry.user, entry.tenant, entry.action, entry.target)
+    return (*about, status, entry.by, entry.address, changes)
 
 
 def register(app: typer.Typer) -> None:

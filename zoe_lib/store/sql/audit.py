@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -28,12 +28,14 @@ def values_of(entry: AuditEntry) -> Values:
         "request_id": entry.request_id,
         "by": entry.by,
         "status": entry.status,
+        "address": entry.address,
+        "changes": dict(entry.changes),
     }
 
 
-def end(connection: Connection, entry_id: int, status: int) -> None:
+def end(connection: Connection, entry_id: int, status: int, changes: Mapping[str, Sequence[object]]) -> None:
     """Say how it ended."""
-    connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status))
+    connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status, changes=dict(changes)))
 
 
 def read(connection: Connection, before_id: int | None, limit: int, user: str | None) -> Sequence[AuditEntry]:
@@ -45,7 +47,17 @@ def read(connection: Connection, before_id: int | None, limit: int, user: str | 
         statement = statement.where(audit.c.user_name == user)
     return [
         AuditEntry(
-            row.at_s, row.user_name, row.tenant, row.action, row.target, row.request_id, row.by, row.status, row.id
+            row.at_s,
+            row.user_name,
+            row.tenant,
+            row.action,
+            row.target,
+            row.request_id,
+            row.by,
+            row.status,
+            row.id,
+            row.address,
+            row.changes,
         )
         for row in connection.execute(statement)
     ]
