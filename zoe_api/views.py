@@ -16,4 +16,5 @@ def token_view(token: Token) -> TokenView:
         created_at_s=token.created_at_s,
         expires_at_s=token.expires_at_s,
         note=token.note,
+        made_by=token.made_by,
     )

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.support.api import Api, problem
+from tests.support.browser import Browser
 from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
@@ -123,6 +124,27 @@ def test_a_token_makes_none_that_is_more_than_itself(api: Api) -> None:
     for wanted in ({}, {"lifetime_s": 10_000}):
         assert reader.post("/api/v1/tokens", json=wanted).json()["expires_at_s"] == expiry
     assert reader.post("/api/v1/tokens", json={"lifetime_s": 1}).json()["expires_at_s"] < expiry
+
+
+def test_a_token_ends_with_the_one_that_made_it(api: Api) -> None:
+    first = make_token(api.store)
+    texts = [first]
+    for _ in range(3):
+        texts.append(api.http(texts[-1]).post("/api/v1/tokens", json={}).json()["secret"])
+    ids = [text.split("_")[1] for text in texts]
+    makers = {one["id"]: one["made_by"] for one in api.http(first).get("/api/v1/tokens").json()["tokens"]}
+    assert [makers[token_id] for token_id in ids] == [None, *ids[:-1]]
+    assert api.http(first).delete(f"/api/v1/tokens/{ids[1]}").status_code == 204
+    told = [api.http(text).get("/api/v1/me").status_code for text in texts]
+    assert told == [200, 401, 401, 401]
+    assert api.http().get("/api/v1/me").status_code == 200
+
+
+def test_a_token_that_a_session_made_outlives_the_session(api: Api) -> None:
+    http = Browser(api).use()
+    text = http.post("/api/v1/tokens", json={}).json()["secret"]
+    http.delete("/api/v1/session")
+    assert api.http(text).get("/api/v1/me").status_code == 200
 
 
 def test_a_reading_token_revokes_only_itself(api: Api) -> None:

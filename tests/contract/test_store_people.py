@@ -24,6 +24,7 @@ from zoe_lib.store.base import (
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
+    EndedAccess,
     Membership,
     Principal,
     Quota,
@@ -176,6 +177,34 @@ def test_disabled_is_out_at_once_and_new_passwords_end_sessions(any_store: Store
     any_store.add_session(SESSION)
     any_store.set_password("ada", "hash")
     assert any_store.session("s1", 0.0) is None
+
+
+def test_tokens_end_with_the_token_that_made_them(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    for number, maker in enumerate([None, "0", "1", "0", None]):
+        any_store.add_token(replace(TOKEN, id=str(number), made_by=maker))
+    with pytest.raises(NotFound):
+        any_store.add_token(replace(TOKEN, id="x", made_by="never made"))
+    any_store.revoke_token("0")
+    assert [token.id for token in any_store.tokens()] == ["4"]
+    with pytest.raises(NotFound):
+        any_store.add_token(replace(TOKEN, id="x", made_by="0"))
+
+
+def test_all_tokens_and_sessions_of_a_user_end_at_once(any_store: Store) -> None:
+    for user in ("ada", "bob"):
+        any_store.ensure_member(user, "red", "user")
+        any_store.ensure_member(user, "blue", "user")
+        any_store.add_token(replace(TOKEN, id=f"{user}-1", user=user))
+        any_store.add_token(replace(TOKEN, id=f"{user}-2", user=user, tenant="blue", made_by=f"{user}-1"))
+        any_store.add_session(Session(f"s-{user}", user, "blue", 1.0, 1e12))
+    assert any_store.end_access("ada") == EndedAccess(2, 1)
+    assert {token.user for token in any_store.tokens()} == {"bob"}
+    assert any_store.session("s-ada", 1.0) is None
+    assert any_store.session("s-bob", 1.0) is not None
+    assert any_store.end_access("ada") == EndedAccess(0, 0)
+    with pytest.raises(NotFound):
+        any_store.end_access("nobody")
 
 
 def test_tokens_and_sessions_go_with_the_membership(any_store: Store) -> None:

@@ -14,6 +14,7 @@ from zoe_api.access import Admin
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import ServicesDep, StoreDep
+from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
 from zoe_api.views import token_view
 from zoe_lib.store.base import NotFound, Store
@@ -21,6 +22,7 @@ from zoe_lib.store.people import Membership, Principal, Quota, User, quota_of
 from zoe_lib.wire import (
     AuditEntryView,
     AuditList,
+    EndedAccessView,
     MemberView,
     NewTenant,
     NewUser,
@@ -48,6 +50,8 @@ def list_users(_who: Admin, store: StoreDep) -> UserList:
 @router.post("/users", status_code=201, response_model=UserView)
 def add_user(body: NewUser, _who: Admin, store: StoreDep) -> UserView:
     """Make a user; without a password there is no signing in by one."""
+    if body.password:
+        check_strength(body.password, body.name, "password")
     user = User(body.name, passwords.hashed(body.password) if body.password else None)
     store.add_user(user)
     return _user(user, [])
@@ -60,12 +64,23 @@ def change_user(user: str, body: UserChange, who: Admin, store: StoreDep, reques
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
     before = store.user(user)
     if body.password is not None:
+        check_strength(body.password, user, "password")
         store.set_password(user, passwords.hashed(body.password))
+        if body.end_tokens:
+            store.end_access(user)
     if body.disabled is not None:
         store.set_disabled(user, body.disabled)
     after = store.user(user)
     note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
     return _user(after, store.memberships(user=user))
+
+
+@router.delete("/users/{user}/access", response_model=EndedAccessView)
+def end_access(user: str, _who: Admin, store: StoreDep, request: Request) -> EndedAccessView:
+    """End all tokens and sessions of a user at once; the user may sign in again, and executions go on."""
+    ended = store.end_access(user)
+    note_changes(request, asdict(ended), {"tokens": 0, "sessions": 0})
+    return EndedAccessView.model_validate(ended)
 
 
 @router.get("/tenants", response_model=TenantList)

@@ -38,7 +38,8 @@ def list_tokens(who: Reader, store: StoreDep) -> TokenList:
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
 def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
-    """Make a token with no more scopes and no longer life than the one used. Its secret is shown this once."""
+    """Make a token with no more scopes and no longer life than the one used, with which it ends. Its secret is shown
+    this once."""
     missing = set(body.scopes) - who.scopes
     if missing:
         raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
@@ -52,6 +53,7 @@ def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
         created_at_s=now_s,
         expires_at_s=_end_of(body.lifetime_s, now_s, who, store),
         note=body.note,
+        made_by=who.token_id or None,
     )
     store.add_token(token)
     return token_view(token).model_copy(update={"secret": str(text)})
@@ -59,7 +61,7 @@ def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def revoke_token(token_id: str, who: Reader, store: StoreDep) -> Response:
-    """Make an own token worthless at once: the one used, or with the scope `submit` any."""
+    """Make an own token worthless at once, and all that it made: the one used, or with the scope `submit` any."""
     if all(token.id != token_id for token in store.tokens(who.user)):
         raise NotFound(f"no token {token_id}")
     if token_id != who.token_id:

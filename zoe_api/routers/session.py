@@ -8,6 +8,7 @@ from zoe_api import access, passwords, sessions
 from zoe_api.access import Reader, SignedIn
 from zoe_api.addresses import address_of
 from zoe_api.dependencies import ServicesDep, StoreDep
+from zoe_api.password_strength import check_strength
 from zoe_api.routers.oidc import START
 from zoe_api.sign_in.brake import Brake, network_of
 from zoe_api.sign_in.by_password import signed_in
@@ -71,12 +72,15 @@ def choose_tenant(
 
 @router.put("/password", status_code=204)
 async def change_password(body: PasswordChange, who: SignedIn, request: Request, its: ServicesDep) -> Response:
-    """Change the own password; every session of the user's ends, this one, too."""
+    """Change the own password; every session of the user's ends, this one, too, and if wanted every token."""
     address = address_of(request)
 
     def change() -> None:
         passwords.verify(its.store, who.user, body.old, address)
+        check_strength(body.new, who.user, "new")
         its.store.set_password(who.user, passwords.hashed(body.new))
+        if body.end_tokens:
+            its.store.end_access(who.user)
 
     await its.password_checks.run(Brake(passwords.LOCAL, who.user, network_of(address)), change)
     return Response(status_code=204)

@@ -26,10 +26,16 @@ class Administration:
         """Make a user, a member of nothing yet."""
         return self._client.call(wire.UserView, "POST", "/admin/users", body=wire.NewUser(name=name, password=password))
 
-    def change_user(self, name: str, *, password: str | None = None, disabled: bool | None = None) -> wire.UserView:
+    def change_user(
+        self, name: str, *, password: str | None = None, disabled: bool | None = None, end_tokens: bool = False
+    ) -> wire.UserView:
         """Set a password, disable, or enable again."""
-        change = wire.UserChange(password=password, disabled=disabled)
+        change = wire.UserChange(password=password, disabled=disabled, end_tokens=end_tokens)
         return self._client.call(wire.UserView, "PATCH", f"/admin/users/{_part(name)}", body=change)
+
+    def end_access(self, name: str) -> wire.EndedAccessView:
+        """End all tokens and sessions of a user."""
+        return self._client.call(wire.EndedAccessView, "DELETE", f"/admin/users/{_part(name)}/access")
 
     def tenants(self) -> wire.TenantList:
         """All tenants with members and quotas."""

@@ -12,6 +12,7 @@ from zoe_lib.store.memory_state import PeopleState, State
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
+    EndedAccess,
     Membership,
     Principal,
     Quota,
@@ -116,6 +117,8 @@ class MemoryPeople(MemorySignIn):
             self._check_member(state.people, token.user, token.tenant)
             if token.id in state.people.tokens:
                 raise ConcurrentUpdate(f"the token id {token.id} is taken")
+            if token.made_by not in (None, *state.people.tokens):
+                raise NotFound(f"there is no token {token.made_by}")
             state.people.tokens[token.id] = token
 
     @staticmethod
@@ -126,8 +129,27 @@ class MemoryPeople(MemorySignIn):
     def revoke_token(self, token_id: str) -> None:
         """Forget a token."""
         with self._reached() as state:
-            if state.people.tokens.pop(token_id, None) is None:
+            if token_id not in state.people.tokens:
                 raise NotFound(f"there is no token {token_id!r}")
+            self._forget_token(state.people, token_id)
+
+    def _forget_token(self, people: PeopleState, token_id: str) -> None:
+        people.tokens.pop(token_id, None)
+        for made in [token.id for token in people.tokens.values() if token.made_by == token_id]:
+            self._forget_token(people, made)
+
+    def end_access(self, user: str) -> EndedAccess:
+        """Forget all tokens and sessions of a user."""
+        with self._reached() as state:
+            self.user(user)
+            people = state.people
+            kept = {k: t for k, t in people.tokens.items() if t.user != user}
+            ended = EndedAccess(
+                len(people.tokens) - len(kept), sum(one.user == user for one in people.sessions.values())
+            )
+            people.tokens = kept
+            self._end_sessions(people, user)
+            return ended
 
     def tokens(self, user: str | None = None) -> Sequence[Token]:
         """Tokens of a user, or all."""

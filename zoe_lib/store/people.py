@@ -107,6 +107,16 @@ class Token:
     created_at_s: float
     expires_at_s: float | None = None
     note: str = ""
+    made_by: str | None = None
+    """The token that made it, with which it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAccess:
+    """How many tokens and sessions of a user were ended."""
+
+    tokens: int
+    sessions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,11 +269,18 @@ class PeopleStore(Protocol):
         ...
 
     def add_token(self, token: Token) -> None:
-        """Keep a token; NotFound when its user is no member of its tenant, ConcurrentUpdate when the id is taken."""
+        """Keep a token; ConcurrentUpdate when the id is taken.
+
+        NotFound when its user is no member of its tenant, or the token that makes it is not there.
+        """
         ...
 
     def revoke_token(self, token_id: str) -> None:
-        """Forget a token; NotFound."""
+        """Forget a token, and all that it and those made; NotFound."""
+        ...
+
+    def end_access(self, user: str) -> EndedAccess:
+        """Forget all tokens and sessions of a user; NotFound."""
         ...
 
     def tokens(self, user: str | None = None) -> Sequence[Token]:

@@ -9,6 +9,7 @@ from zoe_lib.store.base import NotFound, StoreLimits, Unstorable
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
+    EndedAccess,
     Membership,
     Principal,
     Quota,
@@ -97,6 +98,11 @@ class PostgresPeople:
         """Forget a token."""
         _check(token_id)
         self._database.write(lambda c: signing_in.revoke_token(c, token_id))
+
+    def end_access(self, user: str) -> EndedAccess:
+        """Forget all tokens and sessions of a user."""
+        _check(user)
+        return self._database.write(lambda c: signing_in.end_access(c, user))
 
     def tokens(self, user: str | None = None) -> Sequence[Token]:
         """Tokens of a user, or all."""

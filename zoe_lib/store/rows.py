@@ -211,6 +211,7 @@ def to_token(row: Row) -> Token:
         created_at_s=row.created_at_s,
         expires_at_s=row.expires_at_s,
         note=row.note,
+        made_by=row.made_by,
     )
 
 

@@ -192,8 +192,10 @@ tokens = Table(
     Column("created_at_s", Double, nullable=False),
     Column("expires_at_s", Double),
     Column("note", Text, nullable=False),
+    Column("made_by", Text, ForeignKey("tokens.id", ondelete="CASCADE")),
     ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
     Index("ix_tokens_user", "user_name", "created_at_s", "id"),
+    Index("ix_tokens_made_by", "made_by"),
 )
 
 storage_credentials = Table(

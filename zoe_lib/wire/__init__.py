@@ -65,6 +65,7 @@ __getattr__ = lazy_names(
         "people": (
             "AuditEntryView",
             "AuditList",
+            "EndedAccessView",
             "MemberView",
             "NewTenant",
             "NewUser",

@@ -44,6 +44,7 @@ class TokenView(Wire):
     created_at_s: float
     expires_at_s: float | None
     note: str
+    made_by: str | None = Field(default=None, description="The token that made it, with which it ends.")
     secret: str | None = None
 
 
@@ -88,6 +89,7 @@ class PasswordChange(Wire):
 
     old: str = Field(min_length=1, max_length=1000)
     new: str = Field(min_length=10, max_length=1000)
+    end_tokens: bool | None = Field(default=None, description="End all tokens, too.")
 
 
 class SessionView(Wire):
@@ -113,6 +115,14 @@ class UserChange(Wire):
 
     password: str | None = Field(default=None, min_length=10, max_length=1000)
     disabled: bool | None = None
+    end_tokens: bool | None = Field(default=None, description="With a new password, end all tokens, too.")
+
+
+class EndedAccessView(Wire):
+    """How many tokens and sessions of a user were ended."""
+
+    tokens: int
+    sessions: int
 
 
 class UserView(Wire):

@@ -47,12 +47,24 @@ def add_user(
     _tell(context, user, None if password_file else password)
 
 
-def set_password(context: typer.Context, name: Name, password_file: PasswordFile = None) -> None:
+def set_password(
+    context: typer.Context,
+    name: Name,
+    password_file: PasswordFile = None,
+    end_tokens: Annotated[bool, typer.Option("--end-tokens", help="End all of the user's tokens, too.")] = False,
+) -> None:
     """Replace a user's password; the user is signed out everywhere."""
     password = _password(password_file)
     with options(context).client() as client:
-        user = client.admin.change_user(name, password=password)
+        user = client.admin.change_user(name, password=password, end_tokens=end_tokens)
     _tell(context, user, None if password_file else password)
+
+
+def sign_out(context: typer.Context, name: Name) -> None:
+    """End all tokens and sessions of a user at once; the user may sign in again, and executions go on."""
+    with options(context).client() as client:
+        ended = client.admin.end_access(name)
+    emit(ended, options(context).output, Rows(("user", "tokens", "sessions"), [(name, ended.tokens, ended.sessions)]))
 
 
 def disable(context: typer.Context, name: Name) -> None:
@@ -105,5 +117,6 @@ def _rows(users: list[UserView]) -> Rows:
 add(app, "ls", ls, ("zoe admin user ls",))
 add(app, "add", add_user, ("zoe admin user add ada --tenant physics --role user",))
 add(app, "password", set_password, ("zoe admin user password ada --password-file new.txt",))
+add(app, "sign-out", sign_out, ("zoe admin user sign-out ada",))
 add(app, "disable", disable, ("zoe admin user disable ada",))
 add(app, "enable", enable, ("zoe admin user enable ada",))

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import SIGN_INS_MAX, AppAccess, Principal, Session, SignInAttempt, Token
+from zoe_lib.store.people import SIGN_INS_MAX, AppAccess, EndedAccess, Principal, Session, SignInAttempt, Token
 from zoe_lib.store.rows import Row, to_token, token_values
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
@@ -19,6 +19,11 @@ from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_fa
 def add_token(connection: Connection, token: Token) -> None:
     """Keep a token of a member."""
     check_member(connection, token.user, token.tenant)
+    if token.made_by is not None:
+        # Locked, so that a maker that is revoked at this moment takes the new token along.
+        maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)
+        if connection.execute(maker).first() is None:
+            raise NotFound(f"there is no token {token.made_by}")
     if connection.execute(insert(tokens).values(token_values(token)).on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"the token id {token.id} is taken")
 
@@ -27,6 +32,15 @@ def revoke_token(connection: Connection, token_id: str) -> None:
     """Forget a token."""
     if connection.execute(delete(tokens).where(tokens.c.id == token_id)).rowcount != 1:
         raise NotFound(f"there is no token {token_id}")
+
+
+def end_access(connection: Connection, user: str) -> EndedAccess:
+    """Forget all tokens and sessions of a user."""
+    if connection.execute(select(users.c.name).where(users.c.name == user)).first() is None:
+        raise NotFound(f"there is no user {user}")
+    # Sessions last: with none of both left, nothing can make another.
+    ended = [connection.execute(delete(table).where(table.c.user_name == user)) for table in (tokens, sessions)]
+    return EndedAccess(*(result.rowcount for result in ended))
 
 
 def read_tokens(connection: Connection, user: str | None) -> Sequence[Token]:
