@@ -25,6 +25,7 @@ from zoe_api.dependencies import (
 )
 from zoe_api.problems import ApiProblem
 from zoe_api.replays import replay
+from zoe_api.views import visible_policy
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy, problems
@@ -48,11 +49,11 @@ router = APIRouter(tags=["cluster"])
 
 
 @router.get("/nodes", response_model=NodeList)
-def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
+def list_nodes(who: Reader, store: StoreDep) -> NodeList:
     """The nodes as the master last saw them, with what Zoe reserves there."""
     nodes = store.platform()
     there = _reserved(store, gateway_reservation(nodes))
-    holds = store.policy().node_holds
+    holds = visible_policy(store.policy(), who).node_holds
     views = []
     for node in nodes:
         here = there[node.name]
@@ -61,11 +62,11 @@ def list_nodes(_who: Reader, store: StoreDep) -> NodeList:
 
 
 @router.get("/policy", response_model=PolicyView)
-def get_policy(_who: Reader, store: StoreDep, response: Response) -> PolicyView:
-    """The policy in force."""
+def get_policy(who: Reader, store: StoreDep, response: Response) -> PolicyView:
+    """The policy in force; of tenants, their shares, limits and reserved nodes the own one only, but for operators."""
     policy = store.policy()
     response.headers["ETag"] = etag(policy.version)
-    return PolicyView.of(policy)
+    return PolicyView.of(visible_policy(policy, who))
 
 
 @router.put("/policy", response_model=PolicyView)

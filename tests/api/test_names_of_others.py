@@ -1,0 +1,72 @@
+"""No answer tells a member the names of other tenants or of their people; operators see all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.support.api import Api
+from tests.support.documents import job
+from tests.support.people import make_token
+from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.domain.policy import TenantLimit, UserLimit
+
+OTHER, STRANGER, NOTE = "hidden-tenant", "hidden-user", "hidden-note"
+MET = {
+    "/api/v1/executions",
+    "/api/v1/policy",
+    "/api/v1/nodes",
+    "/api/v1/status",
+    "/api/v1/quota",
+    "/api/v1/tokens",
+    "/metrics",
+}
+UNBOUNDED = {"/api/v1/events"}  # a stream, which does not end
+
+
+def plain_questions(api: Api) -> list[str]:
+    """Return every GET route that needs nothing but to be asked."""
+    found = []
+    for path, methods in api.app.openapi()["paths"].items():
+        parameters = methods.get("get", {}).get("parameters", [])
+        if "get" in methods and not any(one.get("required") for one in parameters) and path not in UNBOUNDED:
+            found.append(path)
+    return found
+
+
+def with_another_tenant(api: Api) -> None:
+    other = api.client(make_token(api.store, STRANGER, OTHER))
+    other.submit(job())
+    policy = replace(
+        api.store.policy(),
+        tenant_shares={OTHER: 2.0, "red": 3.0},
+        tenant_limits={name: TenantLimit(cores_milli=4000) for name in (OTHER, "red")},
+        user_limits={name: UserLimit(cores_milli=2000) for name in (OTHER, "red")},
+        node_holds={"node-1": NodeHold(OTHER, note=NOTE), "node-2": NodeHold("red", note="ours")},
+    )
+    api.store.set_policy(policy, policy.version, 1.0, "test")
+
+
+def test_no_plain_question_names_another_tenant_to_a_member(api: Api) -> None:
+    api.start_master()
+    with_another_tenant(api)
+    paths = plain_questions(api)
+    assert set(paths) >= MET
+    http = api.http()
+    for path in paths:
+        told = http.get(path).text
+        assert not [name for name in (OTHER, STRANGER, NOTE) if name in told], path
+
+
+def test_a_member_sees_the_own_part_of_the_policy_and_an_operator_all(api: Api) -> None:
+    with_another_tenant(api)
+    mine = api.http().get("/api/v1/policy").json()
+    whole = (
+        api.http(make_token(api.store, "op", role="operator", scopes=("read", "operate"))).get("/api/v1/policy").json()
+    )
+    for name in ("tenant_shares", "tenant_limits", "user_limits"):
+        assert (set(mine[name]), set(whole[name])) == ({"red"}, {"red", OTHER})
+        assert mine[name]["red"] == whole[name]["red"]
+    assert (mine["node_holds"]["node-1"]["tenant"], mine["node_holds"]["node-2"]["tenant"]) == (None, "red")
+    assert whole["node_holds"]["node-1"] | {"since_s": 0.0} == {
+        "tenant": OTHER, "since_s": 0.0, "until_s": None, "note": NOTE
+    }  # fmt: skip
