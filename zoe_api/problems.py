@@ -58,7 +58,9 @@ def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagn
 
 def problem_response(told: Problem) -> Response:
     """The HTTP form of a problem."""
-    headers = {"WWW-Authenticate": "Bearer"} if told.status == 401 else {}
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    if told.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
     if told.status == 503 or told.code in _RETRY_AFTER_S_OF:
         headers["Retry-After"] = _RETRY_AFTER_S_OF.get(Code(told.code), _RETRY_AFTER_S)
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.

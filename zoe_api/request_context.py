@@ -77,7 +77,10 @@ class _Head:
         """Pass a message on; the head gets the request's id and is counted."""
         if message["type"] == "http.response.start":
             self.sent = True
-            MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-Id"] = self._request_id
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers.setdefault("Cache-Control", "no-store")  # files of the web UI say how long they are kept
             self._count(message["status"])
             await self._write_down(self._scope["state"], message["status"])
         await self._send(message)

@@ -9,6 +9,7 @@ import time
 
 from fastapi import Request, Response
 
+from zoe_api import cookies
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
@@ -16,7 +17,6 @@ from zoe_lib.store.base import Store
 from zoe_lib.store.people import Principal, Session
 
 CSRF_HEADER = "X-CSRF-Token"
-_PLAIN, _SECURE = "zoe-session", "__Host-zoe-session"
 
 
 def begin(store: Store, request: Request, response: Response, user: str, tenant: str, lifetime_s: float) -> str:
@@ -81,7 +81,7 @@ def check_csrf(request: Request) -> None:
 
 
 def _cookie(request: Request) -> str:
-    return _SECURE if _secure(request) else _PLAIN
+    return cookies.named(cookies.SESSION, _secure(request))
 
 
 def _secure(request: Request) -> bool:

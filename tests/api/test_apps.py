@@ -22,6 +22,7 @@ from tests.support.serving import Served
 from tests.support.upstream import application
 from tests.support.waiting import until
 from zoe_api.apps import access, activity, sockets, targets
+from zoe_api.cookies import OURS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionState
 from zoe_lib.store.base import StoreUnavailable
@@ -138,11 +139,25 @@ def test_what_the_application_is_told_and_what_it_is_not(opened: Opened) -> None
     assert [name for name, _ in seen["headers"]].count("host") == 1
 
 
+def test_no_cookie_of_zoe_reaches_an_application_or_is_set_by_one(opened: Opened) -> None:
+    inside = opened.enter()
+    own = f"zoe-app={inside.cookies['zoe-app']}"
+    theirs = "; ".join(f"{name}=x" for name in sorted(OURS - {"zoe-app"}))
+    stranger = opened.api.http(None)
+    stranger.headers.update({"Host": inside.headers["Host"], "Cookie": f"{theirs}; {own}; mine=1"})
+    assert dict(stranger.get("/").json()["headers"])["cookie"] == "mine=1"
+
+
 def test_a_browser_cannot_say_what_only_the_proxy_may(opened: Opened) -> None:
     inside = opened.enter()
     forged = {"X-Zoe-Secret": "guess", "X-Forwarded-Host": "elsewhere", "Forwarded": "host=elsewhere"}
+    forged |= {"X-Forwarded-For": "192.0.2.7", "X-Real-IP": "192.0.2.7"}
     headers = inside.get("/", headers=forged).json()["headers"]
-    said = [value for name, value in headers if name in ("x-zoe-secret", "x-forwarded-host", "forwarded")]
+    said = [
+        value
+        for name, value in headers
+        if name in ("x-zoe-secret", "x-forwarded-host", "forwarded", "x-forwarded-for", "x-real-ip")
+    ]
     assert sorted(said) == sorted(["s3cret", inside.headers["Host"]])
 
 
@@ -304,7 +319,7 @@ def test_an_application_cannot_shut_its_user_out_of_others_by_cookies(opened: Op
     host, own = inside.headers["Host"], f"zoe-app={inside.cookies['zoe-app']}"
     stranger = opened.api.http(None)
     stranger.headers["Host"] = host
-    set_by_others = "; ".join(f"zoe-app=x{n}" for n in range(3))
+    set_by_others = "; ".join(f"zoe-app={n:043}" for n in range(100))
     for cookies in (f"{set_by_others}; {own}", f"{own}; {set_by_others}"):
         assert stranger.get("/", headers={"Cookie": cookies}).status_code == 200
     with pytest.raises(InvalidStatus), opened.talk(stranger):

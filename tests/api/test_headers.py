@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -82,3 +84,17 @@ def test_paths_that_hold_anything_are_answered(shared_api: Api) -> None:
     for part in ("%00", "%ff", "..%2f..", "a" * 5000, "%F0%9F%98%80", "'"):
         response = shared_api.http().get(f"/api/v1/executions/{part}")
         assert problem(response)["code"] in ("not_found", "no_such_route")
+
+
+@pytest.mark.parametrize("token", ["", None])
+def test_no_answer_is_kept_or_guessed_at(shared_api: Api, token: str | None) -> None:
+    http = shared_api.http(token)
+    paths = [re.sub(r"{\w+}", "x", path) for path in shared_api.app.openapi()["paths"] if not path.endswith("/events")]
+    asked = [("GET", path) for path in [*paths, "/lite/", "/api/v1/nowhere", "/assets/nowhere.js"]]
+    asked += [("TRACE", "/api/v1/me"), ("POST", "/api/v1/session"), ("POST", "/lite/sign-in")]
+    for method, path in asked:
+        headers = http.request(method, path).headers
+        assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff"), path
+    for host in ("[", "1.apps.localhost"):
+        headers = http.get("/", headers={"Host": host}).headers
+        assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff"), host

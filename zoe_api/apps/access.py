@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import time
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 
+from zoe_api import cookies
 from zoe_api.apps import pages
 from zoe_api.apps.numbers import label
 from zoe_api.apps.request_target import same_origin
@@ -23,9 +25,9 @@ ENTRANCE = "/.zoe/enter"
 # How long a signed-out user's requests may still pass; spares the database a look for each of a page's many.
 _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
-_PLAIN, _SECURE = "zoe-app", "__Host-zoe-app"
-COOKIES = (_PLAIN, _SECURE)
-_COOKIES_TRIED_MAX = 4  # each is a look into the database
+# Each is a look into the database. Applications can set some for each other, but browsers keep no more of a domain.
+_COOKIES_TRIED_MAX = 180
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def ticket_for(store: Store, who: Principal, execution_id: ExecutionId, number: int) -> str:
@@ -117,11 +119,12 @@ def _secrets(connection: HTTPConnection) -> list[str]:
     """
     name = _cookie(connection)
     pairs = [pair.strip().partition("=") for line in connection.headers.getlist("cookie") for pair in line.split(";")]
-    return [value for key, _, value in pairs if key == name][:_COOKIES_TRIED_MAX]
+    found = dict.fromkeys(value for key, _, value in pairs if key == name and _SECRET.fullmatch(value))
+    return list(found)[:_COOKIES_TRIED_MAX]
 
 
 def _cookie(connection: HTTPConnection) -> str:
-    return _SECURE if _secure(connection) else _PLAIN
+    return cookies.named(cookies.APP, _secure(connection))
 
 
 def _secure(connection: HTTPConnection) -> bool:

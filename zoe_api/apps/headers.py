@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from zoe_api.addresses import parts_of
-from zoe_api.apps.access import COOKIES
 from zoe_api.apps.request_target import same_origin
 from zoe_api.apps.targets import Target
+from zoe_api.cookies import OURS
 
 Headers = Iterable[tuple[str, str]]
 
@@ -43,7 +43,7 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
                 theirs = _without_ours(value)
                 if theirs:
                     yield name, theirs
-            case "x-forwarded-host" | "x-forwarded-proto" | "forwarded":
+            case "x-forwarded-for" | "x-forwarded-host" | "x-forwarded-proto" | "x-real-ip" | "forwarded":
                 continue
             case _ if name not in HOP_BY_HOP | ours and not name.startswith(_OF_WEBSOCKETS):
                 yield name, value
@@ -68,13 +68,13 @@ def to_browser(headers: Headers, target: Target) -> Iterator[tuple[str, str]]:
 
 def _without_ours(cookies: str) -> str:
     pairs = (pair.strip() for pair in cookies.split(";"))
-    return "; ".join(pair for pair in pairs if pair.partition("=")[0].strip() not in COOKIES)
+    return "; ".join(pair for pair in pairs if pair.partition("=")[0].strip() not in OURS)
 
 
 def _host_only(cookie: str) -> str | None:
     """None for a cookie that would take the place of ours."""
     first, *attributes = cookie.split(";")
-    if first.partition("=")[0].strip() in COOKIES:
+    if first.partition("=")[0].strip() in OURS:
         return None
     return ";".join([first, *(a for a in attributes if a.partition("=")[0].strip().lower() != "domain")])
 

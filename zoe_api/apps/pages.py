@@ -14,6 +14,7 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'",
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
 }
 
 

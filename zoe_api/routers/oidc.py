@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from zoe_api import sessions
+from zoe_api import cookies, sessions
 from zoe_api.apps import pages
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/session/oidc", tags=["session"])
 START, _CALLBACK = f"{PREFIX}/session/oidc/start", f"{PREFIX}/session/oidc/callback"
-_COOKIE = "zoe-sign-in"
 _WITHIN_S = 600.0
 Text = Annotated[str | None, Query(max_length=4096)]
 
@@ -47,8 +46,8 @@ def oidc_start(
     except ApiProblem as refusal:
         return _told(request, refusal)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
-    secure = request.url.scheme == "https"
-    answer.set_cookie(_COOKIE, browser, round(_WITHIN_S), path=_CALLBACK, secure=secure, httponly=True, samesite="lax")
+    name, secure = _cookie(request), request.url.scheme == "https"
+    answer.set_cookie(name, browser, round(_WITHIN_S), secure=secure, httponly=True, samesite="lax")
     return answer
 
 
@@ -67,7 +66,7 @@ def oidc_callback(
 
 def _signed_in(request: Request, its: Services, state: str, code: str, error: str) -> Response:
     attempt = its.store.take_sign_in(sessions.id_of(state), time.time())
-    browser = sessions.id_of(request.cookies.get(_COOKIE, ""))
+    browser = sessions.id_of(request.cookies.get(_cookie(request), ""))
     if attempt is None or not hmac.compare_digest(attempt.browser, browser):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
     if error or not code:
@@ -82,8 +81,13 @@ def _signed_in(request: Request, its: Services, state: str, code: str, error: st
     its.sign_in_audit.note(request, user, identity.provider, right=True)
     answer = RedirectResponse(attempt.next_path, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
     sessions.enter(its, request, answer, user, None)
-    answer.delete_cookie(_COOKIE, path=_CALLBACK)
+    secure = request.url.scheme == "https"
+    answer.delete_cookie(_cookie(request), secure=secure, httponly=True, samesite="lax")
     return answer
+
+
+def _cookie(request: Request) -> str:
+    return cookies.named(cookies.SIGN_IN, request.url.scheme == "https")
 
 
 def _provider(its: Services, name: str) -> Oidc:
