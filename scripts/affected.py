@@ -9,15 +9,27 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 # A change of these can change the result of any test.
-REACH_EVERYTHING = ("pyproject.toml", "requirements/zoe.lock", "scripts/pytest_main.py", "tests/conftest.py")
+REACH_EVERYTHING = (
+    "conftest.py",
+    "pyproject.toml",
+    "pytest.ini",
+    "requirements/zoe.lock",
+    "scripts/pytest_main.py",
+    "setup.cfg",
+    "tests/conftest.py",
+    "tox.ini",
+)
 CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
+
+
+class NotComparable(Exception):  # noqa: N818 - the name is the fact
+    """Git cannot compare with that commit; the message is git's own."""
 
 
 def changed_files(root: Path, base: str) -> set[str]:
     """Return the paths, relative to the root, that differ from the commit `base`; untracked files count."""
-    differing = _git(root, "diff", "--name-only", "--no-renames", base, "--")
-    untracked = _git(root, "ls-files", "--others", "--exclude-standard")
-    return {*differing, *untracked}
+    differing = _paths(root, "diff", "--name-only", "--no-renames", "-z", f"{base}^{{commit}}", "--")
+    return {*differing, *_paths(root, "ls-files", "--others", "--exclude-standard", "-z")}
 
 
 def base_of(root: Path) -> str:
@@ -25,10 +37,10 @@ def base_of(root: Path) -> str:
 
     On main without uncommitted changes that is HEAD itself, so the last commit is taken: there is always a change.
     """
-    head = _git(root, "rev-parse", "HEAD")[0]
-    for branch in ("@{upstream}", "origin/main", "main"):
-        found = _git(root, "merge-base", "HEAD", branch, check=False)
-        if found and (found[0] != head or changed_files(root, head)):
+    head = _commits(root, "rev-parse", "HEAD")
+    for branch in ("@{upstream}", "origin/HEAD", "origin/main", "main"):
+        found = _commits(root, "merge-base", "HEAD", branch)
+        if found and (found != head or changed_files(root, found[0])):
             return found[0]
     return "HEAD~1"
 
@@ -70,9 +82,11 @@ class ImportGraph:
         for path, needed in self._needs.items():
             for one in needed:
                 users.setdefault(one, set()).add(path)
-        # Who named a data folder needs what lies below it.
+        # A data file is found by the name of a folder that it lies in, or from the place of a module in such a folder.
         folders = {str(parent) for path in changed for parent in PurePosixPath(path).parents}
-        reached = changed | folders
+        data_folders = {str(parent) for path in changed if not path.endswith(".py") for parent in _inner_folders(path)}
+        neighbours = {path for path in self._needs if str(PurePosixPath(path).parent) in data_folders}
+        reached = changed | folders | neighbours
         waiting = list(reached)
         while waiting:
             more = users.get(waiting.pop(), set()) - reached
@@ -85,19 +99,24 @@ class ImportGraph:
         return {path: set(self._direct(path)) for path in self._paths if path.endswith(".py")}
 
     def _direct(self, path: str) -> Iterator[str]:
-        for node in ast.walk(ast.parse((self._root / path).read_bytes())):
+        try:
+            tree = ast.parse((self._root / path).read_bytes())
+        except (SyntaxError, ValueError):
+            return  # the checks that follow name the file
+        for node in ast.walk(tree):
             match node:
                 case ast.Import():
                     for alias in node.names:
                         yield from self._module(alias.name)
-                case ast.ImportFrom(module=str(module)):
+                case ast.ImportFrom():
+                    module = _absolute(path, node)
                     yield from self._module(module)
                     for alias in node.names:
                         yield from self._module(f"{module}.{alias.name}")
                 case ast.Constant(value=str(text)):
                     yield from self._named(text)
         if path.startswith("tests/"):
-            yield from (f"{folder}/conftest.py" for folder in PurePosixPath(path).parents)
+            yield from (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
 
     def _module(self, name: str) -> Iterator[str]:
         """Yield the files behind a dotted name, also of a module that the change has deleted."""
@@ -119,10 +138,32 @@ class ImportGraph:
             yield text.rstrip("/")
 
 
+def _absolute(path: str, node: ast.ImportFrom) -> str:
+    """Return the dotted name that an import in the file `path` is from."""
+    if node.level == 0:
+        return node.module or ""
+    package = PurePosixPath(path).parts[: -node.level]
+    return ".".join((*package, *([node.module] if node.module else [])))
+
+
+def _inner_folders(path: str) -> list[PurePosixPath]:
+    """Return the two folders around a file from which it is likely to be found, but for those that hold everything."""
+    folders = list(PurePosixPath(path).parents)[:2]
+    return [folder for folder in folders if folder.parts and folder.parts not in (("tests",), ("tests", "unit"))]
+
+
 def _tracked(root: Path) -> list[str]:
-    return _git(root, "ls-files", "--cached", "--others", "--exclude-standard")
+    return _paths(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
 
 
-def _git(root: Path, *arguments: str, check: bool = True) -> list[str]:
-    done = subprocess.run(["git", *arguments], cwd=root, check=check, capture_output=True, text=True)
-    return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
+def _paths(root: Path, *arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise NotComparable(done.stderr.strip())
+    return [path for path in done.stdout.split("\0") if path]
+
+
+def _commits(root: Path, *arguments: str) -> list[str]:
+    """Return what git prints; nothing where it knows no such commit."""
+    done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
+    return done.stdout.split() if done.returncode == 0 else []

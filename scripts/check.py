@@ -13,7 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scripts.affected import ImportGraph, base_of, changed_files
+from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -31,7 +31,11 @@ TESTS_NAMED_MAX = 10
 
 def main() -> int:
     """Check the change against BASE, or against what the present work began from; 0 only if all is well."""
-    return check(ROOT, os.environ.get("BASE") or base_of(ROOT))
+    try:
+        return check(ROOT, os.environ.get("BASE") or base_of(ROOT))
+    except NotComparable as error:
+        print(f"{error}\nBASE=COMMIT make check compares with another commit.", file=sys.stderr)
+        return 2
 
 
 def check(root: Path, base: str) -> int:
@@ -71,7 +75,7 @@ def _run(root: Path, command: tuple[str, ...]) -> int:
     began_s = time.monotonic()
     done = subprocess.run(
         [str(BIN / command[0]), *command[1:]],
-        cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     name = " ".join(command[:4])
     print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{done.stdout.strip()}", flush=True)

@@ -21,6 +21,8 @@ Record = dict[str, Any]
 # No test takes so long, with images to build and on a busy machine; long forms may.
 HANG_S = 1200.0
 HANG_LONG_S = 6 * 3600.0
+OUTPUT_BYTES_MAX = 4 << 20
+"""Of a part's output, shown at its end."""
 _LOOK_S = 5.0
 _DUMP_S = 30.0
 
@@ -37,6 +39,9 @@ class Cases:
     skips: Counter[str] = field(default_factory=Counter)
     unfinished: str = ""
     """The test that ran when the process ended."""
+    ended: bool = False
+    """Whether every test that was found has an outcome."""
+    found: int = 0
     cpu_s: float = 0.0
 
 
@@ -51,13 +56,21 @@ def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Case
     with output.open("wb") as file:
         process = subprocess.Popen([*command, *options, *arguments], cwd=ROOT, stdout=file, stderr=subprocess.STDOUT)
         exit_code = _wait(process, records)
-    cases = Cases(exit_code, output.read_text("utf-8", errors="replace"))
+    cases = Cases(exit_code, _end_of(output))
     for record in read_records(records):
         _count(cases, record)
+    if not cases.ended and exit_code == 0:
+        cases.failed["pytest"] = "the process ended before pytest did, with exit code 0"
     if cases.unfinished:
         cases.failed[cases.unfinished] = f"it did not end; the process ended with {exit_code}"
     cases.passed -= set(cases.failed)
     return cases
+
+
+def _end_of(output: Path) -> str:
+    with output.open("rb") as file:
+        file.seek(max(output.stat().st_size - OUTPUT_BYTES_MAX, 0))
+        return file.read().decode("utf-8", errors="replace")
 
 
 def _wait(process: subprocess.Popen[bytes], records: Path) -> int:
@@ -103,5 +116,8 @@ def _count(cases: Cases, record: Record) -> None:
             cases.failed.setdefault(name, output)
         case {"kind": "outcome", "outcome": "passed", "name": name}:
             cases.passed.add(name)
+        case {"kind": "collected", "count": count}:
+            cases.found = count
         case {"kind": "end", "own_cpu_s": own_s, "children_cpu_s": children_s}:
             cases.cpu_s += own_s + children_s
+            cases.ended = len(cases.passed | cases.failed.keys()) + cases.skips.total() >= cases.found

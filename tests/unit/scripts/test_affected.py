@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.affected import ImportGraph, base_of, changed_files
+from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
 
 FILES = {
     "lib/__init__.py": "",
@@ -17,6 +17,9 @@ FILES = {
     "lib/reader.py": "from pathlib import Path\nDATA = Path('data') / 'one.json'\n",
     "lib/__main__.py": "from lib import low\n",
     "lib/alone.py": "",
+    "lib/deep/__init__.py": "",
+    "lib/deep/relative.py": "from . import sibling\nfrom ..alone import x\n",
+    "lib/deep/sibling.py": "",
     "data/one.json": "{}",
     "tests/conftest.py": "",
     "tests/unit/test_low.py": "from lib.low import LOW\n",
@@ -25,6 +28,12 @@ FILES = {
     "tests/unit/test_reader.py": "from lib import reader\n",
     "tests/unit/test_process.py": "COMMAND = ['python', '-m', 'lib']\n",
     "tests/unit/test_factory.py": "FACTORY = 'lib.high:make'\n",
+    "tests/unit/test_relative.py": "from lib.deep import relative\n",
+    "tests/unit/near/test_recorded.py": "",
+    "tests/unit/near/recorded/all.csv": "1",
+    "tests/unit/test_größe.py": "from lib import grün\n",
+    "lib/grün.py": "",
+    "tests/unit/test_broken.py": "def (",
     "tests/unit/deep/conftest.py": "from lib import alone\n",
     "tests/unit/deep/test_deep.py": "",
     "tests/api/test_api.py": "from lib.low import LOW\n",
@@ -60,7 +69,12 @@ def commit(root: Path) -> None:
         ("lib/low.py", {"low", "high", "lazy", "process", "factory"}),
         ("lib/high.py", {"high", "lazy", "factory"}),
         ("lib/lazy.py", {"lazy"}),
-        ("lib/alone.py", {"deep"}),
+        ("lib/alone.py", {"deep", "relative"}),
+        ("lib/deep/sibling.py", {"relative"}),
+        ("lib/deep/more/values.json", {"relative"}),
+        ("tests/unit/near/recorded/all.csv", {"recorded"}),
+        ("lib/grün.py", {"größe"}),
+        ("tests/unit/test_broken.py", {"broken"}),
         ("lib/gone.py", set()),
         ("lib/__main__.py", {"process"}),
         ("data/one.json", {"reader"}),
@@ -76,7 +90,7 @@ def test_what_a_changed_file_reaches(tree: Path, changed: str, reached: set[str]
     assert {Path(path).stem.removeprefix("test_") for path in found} == reached
 
 
-@pytest.mark.parametrize("changed", ["pyproject.toml", "requirements/zoe.lock", "tests/conftest.py", "lib/__init__.py"])
+@pytest.mark.parametrize("changed", ["pyproject.toml", "requirements/zoe.lock", "tests/conftest.py", "pytest.ini"])
 def test_some_files_reach_all(tree: Path, changed: str) -> None:
     assert len(ImportGraph(tree).affected([changed], "tests/unit")) == len(UNIT)
 
@@ -103,6 +117,20 @@ def test_there_is_always_a_change_to_check(tree: Path) -> None:
     (tree / "lib/low.py").write_text("LOW = 2\n")
     commit(tree)
     assert changed_files(tree, base_of(tree)) == {"lib/low.py"}
+
+
+def test_names_beyond_ascii_are_seen(tree: Path) -> None:
+    (tree / "tests/unit/test_größe 2.py").write_text("")
+    try:
+        assert changed_files(tree, "HEAD") == {"tests/unit/test_größe 2.py"}
+    finally:
+        (tree / "tests/unit/test_größe 2.py").unlink()
+
+
+@pytest.mark.parametrize("base", ["deadbeef", "--cached", ""])
+def test_what_is_no_commit_is_refused_in_gits_words(tree: Path, base: str) -> None:
+    with pytest.raises(NotComparable, match=r"fatal|error"):
+        changed_files(tree, base)
 
 
 def test_this_repository_is_read_whole() -> None:

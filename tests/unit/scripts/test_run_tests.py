@@ -92,6 +92,12 @@ def test_a_test_that_hangs_ends_the_part_and_is_named_with_its_stack(
     assert "in test_waits" in (tmp_path / "swarm.jsonl.log").read_text()
 
 
+@pytest.mark.parametrize("end", ["import os; os._exit(0)", "import pytest; pytest.exit('bye', returncode=0)"])
+def test_a_run_that_ends_before_its_tests_has_failed(tmp_path: Path, end: str) -> None:
+    (tmp_path / "test_some.py").write_text(f"def test_ends(): {end}\ndef test_broken(): assert 0\n")
+    assert not suite(Part("swarm", (str(tmp_path),), 1, 1)).ok
+
+
 class Runs:
     """Stands in for runs of pytest: what each of them gives, in turn."""
 
