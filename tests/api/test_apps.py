@@ -278,6 +278,42 @@ def test_answers_come_as_they_are_made(opened: Opened) -> None:
         assert next(answer.iter_bytes()) == b"first"
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_application_that_hangs_is_let_go_when_its_browser_has_left(opened: Opened, method: str) -> None:
+    inside = opened.enter()
+    before = getattr(application.state, "left", 0)
+    for _ in range(3):
+        with pytest.raises(httpx.ReadTimeout):
+            inside.request(method, "/hangs", content=b"body" if method == "POST" else None, timeout=0.3)
+    until(lambda: getattr(application.state, "left", 0) == before + 3)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
+def test_a_body_passes_with_every_method(opened: Opened, method: str) -> None:
+    assert opened.enter().request(method, "/echo", content=b"hello").json()["size"] == 5
+
+
+def test_chunks_overrule_a_length_beside_them(opened: Opened) -> None:
+    headers = {"Content-Length": "50", "Transfer-Encoding": "chunked"}
+    answer = opened.enter().post("/echo", headers=headers, content=iter([b"hello"]))
+    assert answer.status_code == 400 or answer.json()["size"] == 5
+
+
+def test_a_message_beyond_the_bound_ends_a_websocket(opened: Opened) -> None:
+    with opened.talk(opened.enter()) as talk:
+        talk.recv()
+        talk.send("much")
+        with pytest.raises(ConnectionClosed):
+            talk.recv()
+
+
+@pytest.mark.parametrize("label", ["{id}-junk", "{id}-00", "{id}-0", "{id}-01", "{id}-", "{id}-9"])
+def test_only_labels_that_zoe_writes_lead_to_a_port(opened: Opened, label: str) -> None:
+    inside = opened.enter()
+    host = inside.headers["Host"].replace(opened.execution.id, label.format(id=opened.execution.id))
+    assert inside.get("/echo", headers={"Host": host}).status_code == 401
+
+
 def test_every_port_has_an_origin_of_its_own(opened: Opened) -> None:
     web, ui = opened.enter("web"), opened.enter("ui")
     assert ui.headers["Host"].startswith(f"{opened.execution.id}-1.apps.localhost")

@@ -30,6 +30,7 @@ CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "100"))
 HTTP = [name for name in ("h11", "httptools") if importlib.util.find_spec(name)]
 WEBSOCKETS = [name for name in ("websockets-sansio", "wsproto") if importlib.util.find_spec(name.partition("-")[0])]
 DOMAIN = "apps.localhost"
+SECRET = "k" * 43
 PORT = Port("web", 8000, PortProtocol.HTTP, "/", proxied=True)
 EXECUTION = started(queued("e1", component(ports=(PORT,))), "n1")
 UPGRADE = (
@@ -66,7 +67,7 @@ class Proxied:
 
     def send(self, target: bytes, more: bytes, host: str = f"e1.{DOMAIN}") -> bytes:
         """The status of the first answer; nothing when the server hung up."""
-        names = f"Host: {host}\r\nCookie: zoe-app=known\r\n".encode()
+        names = f"Host: {host}\r\nCookie: zoe-app={SECRET}\r\n".encode()
         with socket.create_connection(("127.0.0.1", self.port), 60) as raw:
             raw.sendall(b"GET " + target + b" HTTP/1.1\r\n" + names + more + b"\r\n")
             return raw.makefile("rb").readline().partition(b" ")[2][:3]

@@ -11,6 +11,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from zoe_api.apps.sockets import MESSAGE_BYTES_MAX
+
 
 async def echo(request: Request) -> Response:
     body = await request.body()
@@ -61,6 +63,14 @@ async def slowly(_: Request) -> Response:
     return StreamingResponse(pieces())
 
 
+async def hangs(request: Request) -> Response:
+    """Answers when its asker has left, which it counts."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    request.app.state.left = getattr(request.app.state, "left", 0) + 1
+    return Response()
+
+
 async def talk(socket: WebSocket) -> None:
     await socket.accept(subprotocol=(socket.scope["subprotocols"] or [None])[0])
     await socket.send_text(f"{socket.headers['origin']} {socket.headers['host']} {socket.headers.get('cookie')}")
@@ -72,6 +82,9 @@ async def talk(socket: WebSocket) -> None:
             if message.get("text") == "end":
                 await socket.close(4001, "as asked")
                 return
+            if message.get("text") == "much":
+                await socket.send_bytes(bytes(MESSAGE_BYTES_MAX + 1))
+                continue
             if message.get("text") == "who":
                 await socket.send_text(socket.headers.get("authorization", ""))
                 continue
@@ -91,6 +104,7 @@ application = Starlette(
         Route("/nowhere", nowhere),
         Route("/named", named),
         Route("/slowly", slowly),
+        Route("/hangs", hangs, methods=["GET", "POST"]),
         WebSocketRoute("/talk", talk),
         Route("/{path:path}", echo, methods=EVERY),
     ]

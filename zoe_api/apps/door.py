@@ -24,6 +24,8 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.base import Store, StoreUnavailable
 
+_LEFT = 499  # as nginx logs it
+
 
 class AppsDoor:
     """ASGI middleware, outermost: nothing of the API, its cookies included, is seen by what goes to an application."""
@@ -90,6 +92,8 @@ class AppsDoor:
             await self._activity.seen(execution_id)
         try:
             return await forwarding.forward(self._client, request, target, wanted)
+        except forwarding.BrowserLeft:
+            return Response(status_code=_LEFT)  # that nobody reads
         except httpx.TransportError:
             self._targets.doubt(execution_id, number)
             return pages.unreachable()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
 
 import httpx
 from starlette.background import BackgroundTask
@@ -15,7 +17,11 @@ from zoe_lib.tls import verification
 
 _CONNECT_S = 5.0
 _BYTE_BY_BYTE = "latin-1"  # what is in a header passes as it is, in whatever encoding it was written
-_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+_BODY_HEADERS = ("content-length", "transfer-encoding")
+
+
+class BrowserLeft(Exception):  # noqa: N818 - the name is the fact
+    """The browser closed its connection before the application began to answer."""
 
 
 def new_client() -> httpx.AsyncClient:
@@ -30,26 +36,67 @@ def new_client() -> httpx.AsyncClient:
 
 
 async def forward(client: httpx.AsyncClient, request: Request, target: Target, wanted: bytes) -> Response:
-    """Return the application's answer to the request target `wanted`; httpx.TransportError when there is none."""
-    headers = _encoded(to_application(request.headers.items(), target, request.scope["scheme"]))
+    """Return the application's answer to the request target `wanted`.
+
+    Raises httpx.TransportError when there is none, BrowserLeft when nobody waits for it any more.
+    """
+    headers = _encoded(to_application(_with_one_length(request), target, request.scope["scheme"]))
     # The connection goes to this address, whatever the client wrote; its bytes are a target there and nothing else.
     url = httpx.URL(scheme="http", host=target.host, port=target.port, path="/")
-    body = None if request.method in _WITHOUT_BODY else _body(request)
+    body = _Body(request)
     extensions = {"target": wanted}
-    upstream = client.build_request(request.method, url, headers=headers, content=body, extensions=extensions)
+    upstream = client.build_request(request.method, url, headers=headers, content=body.stream, extensions=extensions)
     if "accept-encoding" not in request.headers:
         upstream.headers["accept-encoding"] = "identity"
-    answer = await client.send(upstream, stream=True)
+    answer = await _unless_left(client.send(upstream, stream=True), body)
     response = StreamingResponse(answer.aiter_raw(), answer.status_code, background=BackgroundTask(answer.aclose))
     answer.headers.encoding = _BYTE_BY_BYTE
     response.raw_headers = _encoded(to_browser(answer.headers.multi_items(), target))
     return response
 
 
+def _with_one_length(request: Request) -> Headers:
+    """Chunks overrule a length beside them (RFC 9112, 6.3), and the application is told one of both."""
+    chunked = "transfer-encoding" in request.headers
+    return ((name, value) for name, value in request.headers.items() if not (chunked and name == "content-length"))
+
+
 def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(_BYTE_BY_BYTE), value.encode(_BYTE_BY_BYTE)) for name, value in headers]
 
 
-async def _body(request: Request) -> AsyncIterator[bytes]:
-    async for piece in request.stream():
-        yield piece
+class _Body:
+    """A request's body as a stream, and the news that the browser has left, which follows the body's end."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._sent = asyncio.Event()
+        has_body = any(name in request.headers for name in _BODY_HEADERS)
+        self.stream = self._pieces() if has_body else None
+        if not has_body:
+            self._sent.set()
+
+    async def left(self) -> None:
+        """Return when the browser has closed its connection. It cannot be seen before its body was passed on."""
+        await self._sent.wait()
+        while (await self._request.receive())["type"] != "http.disconnect":
+            pass
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        async for piece in self._request.stream():
+            yield piece
+        self._sent.set()
+
+
+async def _unless_left(sending: Coroutine[Any, Any, httpx.Response], body: _Body) -> httpx.Response:
+    """Return the answer; let go of an application that does not answer when the browser has left."""
+    answer, left = asyncio.create_task(sending), asyncio.create_task(body.left())
+    try:
+        await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            return answer.result()
+        raise BrowserLeft
+    finally:
+        for task in (answer, left):
+            task.cancel()
+        await asyncio.gather(answer, left, return_exceptions=True)

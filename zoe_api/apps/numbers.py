@@ -12,6 +12,9 @@ from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.store.base import NotFound
 
+NO_PORT = -1
+"""The number of no port."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProxiedPort:
@@ -58,6 +61,7 @@ def label(execution_id: str, number: int) -> str:
 
 
 def read_label(text: str) -> tuple[str, int]:
-    """Execution and number of such a part; ids of executions hold no dash."""
-    execution_id, _, number = text.partition("-")
-    return execution_id, int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+    """Return execution and number of such a part, as `label` writes it; NO_PORT for any other. Ids hold no dash."""
+    execution_id, _, digits = text.partition("-")
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
+    return execution_id, number if label(execution_id, number) == text else NO_PORT

@@ -19,6 +19,8 @@ from zoe_api.apps.targets import Target
 from zoe_lib.store.base import StoreUnavailable
 
 _OPEN_S = 10.0
+# A message is put together before it is passed on. As much as uvicorn takes of a browser.
+MESSAGE_BYTES_MAX = 16 << 20
 # A socket lives for hours; whoever signed out meanwhile loses it within this time.
 _CHECK_S = 15.0
 # How long nobody loses a socket because the database cannot tell; the kernels behind them go on working meanwhile.
@@ -67,7 +69,9 @@ async def _opened(
     The library's `connect` takes one URL for both address and request target, and follows redirects to other hosts.
     """
     uri = WebSocketURI(secure=False, host=target.host, port=target.port, path=wanted, query="")
-    protocol = ClientProtocol(uri, subprotocols=[Subprotocol(name) for name in subprotocols] or None, max_size=None)
+    protocol = ClientProtocol(
+        uri, subprotocols=[Subprotocol(name) for name in subprotocols] or None, max_size=MESSAGE_BYTES_MAX
+    )
     async with asyncio.timeout(_OPEN_S):
         _, connection = await asyncio.get_running_loop().create_connection(
             lambda: ClientConnection(protocol, ping_interval=None), target.host, target.port
