@@ -23,6 +23,14 @@ def installation(postgres_url: str) -> Iterator[Installation]:
 
 
 @pytest.fixture
+def executed(postgres_url: str) -> Iterator[Installation]:
+    """Whose programs are executed, for tests of how they begin and end."""
+    made = Installation(postgres_url, forked=False)
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def client(installation: Installation, postgres_url: str) -> Iterator[Client]:
     """Of an API in the test's own process, where what is tested is the master."""
     api = Api(postgres_url, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)

@@ -23,10 +23,10 @@ def answers(port: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_order(installation: Installation, number: signal.Signals) -> None:
+def test_a_signal_ends_it_in_order(executed: Installation, number: signal.Signals) -> None:
     port = free_port()
-    process = installation.start_api(port)
-    until(lambda: answers(port), lambda: installation.log(f"api-{port}"))
+    process = executed.start_api(port)
+    until(lambda: answers(port), lambda: executed.log(f"api-{port}"))
     process.send_signal(number)
     assert process.wait(30) == 0
 

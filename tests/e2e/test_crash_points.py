@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 
 import pytest
 
 from tests.support.documents import Document, document, part
-from tests.support.installation import Installation
+from tests.support.installation import Installation, Program
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
@@ -34,7 +33,7 @@ def application(main: str) -> Document:
     )
 
 
-def until_killed(process: subprocess.Popen[bytes], client: Client, execution_id: str) -> None:
+def until_killed(process: Program, client: Client, execution_id: str) -> None:
     until(lambda: process.poll() is not None, lambda: client.execution(execution_id))
     assert process.returncode == -signal.SIGKILL
 

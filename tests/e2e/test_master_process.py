@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 
 import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.documents import job
@@ -13,6 +14,12 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
+
+
+@pytest.fixture
+def installation(executed: Installation) -> Installation:
+    """How the process itself behaves is what is tested here."""
+    return executed
 
 
 def told(port: int, name: str) -> dict[tuple[str, ...], float]:

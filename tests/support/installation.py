@@ -13,6 +13,7 @@ from typing import Any
 
 import tomli_w
 
+from tests.support.forked import Forked
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import make_home
 from tests.support.waiting import until
@@ -26,12 +27,17 @@ from zoe_master.backends.local.shim import processes
 REPOSITORY = Path(__file__).parents[2]
 GIB = 2**30
 TENANT = "red"
+Program = subprocess.Popen[bytes] | Forked
 
 
 class Installation:
-    """Directories, configuration and processes; `close` ends everything and fails if anything is left."""
+    """Directories, configuration and processes; `close` ends everything and fails if anything is left.
 
-    def __init__(self, database_url: str, **settings: Any) -> None:
+    Its programs begin with everything imported, or, if not `forked`, as those of a real installation.
+    """
+
+    def __init__(self, database_url: str, forked: bool = True, **settings: Any) -> None:
+        self._forked = forked
         self.base = make_home()
         self.workspaces = self.base / "workspaces"
         self.secrets = self.base / "secrets"
@@ -57,12 +63,12 @@ class Installation:
         self.config_file.chmod(0o600)
         self.store = PostgresStore(database_url)
         self.token = make_token(self.store, "root", TENANT, "admin", ALL_SCOPES)
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: list[Program] = []
 
-    def start_master(self, **environment: str) -> subprocess.Popen[bytes]:
+    def start_master(self, **environment: str) -> Program:
         return self._start("zoe_master.main", "master", environment)
 
-    def start_api(self, port: int, **environment: str) -> subprocess.Popen[bytes]:
+    def start_api(self, port: int, **environment: str) -> Program:
         return self._start("zoe_api.main", f"api-{port}", {"ZOE_API_PORT": str(port), **environment})
 
     def client(self, url: str, patience_s: float = 60.0) -> Client:
@@ -81,7 +87,7 @@ class Installation:
         path = self.workspaces / TENANT / execution_id
         return sorted(path.read_text().split()) if path.exists() else []
 
-    def stop(self, process: subprocess.Popen[bytes]) -> int:
+    def stop(self, process: Program) -> int:
         process.terminate()
         return process.wait(30)
 
@@ -116,20 +122,26 @@ class Installation:
                 continue
         return False
 
-    def _start(self, module: str, name: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    def _start(self, module: str, name: str, environment: dict[str, str]) -> Program:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
-        with (self.base / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", module],
-                env={**clean, "ZOE_CONFIG": str(self.config_file), **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=REPOSITORY,
-                start_new_session=True,
-            )
+        whole = {**clean, "ZOE_CONFIG": str(self.config_file), **environment}
+        log = self.base / f"{name}.log"
+        process = Forked(module, whole, log, REPOSITORY) if self._forked else _executed(module, whole, log)
         self._processes.append(process)
         return process
+
+
+def _executed(module: str, environment: dict[str, str], path: Path) -> subprocess.Popen[bytes]:
+    with path.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", module],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=REPOSITORY,
+            start_new_session=True,
+        )
 
 
 def free_port() -> int:

@@ -1,0 +1,70 @@
+"""Programs of Zoe as processes that begin with everything imported.
+
+What they do is what they do when they are executed; only the second of CPU time that imports take is saved, which
+counts where a test is about the steps of a program and begins a hundred of them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from multiprocessing import forkserver
+from pathlib import Path
+
+_FORKS = multiprocessing.get_context("forkserver")
+# One server forks for all tests of a part. A process imports what its parent was started with, hence pytest.
+_FORKS.set_forkserver_preload(["pytest", "zoe_master.main", "zoe_api.main"])
+# Waited for at the end, so that nothing is left behind and the CPU time of all is counted.
+atexit.register(forkserver._forkserver._stop)  # type: ignore[attr-defined]
+
+
+class Forked:
+    """A process like that of `subprocess.Popen`, as far as tests use one."""
+
+    def __init__(self, module: str, environment: dict[str, str], log: Path, directory: Path) -> None:
+        self._process = _FORKS.Process(target=_run, args=(module, environment, str(log), str(directory)))
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, or the negative number of the signal that ended it; None while it runs."""
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self.returncode is None:
+            raise subprocess.TimeoutExpired("forked process", timeout or 0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def _run(module: str, environment: dict[str, str], log: str, directory: str) -> None:
+    """Become the program: session, directory, environment, arguments, input and output of its own."""
+    os.setsid()
+    os.chdir(directory)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [module]
+    with Path(os.devnull).open("rb") as nothing, Path(log).open("ab") as output:
+        for ours, theirs in ((nothing, 0), (output, 1), (output, 2)):
+            os.dup2(ours.fileno(), theirs)
+    sys.exit(importlib.import_module(module).main())
