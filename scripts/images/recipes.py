@@ -36,7 +36,8 @@ RECIPES: dict[str, Recipe] = {
     "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
     "gateway": Recipe("base"),
-    "zoe": Recipe("base", gathered=(PythonPackages("server.lock"), Zoe())),
+    "server": Recipe("base", gathered=(PythonPackages("server.lock"),)),
+    "zoe": Recipe("server", gathered=(Zoe(),)),
 }
 
 

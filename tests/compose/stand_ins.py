@@ -20,9 +20,8 @@ NAMES = ("postgres", "prometheus")
 
 def provide_all(host: EngineHost) -> None:
     """Onto one engine. Zoe's own changes with every line of code, so it is built there and not kept."""
-    base = need_archive("base")
     engine = Engine({"DOCKER_HOST": f"unix://{host.socket}"})
-    for archive in (base, *_archives(base)):
+    for archive in (need_archive("server"), *_archives(need_archive("base"))):
         load(engine, archive)
     build(engine, "zoe")
 

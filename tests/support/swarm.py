@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.needs import need_program, need_root
 from tests.swarm.cluster import Cluster
+from tests.swarm.image_disk import image_disk
 
 PROGRAMS = (
     "dockerd",
@@ -41,6 +42,6 @@ def need_swarm() -> None:
 @pytest.fixture(scope="session")
 def swarm() -> Iterator[Cluster]:
     need_swarm()
-    cluster = Cluster()
+    cluster = Cluster(disk=image_disk())
     yield cluster
     cluster.remove()

@@ -23,11 +23,16 @@ GENERIC_RESOURCES = "--node-generic-resource=gpu=2"
 
 
 class Cluster:
-    """The first engines are managers; the second one has two devices of kind gpu."""
+    """The first engines are managers; the second one has two devices of kind gpu.
+
+    Their disks are empty, or copies of the file `disk`.
+    """
 
     _made = count()
 
-    def __init__(self, nodes: Sequence[str] = ("node-1", "node-2", "node-3"), managers: int = 1) -> None:
+    def __init__(
+        self, nodes: Sequence[str] = ("node-1", "node-2", "node-3"), managers: int = 1, disk: Path | None = None
+    ) -> None:
         one = next(self._made)
         number = _free_number(os.getpid() + one)
         self._managers = managers
@@ -37,6 +42,7 @@ class Cluster:
         self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}-{one}", self._bridge, _forbids())
         self.certificates = self.base / "certificates"
         self.hosts: list[EngineHost] = []
+        self._disk = disk
         try:
             self._build(nodes, f"/zoe-swarm-test-{os.getpid()}-{one}")
         except BaseException:
@@ -82,7 +88,7 @@ class Cluster:
             subprocess.run(rule, check=True, timeout=10)
         addresses = [f"{self._subnet}.{position}" for position, _ in enumerate(nodes, 1)]
         make_certificates(self.certificates, addresses)
-        self.hosts += [EngineHost(name, self.base, cgroup_parent) for name in nodes]
+        self.hosts += [EngineHost(name, self.base, cgroup_parent, disk=self._disk) for name in nodes]
         for position, (host, address) in enumerate(zip(self.hosts, addresses, strict=True), 1):
             host.await_namespaces()
             host.connect(self._bridge, f"{self._bridge}v{position}", address, 24)

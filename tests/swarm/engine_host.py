@@ -18,8 +18,12 @@ _HOLDER = """
 set -e
 hostname "$1"
 ip link set lo up
-truncate -s "$3" "$2/disk"
-mkfs.ext4 -q -O ^has_journal -m 0 "$2/disk"
+if [ -n "$4" ]; then
+    cp --sparse=always "$4" "$2/disk"
+else
+    truncate -s "$3" "$2/disk"
+    mkfs.ext4 -q -O ^has_journal -m 0 "$2/disk"
+fi
 mkdir -p "$2/data"
 mount -o loop "$2/disk" "$2/data"
 echo ready
@@ -30,11 +34,17 @@ exec docker-init -s -- sleep infinity
 class EngineHost:
     """Network, mount, process and host-name namespaces, held by one process; SIGKILL to it removes everything.
 
-    `own_network=False` leaves it in this machine's network.
+    `own_network=False` leaves it in this machine's network. Its disk is empty, or a copy of the file `disk`.
     """
 
     def __init__(
-        self, name: str, base: Path, cgroup_parent: str, own_network: bool = True, disk_bytes: int = DISK_BYTES
+        self,
+        name: str,
+        base: Path,
+        cgroup_parent: str,
+        own_network: bool = True,
+        disk_bytes: int = DISK_BYTES,
+        disk: Path | None = None,
     ) -> None:
         self.name = name
         self.base = base / name
@@ -47,7 +57,7 @@ class EngineHost:
         spaces = [*(["--net"] if own_network else []), "--uts", "--mount", "--pid", "--fork"]
         self.holder = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "unshare", *spaces, "--kill-child", "--mount-proc",
-             "sh", "-c", _HOLDER, "holder", name, str(self.base), str(disk_bytes)],
+             "sh", "-c", _HOLDER, "holder", name, str(self.base), str(disk_bytes), str(disk or "")],
             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         (self.base / "holder").write_text(str(self.holder.pid))
@@ -118,6 +128,12 @@ class EngineHost:
         assert self._engine is not None
         self.inside("kill", "-KILL", (self.base / "pid").read_text())
         self._engine.wait(10)
+
+    def end_engine(self) -> None:
+        """Tell the daemon to end, and wait until it has written everything."""
+        assert self._engine is not None
+        self.inside("kill", (self.base / "pid").read_text())
+        self._engine.wait(60)
 
     def close(self) -> None:
         """Let go of what is held here of a machine that is gone."""
