@@ -25,39 +25,56 @@ class CannotOpen(Exception):  # noqa: N818 - the name is the fact
 
 
 class Seal:
-    """Seals and opens with one key."""
+    """Seals with the first key, and opens with any."""
 
-    def __init__(self, key: bytes) -> None:
-        self._cipher = AESGCM(key)
+    def __init__(self, key: bytes, *older: bytes) -> None:
+        self._ciphers = [AESGCM(one) for one in (key, *older)]
 
     @classmethod
     def of(cls, keys_dir: Path) -> Seal:
         """With the key of an installation, made where there is none; API and master share the directory."""
-        return cls(_key(keys_dir))
+        return cls(*_keys(keys_dir))
 
     def sealed(self, secret: str, *belongs_to: str) -> bytes:
         """The secret, readable only by the key, and only for the same thing."""
         nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._cipher.encrypt(nonce, secret.encode(), _bound(belongs_to))
+        return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), _bound(belongs_to))
 
     def opened(self, sealed: bytes, *belongs_to: str) -> str:
         """The secret again; CannotOpen."""
-        try:
-            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(belongs_to)).decode()
-        except (InvalidTag, ValueError):
-            raise CannotOpen(f"what is kept for {' '.join(belongs_to)} cannot be opened by this key") from None
+        for cipher in self._ciphers:
+            with contextlib.suppress(InvalidTag, ValueError):
+                return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(belongs_to)).decode()
+        raise CannotOpen(f"what is kept for {' '.join(belongs_to)} cannot be opened by this key")
 
 
 def derived_key(keys_dir: Path, purpose: str) -> bytes:
     """Another key of 32 bytes, made of the installation's for one purpose (HKDF with SHA-256, RFC 5869)."""
-    return HKDF(hashes.SHA256(), _KEY_BITS // 8, None, purpose.encode()).derive(_key(keys_dir))
+    return HKDF(hashes.SHA256(), _KEY_BITS // 8, None, purpose.encode()).derive(_keys(keys_dir)[0])
 
 
-def _key(keys_dir: Path) -> bytes:
+def add_key(keys_dir: Path) -> None:
+    """Seal with a new key from now on, and go on opening with the present one; nothing while an older one is there."""
+    present = _keys(keys_dir)
+    if len(present) == 1:
+        _replace(keys_dir / KEY_FILE, new_key() + _text(present))
+
+
+def drop_older_keys(keys_dir: Path) -> None:
+    """Keep the newest key only."""
+    _replace(keys_dir / KEY_FILE, _text(_keys(keys_dir)[:1]))
+
+
+def _keys(keys_dir: Path) -> list[bytes]:
+    """Newest first; of more than one only while keys are rotated."""
     path = keys_dir / KEY_FILE
     if not path.exists():
         _make(path)
-    return bytes.fromhex(path.read_text())
+    return [bytes.fromhex(line) for line in path.read_text().split()]
+
+
+def _text(keys: list[bytes]) -> str:
+    return "".join(f"{key.hex()}\n" for key in keys)
 
 
 def _bound(belongs_to: tuple[str, ...]) -> bytes:
@@ -71,11 +88,24 @@ def new_key() -> str:
 
 def _make(path: Path) -> None:
     """Once, whoever else begins at the same moment: a link to a whole file is made, or is there already."""
-    draft = path.with_suffix(f".{os.getpid()}-{os.urandom(4).hex()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(new_key())
-        file.flush()
-        os.fsync(file.fileno())
+    draft = _draft(path, new_key())
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()
+
+
+def _replace(path: Path, text: str) -> None:
+    """At once, for the same owner."""
+    owner = path.stat()
+    draft = _draft(path, text)
+    os.chown(draft, owner.st_uid, owner.st_gid)
+    draft.rename(path)
+
+
+def _draft(path: Path, text: str) -> Path:
+    draft = path.with_suffix(f".{os.getpid()}-{os.urandom(4).hex()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return draft

@@ -381,6 +381,18 @@ def test_ping(any_store: Store) -> None:
 
 
 # -- credentials -------------------------------------------------------------------------------------------------------
+def test_a_credential_is_sealed_otherwise_unless_it_was_changed_meanwhile(open_store: OpenStore) -> None:
+    store = open_store()
+    store.ensure_member("ada", "acme", "user")
+    kept = SealedCredential("acme", "zoe", "acme:ann", b"old", 1.0, "ada")
+    assert not store.reseal_storage_credential(kept, b"new")
+    store.set_storage_credential(kept)
+    assert store.reseal_storage_credential(kept, b"new")
+    assert list(store.storage_credentials("acme")) == [replace(kept, sealed=b"new")]
+    assert not store.reseal_storage_credential(kept, b"late")
+    assert list(store.storage_credentials("acme")) == [replace(kept, sealed=b"new")]
+
+
 def test_credentials_are_kept_by_tenant_and_service_replaced_and_removed(open_store: OpenStore) -> None:
     store = open_store()
     store.ensure_member("ada", "acme", "user")

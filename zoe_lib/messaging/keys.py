@@ -49,6 +49,17 @@ def ensure_keys(directory: Path) -> None:
             _make_keys(directory, name)
 
 
+def replace_keys(directory: Path) -> None:
+    """New key pairs for master and API; both speak with the old ones until they are started again.
+
+    Halves whose counterpart is elsewhere are replaced as well, so every directory of an installation needs a copy.
+    """
+    with (directory / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in (MASTER, API):
+            _make_keys(directory, name)
+
+
 def _missing(directory: Path) -> list[str]:
     return [name for name in (MASTER, API) if not (directory / f"{name}.key").exists()]
 
@@ -58,9 +69,11 @@ def _make_keys(directory: Path, name: str) -> None:
     try:
         with tempfile.TemporaryDirectory(dir=directory) as draft:
             public, secret = zmq.auth.create_certificates(draft, name)
+            owner = directory.stat()
             # The public half says that both are there, so it comes last.
-            Path(secret).rename(directory / f"{name}.key_secret")
-            Path(public).rename(directory / f"{name}.key")
+            for half, suffix in ((secret, "key_secret"), (public, "key")):
+                os.chown(half, owner.st_uid, owner.st_gid)
+                Path(half).rename(directory / f"{name}.{suffix}")
     finally:
         os.umask(previous)
 

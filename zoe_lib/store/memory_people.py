@@ -202,6 +202,15 @@ class MemoryPeople(MemorySignIn):
         with self._reached() as state:
             return [one for key, one in sorted(state.people.credentials.items()) if key[0] == tenant]
 
+    def reseal_storage_credential(self, was: SealedCredential, sealed: bytes) -> bool:
+        """Seal a credential otherwise."""
+        with self._reached() as state:
+            kept = state.people.credentials.get((was.tenant, was.service))
+            if kept is None or kept.sealed != was.sealed:
+                return False
+            state.people.credentials[was.tenant, was.service] = replace(kept, sealed=sealed)
+            return True
+
     def remove_storage_credential(self, tenant: str, service: str) -> None:
         """Forget a credential."""
         with self._reached() as state:

@@ -322,6 +322,10 @@ class PeopleStore(Protocol):
         """Those of a tenant, by service."""
         ...
 
+    def reseal_storage_credential(self, was: SealedCredential, sealed: bytes) -> bool:
+        """Keep the same login sealed otherwise; False, and nothing is done, when it was set or removed meanwhile."""
+        ...
+
     def remove_storage_credential(self, tenant: str, service: str) -> None:
         """Forget one; NotFound."""
         ...

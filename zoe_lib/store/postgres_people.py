@@ -144,6 +144,10 @@ class PostgresPeople:
         """Those of a tenant."""
         return self._database.read(lambda c: credentials.read(c, tenant)) if storable(tenant) else ()
 
+    def reseal_storage_credential(self, was: SealedCredential, sealed: bytes) -> bool:
+        """Seal a credential otherwise."""
+        return self._database.write(lambda c: credentials.reseal(c, was, sealed))
+
     def remove_storage_credential(self, tenant: str, service: str) -> None:
         """Forget a credential."""
         if not storable(tenant, service):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from zoe_lib.store.base import (
-    NotFound,
-)
+from zoe_lib.store.base import NotFound
 from zoe_lib.store.people import SealedCredential
 from zoe_lib.store.tables import storage_credentials, tenants
 
@@ -39,6 +37,13 @@ def read(connection: Connection, tenant: str) -> Sequence[SealedCredential]:
         SealedCredential(row.tenant, row.service, row.login, row.sealed, row.set_at_s, row.set_by)
         for row in connection.execute(wanted)
     ]
+
+
+def reseal(connection: Connection, was: SealedCredential, sealed: bytes) -> bool:
+    """Replace what is sealed, unless it is no longer what it was."""
+    table = storage_credentials.c
+    same = (table.tenant == was.tenant, table.service == was.service, table.sealed == was.sealed)
+    return connection.execute(update(storage_credentials).where(*same).values(sealed=sealed)).rowcount == 1
 
 
 def remove(connection: Connection, tenant: str, service: str) -> None:

@@ -1,0 +1,124 @@
+"""Keys are replaced while master and API run: what was encrypted stays readable, and old keys open nothing."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.api import MASTER_TIMEOUT_S, Api
+from zoe_api import key_rotation
+from zoe_api.key_rotation import rotate_credentials_key
+from zoe_lib.messaging.client import MasterClient, MasterUnreachable
+from zoe_lib.messaging.keys import replace_keys
+from zoe_lib.sealing import KEY_FILE, CannotOpen, Seal
+from zoe_lib.store.people import SealedCredential
+
+
+@pytest.fixture
+def keys_dir(api: Api) -> Path:
+    return api.settings.keys_dir
+
+
+def keep(api: Api, tenant: str, secret: str, seal: Seal | None = None) -> None:
+    """As the API does."""
+    sealed = (seal or Seal.of(api.settings.keys_dir)).sealed(secret, tenant, "swift", "ann")
+    api.store.set_storage_credential(SealedCredential(tenant, "swift", "ann", sealed))
+
+
+def opened(api: Api, tenant: str) -> str:
+    [kept] = api.store.storage_credentials(tenant)
+    return Seal.of(api.settings.keys_dir).opened(kept.sealed, tenant, "swift", "ann")
+
+
+def at_the_pause(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    monkeypatch.setattr(key_rotation.time, "sleep", lambda _s: act())
+
+
+def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(
+    api: Api, keys_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.store.add_tenant("blue")
+    keep(api, "red", "the first")
+    old, before = Seal.of(keys_dir), (keys_dir / KEY_FILE).read_text()
+    # An API that had read the old key, and another one that reads the keys meanwhile.
+    at_the_pause(monkeypatch, lambda: (keep(api, "red", "late", old), keep(api, "blue", "fresh")))  # type: ignore[func-returns-value]
+    assert rotate_credentials_key(api.store, keys_dir) == 2
+    assert (opened(api, "red"), opened(api, "blue")) == ("late", "fresh")
+    for tenant in ("red", "blue"):
+        [kept] = api.store.storage_credentials(tenant)
+        with pytest.raises(CannotOpen):
+            old.opened(kept.sealed, tenant, "swift", "ann")
+    after = (keys_dir / KEY_FILE).read_text()
+    assert len(after.split()) == 1
+    assert after != before
+    assert stat.S_IMODE((keys_dir / KEY_FILE).stat().st_mode) == 0o600
+    assert [path.name for path in keys_dir.iterdir() if path.name.startswith("credentials.")] == [KEY_FILE]
+
+
+def test_what_was_interrupted_goes_on_with_the_same_new_key(
+    api: Api, keys_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(api, "red", "the first")
+
+    def killed() -> None:
+        raise KeyboardInterrupt
+
+    at_the_pause(monkeypatch, killed)
+    with pytest.raises(KeyboardInterrupt):
+        rotate_credentials_key(api.store, keys_dir)
+    new, _old = (keys_dir / KEY_FILE).read_text().split()
+    assert opened(api, "red") == "the first"
+    at_the_pause(monkeypatch, lambda: None)
+    rotate_credentials_key(api.store, keys_dir)
+    assert (keys_dir / KEY_FILE).read_text().split() == [new]
+    assert opened(api, "red") == "the first"
+
+
+def test_the_old_key_stays_while_something_cannot_be_decrypted(api: Api, keys_dir: Path) -> None:
+    keep(api, "red", "of another installation", Seal(bytes(32)))
+    with pytest.raises(CannotOpen, match="red swift"):
+        rotate_credentials_key(api.store, keys_dir)
+    assert len((keys_dir / KEY_FILE).read_text().split()) == 2
+
+
+def test_a_removed_credential_does_not_come_back(api: Api) -> None:
+    keep(api, "red", "the first")
+    [kept] = api.store.storage_credentials("red")
+    api.store.remove_storage_credential("red", "swift")
+    assert not api.store.reseal_storage_credential(kept, b"otherwise")
+    assert api.store.storage_credentials("red") == []
+
+
+def test_master_and_api_speak_with_new_keys_once_both_have_been_restarted(api: Api, keys_dir: Path) -> None:
+    api.start_master()
+    assert api.client().status().master is not None
+    replace_keys(keys_dir)
+    assert api.client().status().master is not None, "nothing changes before the restart"
+    api.stop_master()
+    api.start_master()
+    with pytest.raises(MasterUnreachable):
+        api.master_client.ask("status")
+    with closing(MasterClient(api.settings.master_endpoint, keys_dir, MASTER_TIMEOUT_S, 20)) as restarted:
+        assert restarted.ask("status")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in keys_dir.glob("*.key_secret")}
+    assert modes == {"master.key_secret": 0o600, "api.key_secret": 0o600}
+
+
+def test_the_command(api: Api, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(api, "red", "the first")
+    monkeypatch.setenv("ZOE_DATABASE_URL", api.settings.database_url.get_secret_value())
+    monkeypatch.setenv("ZOE_KEYS_DIR", str(api.settings.keys_dir))
+    monkeypatch.setattr("sys.argv", ["zoe-keys", "rotate", "credentials"])
+    assert key_rotation.main() == 0
+    assert "Credentials encrypted with the new key: 1." in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["zoe-keys", "rotate", "messaging"])
+    assert key_rotation.main() == 0
+    assert "restart the master and each API" in capsys.readouterr().out
+    keep(api, "red", "of another installation", Seal(bytes(32)))
+    monkeypatch.setattr("sys.argv", ["zoe-keys", "rotate", "credentials"])
+    assert key_rotation.main() == 1
+    assert "red swift" in capsys.readouterr().err

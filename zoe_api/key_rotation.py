@@ -1,0 +1,80 @@
+"""The command zoe-keys: replaces the keys of an installation by new ones."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from zoe_lib.config import Settings
+from zoe_lib.messaging.keys import replace_keys
+from zoe_lib.sealing import CannotOpen, Seal, add_key, drop_older_keys
+from zoe_lib.store.base import Store, StoreError
+from zoe_lib.store.postgres import PostgresStore
+
+# An API may have read the old key just before the new one came, and write what it sealed with it just now.
+_LATE_WRITES_S = 2.0
+
+
+def main() -> int:
+    """Replace what is named; 1 when the database cannot be reached or something cannot be decrypted."""
+    options = _options()
+    settings = Settings()
+    keys_dir = Path(settings.keys_dir)
+    if options.keys == "messaging":
+        replace_keys(keys_dir)
+        print(f"New key pairs are in {keys_dir}. Copy them to every host, then restart the master and each API.")
+        return 0
+    try:
+        store = PostgresStore(settings.database_url.get_secret_value())
+        try:
+            count = rotate_credentials_key(store, keys_dir)
+        finally:
+            store.close()
+    except (StoreError, CannotOpen) as refusal:
+        print(f"zoe-keys: {refusal}", file=sys.stderr)
+        return 1
+    print(f"Credentials encrypted with the new key: {count}. Restart the master to renew the secrets of applications.")
+    return 0
+
+
+def rotate_credentials_key(store: Store, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S) -> int:
+    """Encrypt the storage credentials of all tenants with a new key, and forget the old one; how many there are.
+
+    Masters and APIs go on meanwhile: they can decrypt with both keys. What was interrupted goes on where it was. If
+    something cannot be decrypted, CannotOpen says whose it is, and the old key stays.
+    """
+    add_key(keys_dir)
+    _reseal(store, keys_dir)
+    time.sleep(late_writes_s)
+    count = _reseal(store, keys_dir)
+    drop_older_keys(keys_dir)
+    return count
+
+
+def _reseal(store: Store, keys_dir: Path) -> int:
+    seal, count = Seal.of(keys_dir), 0
+    for tenant in store.tenants():
+        for kept in store.storage_credentials(tenant.name):
+            belongs_to = (kept.tenant, kept.service, kept.login)
+            secret = seal.opened(kept.sealed, *belongs_to)
+            # Whatever was set meanwhile was encrypted with the new key.
+            store.reseal_storage_credential(kept, seal.sealed(secret, *belongs_to))
+            count += 1
+    return count
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="zoe-keys", description="Replace the keys of this installation.")
+    parser.add_argument("action", choices=["rotate"])
+    parser.add_argument(
+        "keys",
+        choices=["messaging", "credentials"],
+        help="messaging: between master and API; credentials: storage credentials and secrets of applications",
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
