@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -106,6 +106,12 @@ study: setup ## go on with the scheduling study in docs/study, and write its tab
 
 lock: setup ## write the lock files again
 	@sh scripts/lock.sh
+
+sbom: setup ## a software bill of materials (CycloneDX) of every lock file, in build/sbom
+	@$(RUN) -m scripts.supply_chain sbom
+
+audit: setup ## known vulnerabilities of what the lock files name, where the package index tells them
+	@$(RUN) -m scripts.supply_chain audit
 
 docs: setup ## write the pages of docs/reference that come from the code again
 	@$(RUN) -m scripts.reference

@@ -8,5 +8,6 @@ compile pyproject.toml --extra embedded --group dev -o requirements/zoe.lock
 compile requirements/runtime.in -o requirements/runtime.lock
 compile requirements/jupyter.in -o requirements/jupyter.lock
 compile requirements/swift.in -o requirements/swift.lock
+compile requirements/audit.in -o requirements/audit.lock
 # The same versions, without what only tests and the embedded database need.
 compile pyproject.toml --constraint requirements/zoe.lock -o requirements/server.lock
