@@ -85,21 +85,21 @@ def test_what_is_moved_counts_once_for_the_account(connected: tuple[ObjectStore,
 
 
 def test_parts_of_a_large_upload_are_held_as_well(pusher: Pusher, ann: Person, by_s3: S3Client) -> None:
-    by_s3.call("PUT", "bucket")
-    begun = by_s3.call("POST", "bucket/large", "uploads=")
+    by_s3.call("PUT", "parts")
+    begun = by_s3.call("POST", "parts/large", "uploads=")
     found = re.search("<UploadId>(.*)</UploadId>", begun.text)
     assert found is not None, begun.text
     content, tags = os.urandom(SIZE), []
     limit(pusher, ann, put=2 * MB)
     began_s = time.monotonic()
     for number, part in enumerate((content[: SIZE - MB], content[SIZE - MB :]), start=1):
-        sent = by_s3.call("PUT", "bucket/large", f"partNumber={number}&uploadId={found[1]}", part)
+        sent = by_s3.call("PUT", "parts/large", f"partNumber={number}&uploadId={found[1]}", part)
         assert sent.status_code == 200, sent.text
         tags.append(f"<Part><PartNumber>{number}</PartNumber><ETag>{sent.headers['ETag']}</ETag></Part>")
     assert time.monotonic() - began_s > 3.0
     whole = f"<CompleteMultipartUpload>{''.join(tags)}</CompleteMultipartUpload>".encode()
-    assert by_s3.call("POST", "bucket/large", f"uploadId={found[1]}", whole).status_code == 200
-    assert by_s3.call("GET", "bucket/large").content == content
+    assert by_s3.call("POST", "parts/large", f"uploadId={found[1]}", whole).status_code == 200
+    assert by_s3.call("GET", "parts/large").content == content
 
 
 def test_a_view_is_filtered_or_refused_and_never_plain(
