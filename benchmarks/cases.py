@@ -15,6 +15,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
+from zoe_master.scheduler.capacity import capacity_of
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ranking import Ranked, Ranking
 from zoe_master.scheduler.snapshot import Snapshot
@@ -27,7 +28,7 @@ def placing(nodes: int, full: float, group: int, executions: int) -> Snapshot:
     cluster = _nodes(nodes, 32)
     active = tuple(_running(i, node, 32) for i, node in enumerate(cluster[: round(nodes * full)]))
     service = Component("c", "zoe/tiny", Resources(1000, GIB), essential_count=group, total_count=group)
-    return Snapshot(1.0, cluster, _queue(executions, service), active)
+    return Snapshot(1.0, cluster, _queue(executions, service, cluster), active)
 
 
 def reading(nodes: int, full: float, executions: int) -> Snapshot:
@@ -43,14 +44,15 @@ def reading(nodes: int, full: float, executions: int) -> Snapshot:
     chance = random.Random(1)
     names = [node.name for node in cluster]
     places = {located(waiting[0].tenant, uri): frozenset(chance.sample(names, 3)) for uri in uris}
-    return replace(picture, nodes=cluster, queued=_ranked(waiting), locality=places)
+    return replace(picture, nodes=cluster, queued=_ranked(waiting, cluster), locality=places)
 
 
 def blocked(nodes: int, executions: int) -> Snapshot:
     """Every node has one core left, and the services want two."""
     cluster = _nodes(nodes, 2)
     active = tuple(_running(i, node, 1) for i, node in enumerate(cluster))
-    return Snapshot(1.0, cluster, _queue(executions, Component("c", "zoe/tiny", Resources(2000, GIB))), active)
+    service = Component("c", "zoe/tiny", Resources(2000, GIB))
+    return Snapshot(1.0, cluster, _queue(executions, service, cluster), active)
 
 
 def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
@@ -58,7 +60,7 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
     picture = blocked(nodes, executions - placed)
     small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
     first = (replace(queued(10**7 + i, small), priority=1) for i in range(placed))
-    return replace(picture, queued=_ranked([*first, *picture.queued]))
+    return replace(picture, queued=_ranked([*first, *picture.queued], picture.nodes))
 
 
 def half_full(nodes: int) -> Snapshot:
@@ -89,20 +91,21 @@ def mixed(nodes: int, executions: int) -> Snapshot:
     starts = schedule(empty, Policy()).starts
     active = [apply(e, StartPlanned(at_s=1.0, placements=starts[e.id])) for e in everybody if e.id in starts]
     waiting = [e for e in everybody if e.id not in starts][:executions]
-    return Snapshot(2.0, empty.nodes, _ranked(waiting), tuple(active))
+    return Snapshot(2.0, empty.nodes, _ranked(waiting, empty.nodes), tuple(active))
 
 
 def _nodes(count: int, cores: int) -> tuple[Node, ...]:
     return tuple(Node(f"node{i:05}", Resources(cores * 1000, 128 * GIB)) for i in range(count))
 
 
-def _queue(count: int, service: Component) -> Ranked:
+def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> Ranked:
     application = Application("bench", (service,))
-    return _ranked(queued(i, application) for i in range(count))
+    return _ranked((queued(i, application) for i in range(count)), nodes)
 
 
-def _ranked(executions: Iterable[Execution]) -> Ranked:
-    return Ranking(Policy(), {}, list(executions)).frozen()
+def _ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> Ranked:
+    """In the sequence that the master keeps."""
+    return Ranking(Policy(), {}, list(executions), capacity_of(nodes)).frozen()
 
 
 def _running(number: int, node: Node, cores: int) -> Execution:

@@ -9,11 +9,13 @@ from heapq import heappop, heappush
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.estimate import RunKey, run_key
 from zoe_master.scheduler.ranking import Ranked, Ranking, ranked_by
 
 # So many that wait no longer are remembered at least before they are forgotten together.
 _GONE_MAX = 1000
+_UNKNOWN = Resources()
 _Some = dict[ExecutionId, Execution]
 
 
@@ -59,10 +61,10 @@ class Backlog:
         for execution in self._by_kind.get(kind, {}).values():
             self._ranking.put(execution)
 
-    def ranked(self, policy: Policy) -> Ranked:
-        """All of it, in the sequence that is kept under the policy."""
-        if self._ranking.by != ranked_by(policy):
-            self._ranking = Ranking(policy, self._past_runs, self._all.values())
+    def ranked(self, policy: Policy, capacity: Resources = _UNKNOWN) -> Ranked:
+        """All of it, in the sequence that is kept under the policy on a cluster of this capacity."""
+        if self._ranking.by != ranked_by(policy, capacity):
+            self._ranking = Ranking(policy, self._past_runs, self._all.values(), capacity)
         return self._ranking.frozen()
 
     def __iter__(self) -> Iterator[Execution]:

@@ -24,13 +24,16 @@ from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
 from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
 from zoe_master.backlog import Backlog
 from zoe_master.forecaster import Record
 from zoe_master.history import History
 from zoe_master.kinds import Kinds
+from zoe_master.scheduler.capacity import capacity_of
 from zoe_master.scheduler.estimate import run_key
+from zoe_master.scheduler.orders import SIZED_ORDERS
 from zoe_master.scheduler.snapshot import Snapshot
 
 log = structlog.get_logger(__name__)
@@ -138,11 +141,12 @@ class Picture:
         """The frozen picture that the scheduler decides on."""
         active = self.active()
         by_usage = self.policy.order == "fair-share"
+        capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
         return Snapshot(
             now_s=now_s,
             nodes=tuple(map(self._with_hold, nodes) if self.policy.node_holds else nodes),
             held=held,
-            queued=self.backlog.ranked(self.policy),
+            queued=self.backlog.ranked(self.policy, capacity),
             active=active,
             past_runs=self._kinds.frozen(),
             used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},

@@ -82,7 +82,8 @@ of the emulation.
 ORDER_MEANINGS = {
     "fifo": "who came first, first",
     "sjf": "shortest expected run time first; waiting halves it",
-    "size": "smallest area first, the expected run time times the reserved cores of all services; waiting halves it",
+    "size": "smallest area first: the expected run time times the largest share of the cluster that all services ask "
+    "for, of cores, memory or a kind of device; waiting halves it",
     "srpt": "shortest remaining run time first: what runs has the time since its placement taken off; "
     "waiting halves it",
     "hrrn": "highest response ratio first: (waiting + run time) / run time, so that waiting counts the "

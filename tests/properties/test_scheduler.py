@@ -23,6 +23,7 @@ from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.admission import admit, core_requests
+from zoe_master.scheduler.capacity import capacity_of
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.elastic import give_elastic
 from zoe_master.scheduler.ledger import Ledger
@@ -224,7 +225,8 @@ def check_seed(seed: int) -> None:
     assert not (wrong := list(queue_problems(snapshot, policy, plan))), f"seed {seed}: {wrong}"
     assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
     check_refusals(snapshot, policy)
-    kept = replace(snapshot, queued=Ranking(policy, snapshot.past_runs, snapshot.queued).frozen())
+    ranking = Ranking(policy, snapshot.past_runs, snapshot.queued, capacity_of(snapshot.nodes))
+    kept = replace(snapshot, queued=ranking.frozen())
     assert plan == schedule(kept, policy), f"seed {seed}: another plan for a queue that is kept ranked"
 
 

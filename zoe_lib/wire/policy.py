@@ -40,7 +40,7 @@ class PolicyView(Wire):
     """The admin's policy; see docs/reference/policy.md for every field."""
 
     order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"] = "size"
-    backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "none"
+    backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "easy-sjbf"
     backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
     preemption: Literal["none", "elastic"] = "elastic"
     ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)

@@ -12,7 +12,9 @@ from dataclasses import field
 
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.capacity import dominant_cores
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 
@@ -25,7 +27,8 @@ _LEAST_S = 1e-9
 class Moment:
     """What orders look at besides the execution.
 
-    `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now.
+    `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now;
+    `capacity` is what all nodes have in total.
     """
 
     now_s: float
@@ -33,6 +36,7 @@ class Moment:
     estimates: Estimates
     usage: Mapping[str, float] = field(default_factory=dict)
     virtual: VirtualTime = NOBODY
+    capacity: Resources = field(default_factory=Resources)
 
     def waited_s(self, execution: Execution) -> float:
         """From its submission, or the end of its last try, to its place or until now."""
@@ -57,8 +61,11 @@ Order = Callable[[Execution, Moment], SortKey]
 
 
 def size(execution: Execution, moment: Moment) -> float:
-    """Expected run time in seconds times reserved cores: the area of the execution."""
-    return moment.run_s(execution) * max(execution.application.total_resources().cores_milli, 1) / 1000
+    """Expected run time in seconds times its share of the cluster, in cores: the area of the execution.
+
+    The share is that of the resource of which it asks for most (`dominant_cores`).
+    """
+    return moment.run_s(execution) * dominant_cores(execution.application.total_resources(), moment.capacity) / 1000
 
 
 def attained(execution: Execution, now_s: float) -> float:
@@ -134,6 +141,9 @@ ORDERS: Mapping[str, Order] = {
     "edf": _edf,
     "fair-share": _fair_share,
 }
+
+# They look at the share of the cluster that is asked for.
+SIZED_ORDERS = frozenset({"size"})
 
 # What waits stays in their sequence while time passes: waiting longer counts the same for everybody.
 STANDING_ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "las", "edf"})

@@ -9,10 +9,11 @@ from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ServiceId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.bandwidth import Guarantees
+from zoe_master.scheduler.capacity import capacity_of
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.limits import Holdings
-from zoe_master.scheduler.orders import ORDERS, Moment
-from zoe_master.scheduler.ranking import Ranked
+from zoe_master.scheduler.orders import ORDERS, SIZED_ORDERS, Moment
+from zoe_master.scheduler.ranking import Ranked, in_sequence
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.tenancy import Turns, by_dominant_share, by_tenant, elastic_turns, interactive_first
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
@@ -34,11 +35,12 @@ class Queue:
         if virtual is None:
             virtual = self._virtual_time() if policy.order == "psbs" else NOBODY
         self.virtual = virtual
-        self._moment = Moment(snapshot.now_s, policy, self.estimates, usage, virtual)
+        capacity = capacity_of(snapshot.nodes) if policy.order in SIZED_ORDERS else Resources()
+        self._moment = Moment(snapshot.now_s, policy, self.estimates, usage, virtual, capacity)
 
     def ranked(self, executions: Iterable[Execution]) -> Sequence[Execution]:
         """Higher priority first, then the policy's order, then who came first; ties by id."""
-        if isinstance(executions, Ranked) and executions.by == (self._policy.order, self._policy.ageing_s):
+        if isinstance(executions, Ranked) and in_sequence(executions, self._policy, self._moment.capacity):
             return executions
         if self._policy.order == "fifo":  # the cheapest
             return sorted(executions, key=lambda e: (-e.priority, e.submitted_at_s, e.id))

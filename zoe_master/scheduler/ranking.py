@@ -12,19 +12,27 @@ from collections.abc import Collection, Mapping, Sequence
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.estimate import Estimates, RunKey
-from zoe_master.scheduler.orders import ORDERS, STANDING_ORDERS, Moment
+from zoe_master.scheduler.orders import ORDERS, SIZED_ORDERS, STANDING_ORDERS, Moment
 
 # Later than every submission, so that everybody has waited.
 _ANY_TIME_S = 2.0**32
-# An order, and how fast waiting counts in it.
-RankedBy = tuple[str, float]
+# An order, how fast waiting counts in it, and the capacity of the cluster where sizes depend on it.
+RankedBy = tuple[str, float, Resources]
 _Key = tuple[float | str, ...]
+_NO_CAPACITY = Resources()
 
 
-def ranked_by(policy: Policy) -> RankedBy:
+def ranked_by(policy: Policy, capacity: Resources = _NO_CAPACITY) -> RankedBy:
     """What the sequence follows that is kept under a policy."""
-    return (policy.order if policy.order in STANDING_ORDERS else "fifo", policy.ageing_s)
+    order = policy.order if policy.order in STANDING_ORDERS else "fifo"
+    return order, policy.ageing_s, capacity if order in SIZED_ORDERS else _NO_CAPACITY
+
+
+def in_sequence(executions: Ranked, policy: Policy, capacity: Resources) -> bool:
+    """Whether these are kept in the very sequence that the policy asks for."""
+    return policy.order in STANDING_ORDERS and executions.by == ranked_by(policy, capacity)
 
 
 class Ranked(tuple[Execution, ...]):
@@ -43,14 +51,21 @@ def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
 
 
 class Ranking:
-    """The sequence of what waits under one policy. `past_runs` may change; `put` those anew then whom it is about."""
+    """The sequence of what waits under one policy on a cluster of some capacity.
+
+    `past_runs` may change; `put` those anew then whom it is about.
+    """
 
     def __init__(
-        self, policy: Policy, past_runs: Mapping[RunKey, float], executions: Collection[Execution] = ()
+        self,
+        policy: Policy,
+        past_runs: Mapping[RunKey, float],
+        executions: Collection[Execution] = (),
+        capacity: Resources = _NO_CAPACITY,
     ) -> None:
-        self.by = ranked_by(policy)
+        self.by = ranked_by(policy, capacity)
         self._order = ORDERS[self.by[0]]
-        self._moment = Moment(_ANY_TIME_S, policy, Estimates(past_runs))
+        self._moment = Moment(_ANY_TIME_S, policy, Estimates(past_runs), capacity=capacity)
         self._key_of = {execution.id: self._key(execution) for execution in executions}
         self._executions = sorted(executions, key=lambda e: self._key_of[e.id])
         self._keys = [self._key_of[e.id] for e in self._executions]

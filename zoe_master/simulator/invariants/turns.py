@@ -77,8 +77,14 @@ class Turns:
             return -(waited_s + run_s) / run_s
         size = run_s
         if policy.order == "size":
-            size *= max(execution.application.total_resources().cores_milli, 1) / 1000
+            size *= self._cores(execution)
         return math.log2(size) - aged
+
+    def _cores(self, execution: Execution) -> float:
+        """The largest share of what all nodes have, in cores."""
+        capacity = total(node.total for node in self._snapshot.nodes)
+        wanted = execution.application.total_resources()
+        return max(_dominant(wanted, capacity) * capacity.cores_milli, wanted.cores_milli, 1) / 1000
 
     def _use_over_due(self, tenant: str) -> float:
         """Its share of all recent use, over the share that its weight gives it among all that use or wait."""

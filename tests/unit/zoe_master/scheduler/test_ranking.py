@@ -77,8 +77,8 @@ def test_under_another_policy_a_kept_sequence_is_ranked_anew() -> None:
 
 
 def test_orders_that_time_changes_are_kept_by_arrival() -> None:
-    assert ranked_by(Policy(order="hrrn", ageing_s=5.0)) == ("fifo", 5.0)
-    assert ranked_by(Policy(order="size", ageing_s=5.0)) == ("size", 5.0)
+    assert ranked_by(Policy(order="hrrn", ageing_s=5.0))[:2] == ("fifo", 5.0)
+    assert ranked_by(Policy(order="size", ageing_s=5.0))[:2] == ("size", 5.0)
 
 
 def test_who_uses_the_store_or_pauses_stands_apart() -> None:
