@@ -122,6 +122,9 @@ REASONS = {
     "no_nodes": "no node is known: the master has not seen any yet, or all are gone; or all are down or drained",
     "nodes_away": "the core needs nodes that are down, drained or reserved for others, and would not fit on those that "
     "are there even if they were empty; it holds up nobody, and is first again by the order once they are back",
+    "foreign_use": "the core fits only once programs that Zoe does not run use less of the nodes, even if nothing of "
+    "Zoe's ran there; the reason names the nodes and how much these programs use. It keeps its turn and "
+    "holds up nobody",
     "retry_backoff": "it failed and is tried again after a pause",
     "storage_bandwidth": "the bandwidth that it requires is not free; it holds up nobody who can start",
     "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; it is asked again",

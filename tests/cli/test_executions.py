@@ -159,6 +159,10 @@ def test_eta_says_why_nothing_can_be_said(server: Server, zoe: Zoe, submitted: s
     server.append(submitted, ev.ReasonChanged(at_s=3.0, reason=away))
     told = "Nothing can be said: the nodes that it needs are down, drained or reserved."
     assert told in zoe("eta", submitted).out
+    used = Reason(ReasonCode.FOREIGN_USE, "Its core does not fit next to other programs.")
+    server.append(submitted, ev.ReasonChanged(at_s=4.0, reason=used))
+    told = "Nothing can be said: programs that Zoe does not run use the room that it needs."
+    assert told in zoe("eta", submitted).out
     server.master.there = True
 
 

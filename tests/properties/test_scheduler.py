@@ -173,6 +173,10 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
             assert never_fits(execution.application, snapshot.nodes) is None
             empty = Ledger([replace(one, foreign=Resources()) for one in snapshot.nodes], ())
             assert not isinstance(admit(execution, Placer(empty, policy, spans)), tuple)
+        if reason is not None and reason.code is ReasonCode.FOREIGN_USE:
+            assert never_fits(execution.application, snapshot.nodes) is None
+            idle = Placer(Ledger(snapshot.nodes, ()), policy, spans)
+            assert not isinstance(admit(execution, idle), tuple)
     # Cores of several kinds are packed by rules of thumb, which may find room in what is left and not in more.
     if first is not None and len(first.application.core_groups) == 1:
         for execution in snapshot.active if policy.preemption == "elastic" else ():

@@ -23,6 +23,7 @@ WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not looked at it",
     WaitCause.CLUSTER_FULL: "the cluster had no room for its core",
     WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
+    WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes",
     WaitCause.OTHERS_AHEAD: "others came first by the policy, and the first of them had no room",
     WaitCause.QUOTA: "its tenant had reached a limit",
     WaitCause.STORAGE: "the bandwidth that it requires was not free",
@@ -33,6 +34,11 @@ WAIT_CAUSES = {
     WaitCause.NEVER_FITS: "it could not fit on the nodes there were",
 }
 NODES_AWAY = "the nodes that it needs are down, drained or reserved"
+NO_FORECAST: dict[str, str] = {
+    ReasonCode.NODES_AWAY: NODES_AWAY,
+    ReasonCode.NO_NODES: NODES_AWAY,
+    ReasonCode.FOREIGN_USE: "programs that Zoe does not run use the room that it needs",
+}
 SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the last two runs of the same user and application",
@@ -126,8 +132,9 @@ def _about(answer: Eta) -> list[str]:
         return [f"There is no forecast: it is {answer.state.value}."]
     lines = []
     if told.wait_s is None:
-        away = answer.reason is not None and answer.reason.code in (ReasonCode.NODES_AWAY, ReasonCode.NO_NODES)
-        lines.append(f"Nothing can be said: {NODES_AWAY if away else 'something ahead of it has no known end'}.")
+        code = "" if answer.reason is None else answer.reason.code
+        why = NO_FORECAST.get(code, "something ahead of it has no known end")
+        lines.append(f"Nothing can be said: {why}.")
     if answer.run_time_source is not None:
         run = "unknown" if told.run_s is None else duration(told.run_s)
         lines.append(f"Its run time: {run} ({SOURCES[answer.run_time_source]}).")

@@ -10,7 +10,7 @@ from zoe_lib.domain.exact_packing import Shortage, Steps
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_lib.domain.values import value
 
 # Says how many bytes per second a node's path to the object store can move.
@@ -95,13 +95,15 @@ def lacks_devices(component: Component, free: Resources) -> str | None:
     return None
 
 
-def lacks_resources(component: Component, free: Resources) -> str | None:
-    """Which of cores and memory are short; None when there is enough."""
+def lacks_resources(component: Component, free: Resources, foreign: Resources = NOTHING) -> str | None:
+    """Which of cores and memory are short, and how much of it other programs use; None when there is enough."""
     wanted = component.reservation
     if free.cores_milli < wanted.cores_milli:
-        return f"cores: {wanted.cores_milli / 1000:g} wanted, {free.cores_milli / 1000:g} there"
+        short = f"cores: {wanted.cores_milli / 1000:g} wanted, {free.cores_milli / 1000:g} there"
+        return short + (f"; other programs use {foreign.cores_milli / 1000:g}" if foreign.cores_milli > 0 else "")
     if free.memory_bytes < wanted.memory_bytes:
-        return f"memory: {_mib(wanted.memory_bytes)} wanted, {_mib(free.memory_bytes)} there"
+        short = f"memory: {_mib(wanted.memory_bytes)} wanted, {_mib(free.memory_bytes)} there"
+        return short + (f"; other programs use {_mib(foreign.memory_bytes)}" if foreign.memory_bytes > 0 else "")
     return None
 
 

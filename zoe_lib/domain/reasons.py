@@ -18,6 +18,7 @@ class ReasonCode(StrEnum):
     NEVER_FITS = "never_fits"
     NO_NODES = "no_nodes"
     NODES_AWAY = "nodes_away"
+    FOREIGN_USE = "foreign_use"
     RETRY_BACKOFF = "retry_backoff"
     STORAGE_BANDWIDTH = "storage_bandwidth"
     STORAGE_REFUSED = "storage_refused"

@@ -22,7 +22,7 @@ class Resources:
     devices: Mapping[str, int] = field(default_factory=lambda: _NO_DEVICES)
 
     def __add__(self, other: Resources) -> Resources:
-        if self is _NOTHING:
+        if self is NOTHING:
             return other
         return Resources(
             self.cores_milli + other.cores_milli,
@@ -55,12 +55,12 @@ class Resources:
         )
 
 
-_NOTHING = Resources()
+NOTHING = Resources()
 
 
 def total(amounts: Iterable[Resources]) -> Resources:
     """The sum of all amounts; nothing for none."""
-    return reduce(add, amounts, _NOTHING)
+    return reduce(add, amounts, NOTHING)
 
 
 def _merge(left: Mapping[str, int], right: Mapping[str, int], sign: int) -> Mapping[str, int]:

@@ -20,6 +20,7 @@ class WaitCause(StrEnum):
     MASTER = "master"
     CLUSTER_FULL = "cluster_full"
     NODES_AWAY = "nodes_away"
+    FOREIGN_USE = "foreign_use"
     OTHERS_AHEAD = "others_ahead"
     QUOTA = "quota"
     STORAGE = "storage"
@@ -37,6 +38,7 @@ _BY_REASON = {
     ReasonCode.NEVER_FITS: WaitCause.NEVER_FITS,
     ReasonCode.NO_NODES: WaitCause.NODES_AWAY,
     ReasonCode.NODES_AWAY: WaitCause.NODES_AWAY,
+    ReasonCode.FOREIGN_USE: WaitCause.FOREIGN_USE,
     ReasonCode.RETRY_BACKOFF: WaitCause.OWN_FAILURE,
     ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,
     ReasonCode.STORAGE_REFUSED: WaitCause.STORAGE,

@@ -10,6 +10,8 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.gateway import core_groups, core_total
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode
+from zoe_lib.domain.resources import NOTHING
+from zoe_master.scheduler.foreign_use import foreign_reason
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
 
@@ -79,7 +81,7 @@ def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
 
 
 def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> Reason | None:
-    """Why the core has no room even once all that runs has ended; None when it has."""
+    """Why the core has no room even once all that Zoe runs has ended; None when it has."""
     nodes = placer.ledger.nodes
     if not nodes:
         return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="look at `zoe nodes` and `zoe status`")
@@ -96,9 +98,26 @@ def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> R
         )
     if not fits:
         return replace(_no_room_now(execution, request, placer), hint=NOT_SHOWN_TO_FIT)
+    return _refused_by_nodes(execution, request, placer)
+
+
+def _refused_by_nodes(execution: Execution, request: Request, placer: Placer) -> Reason | None:
+    """Nodes that are away, or what other programs use: room that no end of an execution gives back."""
+    nodes = placer.ledger.nodes
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
-    if not away or isinstance(admit(execution, placer.on(placer.ledger.emptied())), tuple):
-        return None
+    if away and not _fits_on(execution, placer.on(placer.ledger.emptied())):
+        return _nodes_away(execution, request, placer, away)
+    used = any(node.foreign != NOTHING for node in nodes)
+    if used and not _fits_on(execution, placer.on(placer.ledger.emptied(with_foreign=True))):
+        return foreign_reason(request, nodes, _size(execution, placer), placer.refused_by(request))
+    return None
+
+
+def _fits_on(execution: Execution, placer: Placer) -> bool:
+    return isinstance(admit(execution, placer), tuple)
+
+
+def _nodes_away(execution: Execution, request: Request, placer: Placer, away: int) -> Reason:
     return Reason(
         ReasonCode.NODES_AWAY,
         f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its core "
@@ -129,7 +148,8 @@ def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reas
 
 def _size(execution: Execution, placer: Placer) -> str:
     core = core_total(execution.application, placer.ledger.gateway)
-    return f"{core.cores_milli / 1000:g} cores and {core.memory_bytes / 2**20:.0f} MiB"
+    many = "" if core.cores_milli == 1000 else "s"
+    return f"{core.cores_milli / 1000:g} core{many} and {core.memory_bytes / 2**20:.0f} MiB"
 
 
 def _nodes(count: int) -> str:

@@ -21,6 +21,7 @@ from zoe_master.scheduler.snapshot import Snapshot
 _ABOUT_ITS_SIZE = (
     ReasonCode.NO_RESOURCES,
     ReasonCode.NODES_AWAY,
+    ReasonCode.FOREIGN_USE,
     ReasonCode.TENANT_LIMIT,
     ReasonCode.USER_LIMIT,
     ReasonCode.BEHIND_IN_QUEUE,

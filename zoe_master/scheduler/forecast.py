@@ -18,7 +18,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import core_requests, lasting_refusal, refusal
 from zoe_master.scheduler.budget import GiveUp, OutOfBudget, never
@@ -106,9 +106,9 @@ class _Future:
         freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
-        self._some_away = any(not node.ready or node.hold is not None for node in snapshot.nodes)
-        # Nobody knows when a node that is down, or drained for good, will be back.
-        self._hopeless = {ReasonCode.NEVER_FITS} | (
+        self._some_last = any(not n.ready or n.hold is not None or n.foreign != NOTHING for n in snapshot.nodes)
+        # Nobody knows when a node that is down, or drained for good, will be back, nor when other programs end.
+        self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
             set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
         )
         heapq.heapify(self._ends)
@@ -172,7 +172,7 @@ class _Future:
         self._virtual.advance(self._now_s)
         queue = Queue(snapshot, self._policy, self._virtual)
         nothing_to_lend = Reclaim(self._placer, ())
-        refuse = refusal if first or self._some_away else _blocked
+        refuse = refusal if first or self._some_last else _blocked
         walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refuse)
         walk.walk(queue.sequence())
         for execution_id, placements in walk.starts.items():

@@ -72,14 +72,15 @@ class Ledger:
         twin.changes = []
         return twin
 
-    def emptied(self) -> Ledger:
-        """Accounts of the same nodes as if nothing ran there, foreign work neither."""
+    def emptied(self, with_foreign: bool = False) -> Ledger:
+        """Accounts of the same nodes as if nothing ran there; `with_foreign`: nothing but foreign work."""
         twin = self.copy()
-        twin.free_cores = [node.total.cores_milli for node in self.nodes]
-        twin.free_memory = [node.total.memory_bytes for node in self.nodes]
-        twin.free_devices = [dict(node.total.devices) for node in self.nodes]
+        there = [node.usable if with_foreign else node.total for node in self.nodes]
+        twin.free_cores = [amount.cores_milli for amount in there]
+        twin.free_memory = [amount.memory_bytes for amount in there]
+        twin.free_devices = [dict(amount.devices) for amount in there]
         twin.services = [0] * len(self.nodes)
-        twin.free_cores_in_all = sum(twin.free_cores)
+        twin.free_cores_in_all = sum(cores for cores in twin.free_cores if cores > 0)
         return twin
 
     def lower_to(self, other: Ledger) -> None:

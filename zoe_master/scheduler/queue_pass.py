@@ -34,7 +34,7 @@ _NOT_SCANNED = Reason(
 )
 
 # Whoever waits for one of these holds up nobody, and so does its like in the same pass: no end of others would help.
-_LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY)
+_LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
 
 # Why a core found no room.
 Refuse = Callable[[Execution, Request, Placer], Reason]

@@ -13,4 +13,4 @@ def resources(request: Request, node: Node, ledger: Ledger) -> str | None:
     wanted = request.component.reservation
     if ledger.free_cores[index] >= wanted.cores_milli and ledger.free_memory[index] >= wanted.memory_bytes:
         return None
-    return lacks_resources(request.component, ledger.free(index))
+    return lacks_resources(request.component, ledger.free(index), node.foreign)

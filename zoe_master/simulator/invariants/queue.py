@@ -32,8 +32,9 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
         reason = plan.reasons.get(execution.id)
         if execution.id not in plan.starts and reason is None:
             yield f"{execution.id} neither starts nor is told why it waits"
-        if reason is not None and reason.code is ReasonCode.NODES_AWAY and empty.fits(execution):
-            yield f"{execution.id} is told that it needs nodes that are away, and its core fits on those that are there"
+        lasting = reason is not None and reason.code in (ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
+        if reason is not None and lasting and empty.fits(execution):
+            yield f"{execution.id} is told {reason.code}, and its core fits on those that are there"
     if plan.placements >= policy.placements_per_tick_max:
         return  # whoever is beyond the bound waits for the next pass
     head = refused_for_room(snapshot, plan)

@@ -73,7 +73,9 @@ function ForecastFacts({
     const why =
       code === "nodes_away" || code === "no_nodes"
         ? "the nodes that it needs are down, drained or reserved"
-        : "nothing that runs has a known end";
+        : code === "foreign_use"
+          ? "programs that Zoe does not run use the room that it needs"
+          : "nothing that runs has a known end";
     return (
       <>
         <dt>Start</dt>

@@ -17,4 +17,8 @@ def test_what_running_services_reserve_is_not_free() -> None:
 
 def test_what_foreign_work_takes_is_not_free() -> None:
     one = node("n", memory_gib=8, foreign=Resources(0, 6 * 2**30))
-    assert resources(request(component(memory_gib=4)), one, ledger(one)) == "memory: 4 GiB wanted, 2 GiB there"
+    found = resources(request(component(memory_gib=4)), one, ledger(one))
+    assert found == "memory: 4 GiB wanted, 2 GiB there; other programs use 6 GiB"
+    one = node("n", cores=8, foreign=Resources(5_000))
+    found = resources(request(component(cores=4)), one, ledger(one))
+    assert found == "cores: 4 wanted, 3 there; other programs use 5"
