@@ -92,9 +92,23 @@ ORDER_MEANINGS = {
     "psbs": "who would end first if all ran at once, slowed down equally, by the expected run times; those that would "
     "have ended by now (they are late) before all others, taking turns: fewest core-seconds so far; ages by itself",
     "edf": "earliest deadline first; those without one after all others",
+    "wfp3": "largest (waiting / run time)^3 times cores first: of two that waited alike, the wider",
+    "unicef": "largest waiting / (log2(cores) times run time) first: small ones that wait come first",
+    "f1": "least log10(run time) times cores + 870 log10(arrival) first",
+    "f2": "least sqrt(run time) times cores + 25,600 log10(arrival) first",
+    "f3": "least run time times cores + 6,860,000 log10(arrival) first",
+    "f4": "least run time times sqrt(cores) + 530,000 log10(arrival) first",
     "fair-share": "the tenant that used least of what is due to it first: 2^-(share of use / share due), plus the "
     "weight of its waiting (after the multifactor priority of Slurm)",
 }
+PUBLISHED_TEXT = """\
+`wfp3` and `unicef` are from Tang, Lan, Desai and Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P
+systems", IEEE CLUSTER 2009; `f1` to `f4` from Carastan-Santos and de Camargo, "Obtaining dynamic scheduling policies
+with simulation and machine learning", SC 2017, learned from simulated jobs. Cores are the largest share of the cluster
+that is asked for, in cores, as in `size`; `ageing_s` plays no part. `unicef` is infinite on one core or less, so these
+come before all others, by waiting over run time. The arrival is in seconds, from 15 days ago on, and 1 for all that
+came before: an installation has no start of a log. By `f1` to `f4` a very large one may be passed for ever.
+"""
 TENANCY_TEXT = """\
 ## Tenants
 With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011): always the one whose running cores
@@ -163,6 +177,7 @@ def policy_page() -> str:
         ORDERS_TEXT,
         table(("order", "meaning"), [(f"`{name}`", ORDER_MEANINGS[name]) for name in sorted(ORDERS)]),
         PSBS_TEXT,
+        PUBLISHED_TEXT,
         *_backfills(),
         TENANCY_TEXT,
         table(("tenants", "meaning"), [(f"`{name}`", TENANCIES_MEANINGS[name]) for name in sorted(TENANCIES)]),

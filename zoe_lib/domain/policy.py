@@ -9,7 +9,10 @@ from typing import NamedTuple
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.values import value
 
-ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"})
+ORDERS = frozenset(
+    {"fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"}
+    | {"wfp3", "unicef", "f1", "f2", "f3", "f4"}
+)
 BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
 PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})

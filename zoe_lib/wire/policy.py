@@ -10,6 +10,11 @@ from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
 from zoe_lib.wire.base import Wire
 
+Order = Literal[
+    "fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share",
+    "wfp3", "unicef", "f1", "f2", "f3", "f4",
+]  # fmt: skip
+
 
 class TenantLimitView(Wire):
     """What one tenant's running services may reserve, and have guaranteed of the store, in all; null is no limit."""
@@ -39,7 +44,7 @@ class NodeHoldView(Wire):
 class PolicyView(Wire):
     """The admin's policy; see docs/reference/policy.md for every field."""
 
-    order: Literal["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"] = "size"
+    order: Order = "size"
     backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "easy-sjbf"
     backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
     preemption: Literal["none", "elastic"] = "elastic"

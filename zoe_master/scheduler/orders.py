@@ -16,6 +16,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.capacity import dominant_cores
 from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.published_orders import ByArrival, arrival_in_window, f1, f2, f3, f4, unicef, wfp3
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 
 SortKey = tuple[float, ...]
@@ -65,7 +66,7 @@ def size(execution: Execution, moment: Moment) -> float:
 
     The share is that of the resource of which it asks for most (`dominant_cores`).
     """
-    return moment.run_s(execution) * dominant_cores(execution.application.total_resources(), moment.capacity) / 1000
+    return moment.run_s(execution) * _cores(execution, moment)
 
 
 def attained(execution: Execution, now_s: float) -> float:
@@ -130,6 +131,27 @@ def _fair_share(execution: Execution, moment: Moment) -> SortKey:
     return (-(2.0 ** -moment.usage.get(execution.tenant, 0.0) + policy.fair_share_age_weight * aged),)
 
 
+def _cores(execution: Execution, moment: Moment) -> float:
+    return dominant_cores(execution.application.total_resources(), moment.capacity) / 1000
+
+
+def _wfp3(execution: Execution, moment: Moment) -> SortKey:
+    return (wfp3(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment)),)
+
+
+def _unicef(execution: Execution, moment: Moment) -> SortKey:
+    return unicef(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment))
+
+
+def _by_arrival(score: ByArrival) -> Order:
+    def order(execution: Execution, moment: Moment) -> SortKey:
+        # Below a second the logarithm would put wide ones first.
+        run_s, at_s = max(moment.run_s(execution), 1.0), arrival_in_window(moment.waited_s(execution))
+        return (score(run_s, _cores(execution, moment), at_s),)
+
+    return order
+
+
 ORDERS: Mapping[str, Order] = {
     "fifo": _fifo,
     "sjf": _sjf,
@@ -140,10 +162,16 @@ ORDERS: Mapping[str, Order] = {
     "psbs": _psbs,
     "edf": _edf,
     "fair-share": _fair_share,
+    "wfp3": _wfp3,
+    "unicef": _unicef,
+    "f1": _by_arrival(f1),
+    "f2": _by_arrival(f2),
+    "f3": _by_arrival(f3),
+    "f4": _by_arrival(f4),
 }
 
 # They look at the share of the cluster that is asked for.
-SIZED_ORDERS = frozenset({"size"})
+SIZED_ORDERS = frozenset({"size", "wfp3", "unicef", "f1", "f2", "f3", "f4"})
 
 # What waits stays in their sequence while time passes: waiting longer counts the same for everybody.
 STANDING_ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "las", "edf"})

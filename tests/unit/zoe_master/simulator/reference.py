@@ -35,7 +35,24 @@ ORDERS: dict[str, Callable[[Job, float], float]] = {
     "sjf": lambda job, now: job.request_s,
     "size": lambda job, now: job.request_s * job.processors,
     "hrrn": lambda job, now: -(now - job.submit_s + job.request_s) / job.request_s,
+    "wfp3": lambda job, now: -(((now - job.submit_s) / job.request_s) ** 3) * job.processors,
+    "unicef": lambda job, now: _unicef(now - job.submit_s, job.request_s, job.processors),
+    "f1": lambda job, now: math.log10(job.request_s) * job.processors + 870 * _arrival(job, now),
+    "f2": lambda job, now: math.sqrt(job.request_s) * job.processors + 25_600 * _arrival(job, now),
+    "f3": lambda job, now: job.request_s * job.processors + 6_860_000 * _arrival(job, now),
+    "f4": lambda job, now: job.request_s * math.sqrt(job.processors) + 530_000 * _arrival(job, now),
 }
+STANDING = ("fifo", "sjf", "size")
+
+
+def _unicef(waited: float, request: float, processors: float) -> float:
+    """One processor makes it infinite; among these, by waiting."""
+    return -waited / (math.log2(processors) * request) if processors > 1 else -1e12 - waited / request
+
+
+def _arrival(job: Job, now: float) -> float:
+    """Logarithm of the arrival, counted from 15 days ago."""
+    return math.log10(max(15 * 86_400 - (now - job.submit_s), 1.0))
 
 
 def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fifo") -> dict[int, float]:
@@ -61,8 +78,8 @@ def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fi
 
 
 def _sort(pool: Pool, now: float, order: str) -> None:
-    """Who is first, first: it changes with arrivals, and by the response ratio with time."""
-    if pool.sorted_at == len(pool.arrived) and order != "hrrn":
+    """Who is first, first: it changes with arrivals, and by most orders with time."""
+    if pool.sorted_at == len(pool.arrived) and order in (*STANDING, "psbs"):
         return
     pool.sorted_at = len(pool.arrived)
     if order == "psbs":

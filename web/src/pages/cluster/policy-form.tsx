@@ -11,7 +11,23 @@ interface FormProps {
 type Choices = { [K in keyof Policy]?: Policy[K][] };
 
 const CHOICES: Choices = {
-  order: ["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"],
+  order: [
+    "fifo",
+    "sjf",
+    "size",
+    "srpt",
+    "hrrn",
+    "las",
+    "psbs",
+    "edf",
+    "fair-share",
+    "wfp3",
+    "unicef",
+    "f1",
+    "f2",
+    "f3",
+    "f4",
+  ],
   backfill: ["none", "easy", "easy-sjbf", "conservative"],
   preemption: ["none", "elastic"],
   tenants: ["none", "drf"],

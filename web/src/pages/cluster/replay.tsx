@@ -9,7 +9,23 @@ type Result = Schemas["ReplayView"];
 
 const AS_IT_WAS = "as it was";
 const HOUR_MS = 3_600_000;
-const ORDERS = ["fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"];
+const ORDERS = [
+  "fifo",
+  "sjf",
+  "size",
+  "srpt",
+  "hrrn",
+  "las",
+  "psbs",
+  "edf",
+  "fair-share",
+  "wfp3",
+  "unicef",
+  "f1",
+  "f2",
+  "f3",
+  "f4",
+];
 const BACKFILLS = ["none", "easy", "easy-sjbf", "conservative"];
 
 /** What happened here, replayed under another policy or with one more node. */

@@ -1,0 +1,56 @@
+"""Scores that published work found good and cheap: the least is served first.
+
+WFP3 and UNICEF: Tang, Lan, Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", IEEE
+CLUSTER 2009. F1 to F4: Carastan-Santos and de Camargo, "Obtaining dynamic scheduling policies with simulation and
+machine learning", SC 2017, which compares with the other two. Their letters: w is the wait, r the expected run time, n
+the processors, and s the arrival, counted from the start of a log.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+# r, n and s to a score.
+ByArrival = Callable[[float, float, float], float]
+
+# An installation has no start of a log: arrivals are counted from so long before now, about as long as a sequence of
+# which such orders are learned, so that their weight is neither that of 1970 nor that of the last hour.
+WINDOW_S = 15 * 86_400.0
+
+
+def wfp3(wait_s: float, run_s: float, cores: float) -> float:
+    """-(w / r)^3 n."""
+    return -((wait_s / run_s) ** 3) * cores
+
+
+def unicef(wait_s: float, run_s: float, cores: float) -> tuple[float, float]:
+    """-w / (log2(n) r). On one core that is infinite: these come first, by -w / r."""
+    if cores <= 1:
+        return (0.0, -wait_s / run_s)
+    return (1.0, -wait_s / (math.log2(cores) * run_s))
+
+
+def f1(run_s: float, cores: float, at_s: float) -> float:
+    """log10(r) n + 870 log10(s)."""
+    return math.log10(run_s) * cores + 8.70e2 * math.log10(at_s)
+
+
+def f2(run_s: float, cores: float, at_s: float) -> float:
+    """sqrt(r) n + 25,600 log10(s)."""
+    return math.sqrt(run_s) * cores + 2.56e4 * math.log10(at_s)
+
+
+def f3(run_s: float, cores: float, at_s: float) -> float:
+    """r n + 6,860,000 log10(s)."""
+    return run_s * cores + 6.86e6 * math.log10(at_s)
+
+
+def f4(run_s: float, cores: float, at_s: float) -> float:
+    """r sqrt(n) + 530,000 log10(s)."""
+    return run_s * math.sqrt(cores) + 5.30e5 * math.log10(at_s)
+
+
+def arrival_in_window(waited_s: float) -> float:
+    """Return s of one that arrived so long ago: from 1, for all that waited through the window or longer, up."""
+    return max(WINDOW_S - waited_s, 1.0)
