@@ -106,8 +106,8 @@ PUBLISHED_TEXT = """\
 systems", IEEE CLUSTER 2009; `f1` to `f4` from Carastan-Santos and de Camargo, "Obtaining dynamic scheduling policies
 with simulation and machine learning", SC 2017, learned from simulated jobs. Cores are the largest share of the cluster
 that is asked for, in cores, as in `size`; `ageing_s` plays no part. `unicef` is infinite on one core or less, so these
-come before all others, by waiting over run time. The arrival is in seconds, from 15 days ago on, and 1 for all that
-came before: an installation has no start of a log. By `f1` to `f4` a very large one may be passed for ever.
+come before all others, by waiting over run time. The arrival is in seconds, from 15 days ago on, since an
+installation has no start of a log; what has waited for longer comes before all others by `f1` to `f4`.
 """
 TENANCY_TEXT = """\
 ## Tenants

@@ -16,7 +16,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.capacity import dominant_cores
 from zoe_master.scheduler.estimate import Estimates
-from zoe_master.scheduler.published_orders import ByArrival, arrival_in_window, f1, f2, f3, f4, unicef, wfp3
+from zoe_master.scheduler.published_orders import WINDOW_S, ByArrival, arrival_in_window, f1, f2, f3, f4, unicef, wfp3
 from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 
 SortKey = tuple[float, ...]
@@ -145,9 +145,12 @@ def _unicef(execution: Execution, moment: Moment) -> SortKey:
 
 def _by_arrival(score: ByArrival) -> Order:
     def order(execution: Execution, moment: Moment) -> SortKey:
+        waited_s = moment.waited_s(execution)
+        if waited_s >= WINDOW_S:  # a large one would be passed for ever
+            return (0.0, -waited_s)
         # Below a second the logarithm would put wide ones first.
-        run_s, at_s = max(moment.run_s(execution), 1.0), arrival_in_window(moment.waited_s(execution))
-        return (score(run_s, _cores(execution, moment), at_s),)
+        run_s = max(moment.run_s(execution), 1.0)
+        return (1.0, score(run_s, _cores(execution, moment), arrival_in_window(waited_s)))
 
     return order
 

@@ -15,7 +15,8 @@ from collections.abc import Callable
 ByArrival = Callable[[float, float, float], float]
 
 # An installation has no start of a log: arrivals are counted from so long before now, about as long as a sequence of
-# which such orders are learned, so that their weight is neither that of 1970 nor that of the last hour.
+# which such orders are learned, so that their weight is neither that of 1970 nor that of the last hour. What has waited
+# for longer comes before all others.
 WINDOW_S = 15 * 86_400.0
 
 
@@ -52,5 +53,5 @@ def f4(run_s: float, cores: float, at_s: float) -> float:
 
 
 def arrival_in_window(waited_s: float) -> float:
-    """Return s of one that arrived so long ago: from 1, for all that waited through the window or longer, up."""
+    """Return s of one that arrived so long ago, at least 1."""
     return max(WINDOW_S - waited_s, 1.0)

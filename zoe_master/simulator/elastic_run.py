@@ -14,6 +14,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import ManualClock, SimulatedBackend
 from zoe_master.master import Master
+from zoe_master.scheduler.snapshot import Plan
 from zoe_master.simulator.progress import Progress
 from zoe_master.simulator.shared_store import Reader, SharedStore
 from zoe_master.simulator.store_use import StoreUse
@@ -50,13 +51,22 @@ class ElasticRun:
     """One workload under one policy, reading from a store if there is one.
 
     `finished` in order of their ends; `core_seconds` reserved while work arrived. `wished_s` is how long those ran who
-    wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they could use.
+    wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they could use. An elastic
+    service that gives way loses the share `loss` of the work that it did, which has to be done again.
     """
 
     def __init__(
-        self, workload: Sequence[Arrival], nodes: Sequence[Node], policy: Policy, use: StoreUse | None = None
+        self,
+        workload: Sequence[Arrival],
+        nodes: Sequence[Node],
+        policy: Policy,
+        use: StoreUse | None = None,
+        loss: float = 0.0,
     ) -> None:
         self._workload = workload
+        self._loss = loss
+        self._began_s: dict[str, float] = {}  # by elastic service that has a node
+        self.lost_s = 0.0
         self._clock = ManualClock()
         self._store = MemoryStore()
         self._store.set_policy(policy, 0, 0.0, "study")
@@ -139,6 +149,7 @@ class ElasticRun:
             plan = self._master.tick().plan
             self.ticks += 1
             self.preempted += sum(map(len, plan.preempt.values()))
+            self._count_losses(plan)
             for execution_id in plan.starts:
                 arrival = self._waiting.pop(execution_id)
                 read_bytes = self._use.read_bytes_of(arrival) if self._use is not None else 0.0
@@ -149,6 +160,19 @@ class ElasticRun:
                 self._share()
                 return
         raise RuntimeError("the master does not come to rest")
+
+    def _count_losses(self, plan: Plan) -> None:
+        """What elastic services that give way did counts in part only; `lost_s` adds up the component-seconds."""
+        if not self._loss:
+            return
+        now_s = self._clock()
+        for execution_id, service_ids in plan.preempt.items():
+            for service_id in service_ids:
+                lost_s = self._loss * (now_s - self._began_s.pop(service_id, now_s))
+                self._active[execution_id].lose(lost_s)
+                self.lost_s += lost_s
+        for placements in (*plan.starts.values(), *plan.elastic.values()):
+            self._began_s.update({placement.service_id: now_s for placement in placements})
 
     def _count_running(self) -> None:
         for execution_id, progress in self._active.items():

@@ -44,6 +44,10 @@ class Progress:
             return 0.0
         return (1.0 - self.done) / self.rate if self.rate > 0 else math.inf
 
+    def lose(self, component_seconds: float) -> None:
+        """Work that components did has to be done again."""
+        self.done = max(self.done - component_seconds / (self.arrival.total * self.arrival.run_s), 0.0)
+
     def advance(self, seconds: float) -> None:
         """Let time pass."""
         self.done = min(self.done + self.rate * seconds, 1.0)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import structlog
 
 from zoe_master.simulator.commands.arguments import positive
-from zoe_master.simulator.study.cells import PARTS, Cell, cells
+from zoe_master.simulator.study.cells import PARTS, cells
+from zoe_master.simulator.study.log_cells import LOG_PART, LogCell, log_cells, run_log_cell
+from zoe_master.simulator.study.log_tables import log_tables
 from zoe_master.simulator.study.one_run import run_cell
-from zoe_master.simulator.study.results import Results
+from zoe_master.simulator.study.results import AnyCell, Results
 from zoe_master.simulator.study.tables import tables
 
 APPLICATIONS = 200
+JOBS = 1000
 SEEDS = 20
 # So few runs are handed out ahead that an interrupt does not wait for many.
 _AHEAD = 4
@@ -28,38 +32,67 @@ _AHEAD = 4
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = commands.add_parser("study", help="compare policies on seeded workloads", description=__doc__)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, refuse=parser.error)
     parser.add_argument("--out", type=Path, default=Path("docs/study"), help="folder of the CSV files and tables")
     parser.add_argument("--applications", type=positive, default=APPLICATIONS, help="applications a run")
     parser.add_argument("--seeds", type=positive, default=SEEDS, help="runs of each cell, on as many workloads")
     parser.add_argument("--processes", type=positive, default=2)
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be given more than once")
+    parser.add_argument(
+        "--part", action="append", choices=(*PARTS, LOG_PART), help="only this part; may be given more than once"
+    )
+    parser.add_argument(
+        "--logs",
+        type=Path,
+        metavar="FOLDER",
+        default=_folder_of_logs(),
+        help="folder of the published logs for the part `logs` [the folder traces of ZOE_TEST_DATA]",
+    )
+    parser.add_argument("--jobs", type=positive, default=JOBS, help="jobs of a log that are run at a time")
     parser.add_argument("--tables-only", action="store_true", help="run nothing; write the tables of what is there")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run every cell that is not there yet."""
+    parts = arguments.part or [*PARTS, *([LOG_PART] if arguments.logs is not None else [])]
+    if LOG_PART in parts and arguments.logs is None and not arguments.tables_only:
+        arguments.refuse("the part `logs` needs published logs: give --logs FOLDER or set ZOE_TEST_DATA")
     results = Results(arguments.out)
-    wanted = [cell for cell in cells(arguments.seeds) if not arguments.part or cell.part in arguments.part]
-    there = results.there(arguments.applications)
+    wanted: list[AnyCell] = [cell for cell in cells(arguments.seeds) if cell.part in parts]
+    wanted += log_cells() if LOG_PART in parts else ()
+    there = results.there(arguments.applications) - set(log_cells())
+    there |= results.there(arguments.jobs) & set(log_cells())
     missing = [cell for cell in wanted if cell not in there and not arguments.tables_only]
     began_s = time.perf_counter()
-    for number, (cell, figures) in enumerate(_run_all(missing, arguments.applications, arguments.processes), 1):
+    for number, (cell, figures) in enumerate(_run_all(missing, arguments), 1):
         results.add(cell, figures)
         _tell(number, len(missing), time.perf_counter() - began_s)
     results.sort(wanted)
     (arguments.out / "tables.md").write_text(tables({part: results.rows(part) for part in PARTS}))
+    if rows := results.log_rows():
+        (arguments.out / "logs.md").write_text(log_tables(rows))
     return 0
 
 
-def _run_all(missing: Sequence[Cell], applications: int, processes: int) -> Iterator[tuple[Cell, dict[str, Any]]]:
+def _folder_of_logs() -> Path | None:
+    data = os.environ.get("ZOE_TEST_DATA")
+    return Path(data) / "traces" if data else None
+
+
+def _run_all(missing: Sequence[AnyCell], arguments: argparse.Namespace) -> Iterator[tuple[AnyCell, dict[str, Any]]]:
     """Every cell with its figures, as they end."""
-    with ProcessPoolExecutor(processes, initializer=_quiet) as pool:
-        for first in range(0, len(missing), processes * _AHEAD):
-            some = missing[first : first + processes * _AHEAD]
-            running = {pool.submit(run_cell, cell, applications): cell for cell in some}
+    ahead = arguments.processes * _AHEAD
+    with ProcessPoolExecutor(arguments.processes, initializer=_quiet) as pool:
+        for first in range(0, len(missing), ahead):
+            some = missing[first : first + ahead]
+            running = {_submit(pool, cell, arguments): cell for cell in some}
             for future in as_completed(running):
                 yield running[future], future.result()
+
+
+def _submit(pool: ProcessPoolExecutor, cell: AnyCell, arguments: argparse.Namespace) -> Future[dict[str, Any]]:
+    if isinstance(cell, LogCell):
+        return pool.submit(run_log_cell, cell, arguments.jobs, arguments.logs)
+    return pool.submit(run_cell, cell, arguments.applications)
 
 
 def _quiet() -> None:

@@ -16,7 +16,9 @@ from zoe_master.simulator.invariants.sharing import virtual_ends
 
 # Rounding of logarithms and of sums of seconds.
 _EQUAL = 1e-6
-_PUBLISHED = frozenset({"wfp3", "unicef", "f1", "f2", "f3", "f4"})
+_LEARNED = frozenset({"f1", "f2", "f3", "f4"})
+_PUBLISHED = _LEARNED | {"wfp3", "unicef"}
+_WINDOW_S = 15 * 86_400
 # Who is served first has the least.
 Turn = tuple[float, ...]
 
@@ -76,6 +78,8 @@ class Turns:
         run_s = self._estimates.guess_s(execution)
         if policy.order == "hrrn":
             return -(waited_s + run_s) / run_s
+        if policy.order in _LEARNED and waited_s >= _WINDOW_S:
+            return -1e15 - waited_s
         if policy.order in _PUBLISHED:
             return _published(policy.order, waited_s, run_s, self._cores(execution))
         size = run_s
@@ -136,7 +140,7 @@ def _published(order: str, waited_s: float, run_s: float, cores: float) -> float
     if order == "unicef":
         # Infinite on one core: below every other, and among themselves by waiting over run time.
         return -waited_s / run_s / math.log2(cores) if cores > 1 else -1e15 - waited_s / run_s
-    run_s, arrival = max(run_s, 1.0), math.log10(max(15 * 86_400 - waited_s, 1.0))
+    run_s, arrival = max(run_s, 1.0), math.log10(max(_WINDOW_S - waited_s, 1.0))
     scores = {
         "f1": cores * math.log10(run_s) + 870 * arrival,
         "f2": cores * math.sqrt(run_s) + 25_600 * arrival,

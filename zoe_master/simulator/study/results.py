@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from zoe_master.simulator.study.cells import Cell
+from zoe_master.simulator.study.log_cells import LOG_PART, LogCell
 
 Row = dict[str, str]
+AnyCell = Cell | LogCell
 
 
 class Results:
@@ -20,39 +22,49 @@ class Results:
         folder.mkdir(parents=True, exist_ok=True)
 
     def rows(self, part: str) -> list[tuple[Cell, Row]]:
-        """All complete rows of a part."""
+        """All complete rows of a part on drawn workloads."""
+        return [(Cell.of(row), row) for row in self._complete(part)]
+
+    def log_rows(self) -> list[tuple[LogCell, Row]]:
+        """All complete rows of the part on logs."""
+        return [(LogCell.of(row), row) for row in self._complete(LOG_PART)]
+
+    def _any_rows(self, part: str) -> Sequence[tuple[AnyCell, Row]]:
+        return self.log_rows() if part == LOG_PART else self.rows(part)
+
+    def _complete(self, part: str) -> list[Row]:
         path = self._path(part)
         if not path.exists():
             return []
         with path.open(newline="") as file:
-            return [(Cell.of(row), row) for row in csv.DictReader(file) if None not in row.values() and None not in row]
+            return [row for row in csv.DictReader(file) if None not in row.values() and None not in row]
 
-    def there(self, applications: int) -> set[Cell]:
+    def there(self, applications: int) -> set[AnyCell]:
         """The cells that have been run with so many applications."""
         return {
             cell
             for path in self._folder.glob("*.csv")
-            for cell, row in self.rows(path.stem)
+            for cell, row in self._any_rows(path.stem)
             if int(row["applications"]) == applications
         }
 
-    def add(self, cell: Cell, figures: Mapping[str, Any]) -> None:
+    def add(self, cell: AnyCell, figures: Mapping[str, Any]) -> None:
         """Append one row."""
         path = self._path(cell.part)
         there = path.read_text() if path.exists() else ""
         with path.open("a", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             if not there:
-                writer.writerow([*Cell.names(), *figures])
+                writer.writerow([*cell.names(), *figures])
             elif not there.endswith("\n"):
                 file.write("\n")  # behind a row that was cut off
             writer.writerow([*cell.key(), *(_text(value) for value in figures.values())])
 
-    def sort(self, wanted: Sequence[Cell]) -> None:
+    def sort(self, wanted: Sequence[AnyCell]) -> None:
         """Bring the rows of every file into the sequence of the cells; others stay behind them."""
         position = {cell: number for number, cell in enumerate(wanted)}
         for part in {cell.part for cell in wanted}:
-            rows = sorted(self.rows(part), key=lambda row: position.get(row[0], len(position)))
+            rows = sorted(self._any_rows(part), key=lambda row: position.get(row[0], len(position)))
             self._write(part, [row for _, row in rows])
 
     def _write(self, part: str, rows: Sequence[Row]) -> None:

@@ -61,7 +61,7 @@ def _part(groups: Mapping[Cell, Group]) -> str:
     there = next(iter(next(iter(groups.values())).values()))
     measures = [measure for measure in _COLUMNS if measure in there]
     means = [[*_named(cell, differing), *_means(group, measures)] for cell, group in groups.items()]
-    text = _table([*differing, *(_COLUMNS[measure] for measure in measures)], means)
+    text = table([*differing, *(_COLUMNS[measure] for measure in measures)], means)
     for name in differing:
         text += _ratios(groups, differing, name)
     return text
@@ -79,7 +79,7 @@ def _ratios(groups: Mapping[Cell, Group], differing: Sequence[str], name: str) -
     if not lines:
         return ""
     head = [*differing, *(_COLUMNS[measure] for measure in _RATIOS)]
-    return f"\nRatio to {name} `{reference}`, all else the same:\n\n" + _table(head, lines)
+    return f"\nRatio to {name} `{reference}`, all else the same:\n\n" + table(head, lines)
 
 
 def _with(cell: Cell, name: str, value: Hashable) -> Cell:
@@ -119,6 +119,7 @@ def _named(cell: Cell, differing: Sequence[str]) -> list[str]:
     ]
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
     rule = ["---"] * len(head)
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))

@@ -128,7 +128,7 @@ def test_one_that_runs_far_over_its_expected_time_blocks_nobody() -> None:
     assert ranks("srpt", 91.0) == ["monster", "other"]
 
 
-@pytest.mark.parametrize("order", ["sjf", "size", "srpt", "hrrn", "psbs", "fair-share"])
+@pytest.mark.parametrize("order", ["sjf", "size", "srpt", "hrrn", "psbs", "fair-share", "f1", "f2", "f3", "f4"])
 def test_in_the_end_waiting_counts_more_than_anything(order: str) -> None:
     large = job("large", 0, 1e5, cores=8)
     small = job("small", 1e9, 1, tenant="other")

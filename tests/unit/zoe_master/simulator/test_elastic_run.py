@@ -45,6 +45,15 @@ def test_a_core_takes_room_back_where_the_policy_lets_it(preemption: str, first:
     assert run.preempted == (2 if preemption == "elastic" else 0)
 
 
+@pytest.mark.parametrize(("loss", "end_s"), [(0.0, 125.0), (0.5, 127.5), (1.0, 130.0)])
+def test_a_worker_that_gives_way_loses_a_part_of_what_it_did(loss: float, end_s: float) -> None:
+    """Two of four workers go after ten seconds; all four do the lost part of 20 component-seconds again."""
+    work = [arrival(0, 0.0, 100.0, 1, 4), arrival(1, 10.0, 50.0, 2, 2)]
+    run = ElasticRun(work, FOUR_CORES, Policy(), loss=loss)
+    assert ends(run)[0] == pytest.approx(end_s)
+    assert run.lost_s == pytest.approx(20.0 * loss)
+
+
 def test_an_end_lets_others_grow_and_reserved_core_seconds_are_counted_while_work_arrives() -> None:
     work = [arrival(0, 0.0, 10.0, 2, 2), arrival(1, 0.0, 100.0, 2, 4), arrival(2, 20.0, 1.0, 1, 1)]
     run = ElasticRun(work, FOUR_CORES, Policy())

@@ -1,0 +1,97 @@
+"""What the study compares on published logs: every cell is one window of one log under one policy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+from zoe_lib.domain.policy import Policy
+from zoe_master.simulator.elastic_run import ElasticRun
+from zoe_master.simulator.study.log_workloads import AS_LOGGED, LOGS, WINDOWS, log_workload, trace_of
+from zoe_master.simulator.study.one_run import summary
+
+LOG_PART = "logs"
+# Order and backfill; the first is what all others are compared with.
+POLICIES = (
+    ("fifo", "easy"),
+    ("size", "none"),
+    ("size", "easy"),
+    ("size", "easy-sjbf"),
+    ("sjf", "easy-sjbf"),
+    ("wfp3", "easy-sjbf"),
+    ("unicef", "easy-sjbf"),
+    ("f1", "easy-sjbf"),
+    ("f2", "easy-sjbf"),
+    ("f3", "easy-sjbf"),
+    ("f4", "easy-sjbf"),
+)
+# Population and load. Not all pairs: with these the study takes a quarter of an hour of one processor.
+CONDITIONS = (("rigid", AS_LOGGED), ("rigid", 0.9), ("rigid", 1.1), ("malleable", 0.9), ("mixed", 0.9))
+# The first jobs of a window meet an empty machine, and are not counted.
+WARM_UP = 0.2
+# An elastic worker that gives way loses so much of the work that it did.
+LOSS = 0.5
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LogCell:
+    """One run. `load` is work that arrives over the cores; 0: as logged. `window` stands for a seed."""
+
+    part: str
+    log: str
+    population: str
+    load: float
+    order: str
+    backfill: str
+    window: int
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the run, with the scheduler's defaults for what the study does not vary."""
+        return Policy(order=self.order, backfill=self.backfill)
+
+    def key(self) -> tuple[str, ...]:
+        """As it stands in a table."""
+        return tuple(str(value) for value in astuple(self))
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The columns of `key`."""
+        return tuple(field.name for field in fields(cls))
+
+    @classmethod
+    def of(cls, row: dict[str, str]) -> Self:
+        """A cell read from a table."""
+        return cls(*(type_of(row[name]) for name, type_of in zip(cls.names(), _TYPES, strict=True)))
+
+
+_TYPES = (str, str, str, float, str, str, int)
+
+
+def log_cells() -> Iterator[LogCell]:
+    """All of the part, window by window, so that what is there at any time is paired."""
+    for window in range(WINDOWS):
+        for log in LOGS:
+            for population, load in CONDITIONS:
+                for order, backfill in POLICIES:
+                    yield LogCell(LOG_PART, log, population, load, order, backfill, window)
+
+
+def run_log_cell(cell: LogCell, jobs: int, folder: Path) -> dict[str, Any]:
+    """What one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
+    trace = trace_of(folder, cell.log)
+    workload = log_workload(trace, cell.window, jobs, cell.load, cell.population)
+    began_s = time.process_time()
+    run = ElasticRun(workload, trace.nodes, cell.policy, loss=LOSS)
+    counted = [one for one in run.run() if one.arrival.number >= WARM_UP * jobs]
+    cpu_s = time.process_time() - began_s
+    return {
+        "applications": jobs,
+        **summary(counted),
+        "preempted": run.preempted,
+        "lost_share": run.lost_s / max(sum(one.total * one.run_s for one in workload), 1.0),
+        "cpu_s": cpu_s,
+    }
