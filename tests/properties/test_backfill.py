@@ -59,7 +59,7 @@ def problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
     behind = [e for e in snapshot.queued if _code(plan, e) is ReasonCode.BEHIND_IN_QUEUE]
     room = room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True)
     for execution in behind[:1]:  # nobody before it but the head holds a reservation
-        ends_s = snapshot.now_s + Estimates(snapshot.past_runs).run_s(execution)
+        ends_s = snapshot.now_s + Estimates(snapshot.past_runs).guess_s(execution)
         if room.fits(execution) and ends_s <= alone_s < math.inf and snapshot.queued.index(execution) == 1:
             found.append(f"{execution.id} is behind, though it fits and is in nobody's way")
     return found

@@ -81,7 +81,7 @@ class Reservation:
         return known
 
     def _ends_before(self, execution: Execution) -> bool:
-        return self._now_s + self._estimates.run_s(execution) <= self.shadow_s
+        return self._now_s + self._estimates.guess_s(execution) <= self.shadow_s
 
 
 def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:

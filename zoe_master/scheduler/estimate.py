@@ -36,6 +36,8 @@ class RunTime:
 class Estimates:
     """Expected run times: declared, else learned from past runs, else the time limit, else for ever.
 
+    Orders and backfill take an hour for what is not known (`guess_s`), or nobody could pass where nothing is declared.
+
     `past_runs` holds for each RunKey the run time that is expected of the next one. With `learned_first` that counts
     more than what is declared: users are asked for sizes, and forecasts are to come true.
     """
@@ -60,6 +62,10 @@ class Estimates:
     def end_s(self, execution: Execution, now_s: float) -> float:
         """When a placed execution is expected to end; one that should have ended is expected to end now."""
         return max(execution.marks[Mark.PLACED] + self.run_s(execution), now_s)
+
+    def release_s(self, execution: Execution, now_s: float) -> float:
+        """When backfill expects a placed execution to end: as `end_s`, by `guess_s`."""
+        return max(execution.marks[Mark.PLACED] + self.guess_s(execution), now_s)
 
     def _known(self, execution: Execution) -> tuple[float, Source]:
         """As a plain pair: long queues are ranked by it at every tick."""

@@ -109,7 +109,7 @@ class QueuePass:
             case "easy":
                 self._backfill(blocked, rest)
             case "easy-sjbf":
-                self._backfill(blocked, rest, key=self._queue.estimates.run_s)
+                self._backfill(blocked, rest, key=self._queue.estimates.guess_s)
             case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
 
@@ -163,7 +163,7 @@ class QueuePass:
             self._keep_room(execution)
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
-        run_s = self._queue.estimates.run_s
+        run_s = self._queue.estimates.guess_s
         profile = Profile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
         profile.reserve(blocked, run_s(blocked))
         reserved = 1
@@ -187,9 +187,9 @@ class QueuePass:
         """What stays, and what this walk has given places to, with the times at which it is expected to end."""
         now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._queue.estimates
         for execution in self._snapshot.active:
-            yield estimates.end_s(execution, now_s), self._reclaim.staying(execution)
+            yield estimates.release_s(execution, now_s), self._reclaim.staying(execution)
         for execution, placements in (*self.started, *self._kept):
-            yield now_s + estimates.run_s(execution), ledger.wanted(execution, placements)
+            yield now_s + estimates.guess_s(execution), ledger.wanted(execution, placements)
 
     def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
         """Those for whom asking could find a reason; a long queue of plain executions is not asked one by one."""

@@ -42,4 +42,4 @@ class Promises:
 
 def _overdue(snapshot: Snapshot) -> bool:
     estimates = Estimates(snapshot.past_runs)
-    return any(estimates.end_s(execution, 0.0) < snapshot.now_s for execution in snapshot.active)
+    return any(estimates.release_s(execution, 0.0) < snapshot.now_s for execution in snapshot.active)

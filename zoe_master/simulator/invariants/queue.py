@@ -64,7 +64,7 @@ def _left_behind(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution
         reason = plan.reasons.get(execution.id)
         if reason is None or reason.code is not ReasonCode.BEHIND_IN_QUEUE or shadow_s == math.inf:
             continue
-        if snapshot.now_s + estimates.run_s(execution) <= shadow_s and room.fits(execution):
+        if snapshot.now_s + estimates.guess_s(execution) <= shadow_s and room.fits(execution):
             yield f"{execution.id} was left behind, though it fits and ends before {head.id} can start"
 
 

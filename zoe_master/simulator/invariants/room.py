@@ -117,11 +117,11 @@ def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Releas
     for execution in snapshot.active:
         for service, amount in held_by(execution, gateway):
             if service.node is not None and not leaving(execution, service) and (service.core or not gives_way):
-                yield estimates.end_s(execution, now_s), service.node, amount
+                yield estimates.release_s(execution, now_s), service.node, amount
     for execution, placement in planned(snapshot, plan):
         service = execution.service(placement.service_id)
         if service.core or not gives_way:
-            yield now_s + estimates.run_s(execution), placement.node, wanted(execution, service, gateway)
+            yield now_s + estimates.guess_s(execution), placement.node, wanted(execution, service, gateway)
 
 
 def leaving(execution: Execution, service: Service) -> bool:

@@ -47,7 +47,7 @@ class Timetable:
     def __init__(self, snapshot: Snapshot, policy: Policy, queue: Queue) -> None:
         self._now_s = snapshot.now_s
         self._after_s = math.nextafter(snapshot.now_s, math.inf)
-        self._run_s = queue.estimates.run_s
+        self._run_s = queue.estimates.guess_s
         self._empty = Ledger(snapshot.nodes, (), snapshot.locality)
         self._placer = Placer(self._empty, policy, queue.span)
         self.known = self._empty.paths is None
@@ -62,7 +62,7 @@ class Timetable:
                 for service, amount in held(execution, self._empty.gateway)
                 if not leaving(execution, service) and (service.core or policy.preemption == "none")
             ]
-            end_s = max(queue.estimates.end_s(execution, self._now_s), self._after_s)
+            end_s = max(queue.estimates.release_s(execution, self._now_s), self._after_s)
             self.hold(Use(execution.id, self._now_s, end_s, self._amounts(stays)))
 
     def now(self, execution: Execution, placements: Iterable[Placement]) -> Use:

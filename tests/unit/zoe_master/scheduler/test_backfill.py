@@ -140,3 +140,18 @@ def test_an_elastic_service_that_goes_comes_back_only_after_the_core_that_took_i
     assert list(plan.starts) == ["small"]
     assert not plan.preempt
     assert not plan.elastic
+
+
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
+def test_where_no_run_time_is_known_an_hour_is_expected(backfill: str) -> None:
+    """Users who declare nothing: the first waits for most of the node, and what fits beside it does not wait."""
+    nodes = (node("n", cores=8, memory_gib=32),)
+    notebook = started(queued("notebook", component(memory_gib=20)), "n")
+    wants = queued("wants", component(memory_gib=21), at_s=2.0)
+    hello = queued("hello", component(memory_gib=1), at_s=3.0)
+    wide = queued("wide", component(memory_gib=12), at_s=4.0)
+    policy = Policy(order="fifo", backfill=backfill)
+    for now_s in (100.0, 10_000.0):  # before and after the hour that the notebook was expected to run
+        plan = schedule(Snapshot(now_s, nodes, (wants, hello, wide), (notebook,)), policy)
+        assert list(plan.starts) == ["hello"], "the wide one would delay the first"
+        assert plan.reasons["wants"].code is ReasonCode.NO_RESOURCES
