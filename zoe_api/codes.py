@@ -48,6 +48,9 @@ class Code(StrEnum):
     REPLAY_TOO_LONG = "replay_too_long"
     REPLAY_BUSY = "replay_busy"
     PLAN_BUSY = "plan_busy"
+    LOGS_BUSY = "logs_busy"
+    CHECK_BUSY = "check_busy"
+    QUEUE_TOO_LONG = "queue_too_long"
     REPLAY_FAILED = "replay_failed"
     NEVER_FITS = "never_fits"
     STORAGE_GUARANTEE_UNAVAILABLE = "storage_guarantee_unavailable"
@@ -99,6 +102,9 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.REPLAY_TOO_LONG: (422, "The replay did not come to an end within its bounds"),
     Code.REPLAY_BUSY: (429, "Another replay is running; try again soon"),
     Code.PLAN_BUSY: (429, "The master computes other plans; try again soon"),
+    Code.LOGS_BUSY: (429, "The output of other services is being read; try again soon"),
+    Code.CHECK_BUSY: (429, "Other descriptions are being checked; try again soon"),
+    Code.QUEUE_TOO_LONG: (503, "Not computed: the queue is too long"),
     Code.REPLAY_FAILED: (500, "The replay failed"),
     Code.NEVER_FITS: (422, "It can never run on this installation"),
     Code.STORAGE_GUARANTEE_UNAVAILABLE: (

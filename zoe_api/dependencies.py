@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -15,8 +17,13 @@ from zoe_api.stream import JournalNews
 from zoe_lib.config import Settings
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
+from zoe_lib.messaging.refusal import Refusal
+from zoe_lib.messaging.slow_lane import Bounds, Places
 from zoe_lib.store.base import NotFound, Store
 from zoe_lib.store.people import Principal
+
+_CHECK = "check"
+_CHECKS = Bounds(in_all_max=16, of_asker_max=4, busy="check_busy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,7 @@ class Services:
     store: Store
     master: MasterClient
     news: JournalNews
+    checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
 
@@ -68,6 +76,17 @@ def visible_execution(store: Store, who: Principal, execution_id: str) -> Execut
     if execution.tenant != who.tenant and not who.operator:
         raise unknown
     return execution
+
+
+@contextmanager
+def checking(its: Services, who: Principal) -> Iterator[None]:
+    """Around work on a description of which nothing is kept, so that no quota bounds it; 429 when there is too much."""
+    try:
+        its.checks.take(_CHECK, who.user, _CHECKS)
+    except Refusal as refused:
+        raise ApiProblem(Code.CHECK_BUSY, str(refused), "four of each user are checked at a time") from None
+    with its.checks.held(_CHECK, who.user):
+        yield
 
 
 def check_if_match(wanted: str | None, version: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import anyio
@@ -14,6 +15,7 @@ from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreacha
 from zoe_lib.store.base import NotFound, Store, StoreUnavailable
 
 _BYTES_PER_READ = 65536
+_BUSY = "logs_busy"
 _PAUSE_S_MIN = 0.1
 _PAUSE_S_MAX = 1.0
 
@@ -22,12 +24,19 @@ class LogTail:
     """Reads on from an offset; tells `waiting` once while there is nothing to read from, and `end` at the end."""
 
     def __init__(
-        self, store: Store, master: MasterClient, execution_id: str, service_id: str, threads: anyio.CapacityLimiter
+        self,
+        store: Store,
+        master: MasterClient,
+        execution_id: str,
+        service_id: str,
+        user: str,
+        threads: anyio.CapacityLimiter,
     ) -> None:
         self._store = store
         self._master = master
         self._execution_id = execution_id
         self._service_id = service_id
+        self._user = user
         self._threads = threads
         self._told = False
 
@@ -41,7 +50,7 @@ class LogTail:
             except MasterUnreachable:
                 yield self._waiting(offset, "the master is not reachable")
             except MasterRefused as refused:
-                if gone:  # it ended without a start, or its output is not kept any more
+                if gone and refused.code != _BUSY:  # it ended without a start, or its output is not kept any more
                     yield [sse(offset, "end", {})]
                     return
                 yield self._waiting(offset, str(refused))
@@ -62,7 +71,8 @@ class LogTail:
 
     async def _read(self, offset: int) -> dict[str, Any]:
         body = {"service_id": self._service_id, "offset": offset, "limit": _BYTES_PER_READ}
-        return await anyio.to_thread.run_sync(self._master.ask, "logs", body, limiter=self._threads)
+        ask = partial(self._master.ask, "logs", body, asker=self._user)
+        return await anyio.to_thread.run_sync(ask, limiter=self._threads)
 
     async def _is_gone(self) -> bool:
         """Whether the journal knows the end of the service."""

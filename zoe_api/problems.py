@@ -30,7 +30,14 @@ MEDIA_TYPE = "application/problem+json"
 _ERRORS_MAX = 100  # more than anyone reads; bounds the answer to a hostile request
 _TEXT_MAX = 1000
 _RETRY_AFTER_S = "1"
-_RETRY_AFTER_S_OF = {Code.PLAN_BUSY: "1", Code.SIGN_IN_BUSY: "1", Code.TOO_MANY_SIGN_INS: "60"}
+_RETRY_AFTER_S_OF = {
+    Code.PLAN_BUSY: "1",
+    Code.LOGS_BUSY: "1",
+    Code.CHECK_BUSY: "1",
+    Code.SIGN_IN_BUSY: "1",
+    Code.TOO_MANY_SIGN_INS: "60",
+    Code.QUEUE_TOO_LONG: "60",
+}
 
 
 class ApiProblem(Exception):  # noqa: N818 - it is an answer
@@ -98,6 +105,11 @@ _TRANSLATIONS: dict[type[Exception], Code] = {
     StoreUnavailable: Code.DATABASE_UNAVAILABLE,
     MasterUnreachable: Code.MASTER_UNREACHABLE,
 }
+_HINTS_OF_MASTER = {
+    Code.PLAN_BUSY: "one of each user and two in all are computed at a time",
+    Code.LOGS_BUSY: "four of each user are read at a time",
+    Code.QUEUE_TOO_LONG: "submit it, then `zoe eta ID` tells when it is expected to start; or ask when fewer wait",
+}
 _INNER = (StoreUnavailable, IllegalTransition)  # what these say is for the log
 
 
@@ -145,8 +157,9 @@ def from_master(error: MasterRefused) -> ApiProblem:
     """What the master said no to."""
     if error.code == "no_logs":
         return ApiProblem(Code.NO_LOGS, str(error))
-    if error.code == "plan_busy":
-        return ApiProblem(Code.PLAN_BUSY, str(error), "one of each user and two in all are computed at a time")
+    if error.code in _HINTS_OF_MASTER:
+        code = Code(error.code)
+        return ApiProblem(code, str(error), _HINTS_OF_MASTER[code])
     return ApiProblem(Code.MASTER_REFUSED, f"{error.code}: {error}")
 
 

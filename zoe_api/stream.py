@@ -37,6 +37,8 @@ class JournalNews:
         self._subscription: Subscription | None = None
         self._waiting: set[asyncio.Event] = set()
         self.threads = anyio.CapacityLimiter(_THREADS_MAX)
+        # Output may come from an engine that hangs: events do not wait behind it.
+        self.output_threads = anyio.CapacityLimiter(_THREADS_MAX)
 
     def open(self) -> None:
         """Begin to listen; called in the event loop."""

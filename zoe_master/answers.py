@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -14,12 +15,12 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
-from zoe_lib.messaging.slow_lane import Left
+from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
-from zoe_master.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
+from zoe_master.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.master import Master
-from zoe_master.scheduler.budget import never
+from zoe_master.scheduler.budget import OutOfBudget, never
 from zoe_master.scheduler.dry_run import DryRun
 from zoe_master.scheduler.explain import explain
 from zoe_master.storage_report import StorageReport
@@ -27,9 +28,14 @@ from zoe_master.waker import Waker
 
 DRY_RUN_SHOWN_MAX = 100
 LOG_BYTES_MAX = 1 << 20
-# What runs at once, or waits for its turn: of all users, and of each.
+# Runs the scheduler: two threads share a core with the loop. Waits for engines and disks: costs no CPU time meanwhile.
+SCHEDULER = Lane("scheduler", 2, "plan_busy")
+OUTPUT = Lane("output", 8, "logs_busy")
+# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads for output;
+# and all that wait for output are fewer than the threads by which an API process answers.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
 _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
+_READS_MAX, _READS_OF_ASKER_MAX = 24, 4
 
 
 class _AboutExecution(BaseModel):
@@ -83,23 +89,23 @@ class Answers:
         self._storage = storage
 
     def handlers(self) -> Mapping[str, Handler]:
-        """The questions that are answered at once, by kind."""
+        """The questions that are answered at once, from memory, by kind."""
         return {
             "hint": self.hint,
             "status": self.status,
-            "logs": self.logs,
             "usage": self.usage,
             "storage": self.storage,
             "address": self.address,
         }
 
     def slow(self) -> Mapping[str, Slow]:
-        """The questions that run the scheduler, by kind: each costs a pass, and searches take CPU time beyond."""
+        """The questions that take CPU time, or wait for others than the master, by kind; each in its lane."""
         return {
-            "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX),
-            "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX),
-            "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX),
-            "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX),
+            "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
+            "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
+            "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
+            "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
+            "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:
@@ -125,10 +131,12 @@ class Answers:
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Why an execution is not started, per node."""
         question = _read(_AboutExecution, body)
-        tick, give_up = self._master.latest, CpuBudget(left).spent(SEARCH_S)
+        tick, budget = self._master.latest, CpuBudget(left)
         if tick is None:
             raise Refusal("not_yet", "the master has not looked at the cluster yet")
-        answer = explain(tick.snapshot, self._master.policy, question.execution_id, left, give_up)
+        in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
+        with _in_time():
+            answer = explain(tick.snapshot, self._master.policy, question.execution_id, in_time, found)
         if answer is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
         reason = answer.reason
@@ -160,7 +168,8 @@ class Answers:
         """What would become of an application if it were submitted now; nothing is kept."""
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
-        answer = self._master.propose(application, question.tenant, question.user, question.priority, budget)
+        with _in_time():
+            answer = self._master.propose(application, question.tenant, question.user, question.priority, budget)
         if answer is None:
             raise Refusal("not_yet", "the master has not looked at the cluster yet")
         proposal, told = answer
@@ -176,17 +185,19 @@ class Answers:
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """What another policy would do with the present queue."""
-        answer = self._master.dry_run(decode(Policy, _read(_AboutPolicy, body).policy), left)
+        policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
+        with _in_time():
+            answer = self._master.dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
         if answer is None:
             raise Refusal("not_yet", "the master has not looked at the cluster yet")
         present, wanted = answer
         return {"present": _shown(present), "wanted": _shown(wanted)}
 
-    def logs(self, body: dict[str, Any]) -> dict[str, Any]:
+    def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """A piece of a service's output; the bytes as base64."""
         question = _read(_AboutLogs, body)
         try:
-            chunk = self._backend.logs(question.service_id, question.offset, question.limit)
+            chunk = self._backend.logs(question.service_id, question.offset, question.limit, left)
         except BackendError as error:
             raise Refusal("no_logs", str(error)) from None
         return {
@@ -247,6 +258,15 @@ class Answers:
         execution = self._master.picture.get(question.service_id.partition(".")[0])
         sign_in = self._master.sign_ins.headers(execution, question.service_id, question.port)
         return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Refusal when one pass over the queue takes more than the budget; also when nobody waits for it any more."""
+    try:
+        yield
+    except OutOfBudget:
+        raise Refusal("queue_too_long", "one look at it takes longer than a question may compute") from None
 
 
 def _rates(rates: Rates) -> dict[str, int]:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from zoe_master.scheduler.budget import GiveUp, never
 
-# Of the search for a smaller application that would start, and of all that follows the first pass.
+# All from the beginning of the question: until a pass over the queue is over, the search for a smaller application that
+# would start, and the forecast.
+PASS_S = 1.0
 SEARCH_S = 0.5
 FORECAST_S = 0.8
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import structlog
 
 from zoe_lib.domain.execution import Execution
+from zoe_master.cpu_budget import FORECAST_S, CpuBudget
 from zoe_master.master import Master, Tick
 from zoe_master.waker import Waker
 
@@ -19,11 +21,16 @@ _LOOK_INTERVAL_S = 0.2
 
 
 class Foretelling:
-    """Runs beside one master until it is closed."""
+    """Runs beside one master until it is closed.
 
-    def __init__(self, master: Master, waker: Waker) -> None:
+    Each forecast has the budget of one that somebody asks for, and beyond it is extrapolated. `clock` counts the CPU
+    time of the calling thread.
+    """
+
+    def __init__(self, master: Master, waker: Waker, clock: Callable[[], float] = time.thread_time) -> None:
         self._master = master
         self._waker = waker
+        self._clock = clock
         self._closing = threading.Event()
         self._asked: set[tuple[str, int]] = set()
         self._thread = threading.Thread(target=self._run, name="zoe-foretelling", daemon=True)
@@ -35,14 +42,18 @@ class Foretelling:
         self._thread.join()
 
     def _run(self) -> None:
-        pause_s = 0.0
-        while not self._closing.wait(max(pause_s, _LOOK_INTERVAL_S)):
-            began_s = time.thread_time()
-            try:
-                self._one()
-            except Exception:  # no forecast is worth the master
-                log.exception("a forecast failed")
-            pause_s = (time.thread_time() - began_s) * _REST
+        pause_s = _LOOK_INTERVAL_S
+        while not self._closing.wait(pause_s):
+            pause_s = self.work_once()
+
+    def work_once(self) -> float:
+        """Tell one at most; for how long to rest after it."""
+        began_s = self._clock()
+        try:
+            self._one()
+        except Exception:  # no forecast is worth the master
+            log.exception("a forecast failed")
+        return max((self._clock() - began_s) * _REST, _LOOK_INTERVAL_S)
 
     def _one(self) -> None:
         tick = self._master.latest
@@ -50,7 +61,7 @@ class Foretelling:
         if execution is None:
             return
         self._asked.add((execution.id, execution.attempt))
-        told = self._master.forecast(execution.id)
+        told = self._master.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
         if told is not None:
             self._master.tell(execution.id, told)
             self._waker.wake()

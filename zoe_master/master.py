@@ -22,7 +22,7 @@ from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.connectors import Connectors
-from zoe_master.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
+from zoe_master.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.executor import Executor
 from zoe_master.forecaster import forecast
 from zoe_master.granting import Granting
@@ -142,7 +142,7 @@ class Master:
     ) -> tuple[Proposal, Forecast | None] | None:
         """What would become of it if it were submitted now, with a forecast unless it starts; None before a tick.
 
-        OutOfBudget when the asker has left.
+        OutOfBudget when the queue is too long for a pass within the budget, or the asker has left.
         """
         tick = self.latest
         if tick is None:
@@ -152,19 +152,20 @@ class Master:
             f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
         )
         wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
-        proposal = propose(tick.snapshot, self._picture.policy, wanted, budget.left, budget.spent(SEARCH_S))
+        in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
+        proposal = propose(tick.snapshot, self._picture.policy, wanted, in_time, found)
         if proposal.starts_now:
             return proposal, None
         with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
         give_up = budget.spent(FORECAST_S)
         return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record, give_up)
 
-    def dry_run(self, policy: Policy, left: GiveUp = never) -> tuple[DryRun, DryRun] | None:
-        """What the policy in force and another one would do with the present queue; None before a tick."""
+    def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun] | None:
+        """What the policy in force and another one would do with the present queue; None before a tick. OutOfBudget."""
         tick = self.latest
         if tick is None:
             return None
-        return dry_run(tick.snapshot, self._picture.policy, left), dry_run(tick.snapshot, policy, left)
+        return dry_run(tick.snapshot, self._picture.policy, give_up), dry_run(tick.snapshot, policy, give_up)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """The run time that forecasts of a queued execution count with, and where it comes from."""

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
 from tests.support.api import Api, problem
 from tests.support.documents import job
+from tests.support.waiting import until
+from zoe_api.routers import descriptions as routes
 from zoe_api.routers.cluster import PolicyView
 from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.sdk import Busy
+
+
+def test_checks_of_one_user_are_bounded_and_others_go_on(shared_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end, statuses = [], threading.Event(), []
+    parse = routes._as_submitted
+
+    def slow(*arguments: Any) -> Any:
+        begun.append(1)
+        assert may_end.wait(60)
+        return parse(*arguments)
+
+    def check(path: str) -> None:
+        statuses.append(shared_api.http().post(f"/api/v1/{path}", json={"application": job()}).status_code)
+
+    monkeypatch.setattr(routes, "_as_submitted", slow)
+    threads = [threading.Thread(target=check, args=(path,)) for path in ["validate", "plan"] * 3]
+    for thread in threads:
+        thread.start()
+    until(lambda: statuses == [429, 429])
+    assert len(begun) == 4
+    others = shared_api.http(shared_api.admin).post("/api/v1/convert", json={"document": {}})
+    assert problem(others)["code"] == "invalid_description"
+    may_end.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(begun) == 4
+    assert shared_api.http().post("/api/v1/validate", json={"application": job()}).status_code == 200
 
 
 @pytest.fixture

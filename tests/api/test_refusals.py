@@ -29,6 +29,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings
 from zoe_lib.store.base import ConcurrentUpdate, StoreUnavailable, Unstorable
 from zoe_lib.store.people import Quota
@@ -284,11 +285,34 @@ def master_refused(api: Api, breaks: Raise) -> httpx.Response:
 
 
 def plan_busy(api: Api, _: Raise) -> httpx.Response:
-    def refuse(*_: object) -> dict[str, Any]:
-        raise MasterRefused("plan_busy", "2 plan questions are being computed")
-
-    api.master_client.ask = refuse  # type: ignore[method-assign]
+    api.master_client.ask = refusing("plan_busy")  # type: ignore[method-assign]
     return api.http().post("/api/v1/plan", json={"application": job()})
+
+
+def queue_too_long(api: Api, _: Raise) -> httpx.Response:
+    api.master_client.ask = refusing("queue_too_long")  # type: ignore[method-assign]
+    return api.http().post("/api/v1/plan", json={"application": job()})
+
+
+def logs_busy(api: Api, _: Raise) -> httpx.Response:
+    execution = api.client().submit(job())
+    api.master_client.ask = refusing("logs_busy")  # type: ignore[method-assign]
+    return api.http().get(f"/api/v1/executions/{execution.id}/services/{execution.services[0].id}/logs")
+
+
+def check_busy(api: Api, _: Raise) -> httpx.Response:
+    its = api.app.state.services
+    who = api.http().get("/api/v1/me").json()["user"]
+    for _place in range(4):
+        its.checks.take("check", who, Bounds(4, 4, "check_busy"))
+    return api.http().post("/api/v1/validate", json={"application": job()})
+
+
+def refusing(code: str) -> Callable[..., dict[str, Any]]:
+    def refuse(*_: object) -> dict[str, Any]:
+        raise MasterRefused(code, "as many as may be")
+
+    return refuse
 
 
 def database_unavailable(api: Api, breaks: Raise) -> httpx.Response:

@@ -12,6 +12,7 @@ from zoe_api.dependencies import (
     ServicesDep,
     StoreDep,
     ask,
+    checking,
 )
 from zoe_api.problems import from_description
 from zoe_api.submission import checked, notes_of, parsed
@@ -45,8 +46,9 @@ router = APIRouter(tags=["descriptions"])
 def validate_description(body: ValidateRequest, who: Reader, its: ServicesDep) -> ValidateResponse:
     """Check a description, expanded, against the format, this installation and the own tenant's longest time limit;
     nothing is kept."""
-    application, notes = _as_submitted(body.application, who, its)
-    return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
+    with checking(its, who):
+        application, notes = _as_submitted(body.application, who, its)
+        return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
 @router.post("/plan", response_model=PlanView)
@@ -55,23 +57,25 @@ def plan_application(body: PlanRequest, who: Reader, request: Request, its: Serv
 
     422 `never_fits` when it never would, `time_limit_too_long` when the own tenant may not have it so long.
     """
-    application, notes = _as_submitted(body.application, who, its)
-    question = {
-        "application": encode(application),
-        "tenant": who.tenant,
-        "user": who.user,
-        "priority": application.default_priority if body.priority is None else body.priority,
-    }
+    with checking(its, who):
+        application, notes = _as_submitted(body.application, who, its)
+        question = {
+            "application": encode(application),
+            "tenant": who.tenant,
+            "user": who.user,
+            "priority": application.default_priority if body.priority is None else body.priority,
+        }
     return PlanView(
         notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request, who.user)
     )
 
 
 @router.post("/convert", response_model=ConvertResponse)
-def convert_description(body: ConvertRequest, _who: Reader) -> ConvertResponse:
+def convert_description(body: ConvertRequest, who: Reader, its: ServicesDep) -> ConvertResponse:
     """A description of any older format as version 4, with notes on what could not carry over."""
     try:
-        conversion = descriptions.convert(body.document)
+        with checking(its, who):
+            conversion = descriptions.convert(body.document)
     except DescriptionError as error:
         raise from_description(error) from None
     return ConvertResponse(document=conversion.document, notes=[str(note) for note in conversion.notes])
@@ -98,14 +102,15 @@ def get_catalogue(who: Reader, store: StoreDep) -> CatalogueList:
 
 
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
-def fill_form(entry_id: str, body: FillRequest, who: Reader, store: StoreDep) -> FillResponse:
+def fill_form(entry_id: str, body: FillRequest, who: Reader, its: ServicesDep) -> FillResponse:
     """The description of an entry with what was put into its form; nothing is kept."""
     entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(who.role)), None)
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = _document_of(entry, quota_of(store.tenants(), who.tenant))
+    document = _document_of(entry, quota_of(its.store.tenants(), who.tenant))
     try:
-        return FillResponse(document=descriptions.fill_form(entry, document, body.values, who.role))
+        with checking(its, who):
+            return FillResponse(document=descriptions.fill_form(entry, document, body.values, who.role))
     except DescriptionError as error:
         raise from_description(error) from None
 

@@ -176,8 +176,11 @@ def execution_eta(execution_id: str, request: Request, who: Reader, store: Store
         answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id, who.user)
     except (MasterUnreachable, MasterRefused):
         told = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
-        return Eta(state=execution.state, forecast=told, reason=_reason(execution.reason))
-    return Eta(state=execution.state, reason=_reason(execution.reason), **answer)
+        answer = {"forecast": told}
+    eta = Eta(state=execution.state, reason=_reason(execution.reason), **answer)
+    if eta.forecast is not None:
+        eta.forecast_age_s = max(time.time() - eta.forecast.at_s, 0.0)
+    return eta
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)

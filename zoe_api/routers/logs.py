@@ -45,7 +45,7 @@ def read_logs(
     alive = is_alive(visible_execution(store, who, execution_id), service_id)
     try:
         body = {"service_id": service_id, "offset": offset, "limit": limit}
-        return LogChunkView(**ask(master, "logs", body, request))
+        return LogChunkView(**ask(master, "logs", body, request, who.user))
     except ApiProblem as refused:
         if alive and refused.problem.status == 404:
             return LogChunkView(data="", offset=offset, next_offset=offset, complete=False)
@@ -67,5 +67,5 @@ def stream_logs(
     """
     is_alive(visible_execution(its.store, who, execution_id), service_id)
     resumed = resume_point(last_event_id)
-    tail = LogTail(its.store, its.master, execution_id, service_id, its.news.threads)
+    tail = LogTail(its.store, its.master, execution_id, service_id, who.user, its.news.output_threads)
     return EventStream(tail.follow(offset if resumed is None else resumed))

@@ -39,6 +39,7 @@ NO_FORECAST: dict[str, str] = {
     ReasonCode.NO_NODES: NODES_AWAY,
     ReasonCode.FOREIGN_USE: "programs that Zoe does not run use the room that it needs",
 }
+_OLD_S = 60.0
 SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the last two runs of the same user and application",
@@ -138,6 +139,8 @@ def _about(answer: Eta) -> list[str]:
     if answer.run_time_source is not None:
         run = "unknown" if told.run_s is None else duration(told.run_s)
         lines.append(f"Its run time: {run} ({SOURCES[answer.run_time_source]}).")
+    if answer.forecast_age_s is not None and answer.forecast_age_s >= _OLD_S:
+        lines.append(f"This was computed {duration(answer.forecast_age_s)} ago: things may have changed since.")
     if told.extrapolated:
         lines.append("The queue is too long to simulate all of it; the rest is extrapolated.")
     if answer.told:

@@ -18,7 +18,7 @@ from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, 
 from zoe_lib.messaging.header import RECEIVED, Question, arrived
 from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
 from zoe_lib.messaging.refusal import Refusal
-from zoe_lib.messaging.slow_lane import SLOW_THREADS, Places, Slow
+from zoe_lib.messaging.slow_lane import Lane, Places, Slow
 
 __all__ = ["Handler", "Refusal", "Server", "Slow"]
 
@@ -30,14 +30,15 @@ _WORKERS = 4
 _WAITING_MAX = 1000  # as many as ZeroMQ itself would keep for a socket
 _REPLIES_ENDPOINT = "inproc://replies"
 _Answer = Callable[[], dict[str, Any]]
+_LaneQueue = Queue[tuple[Question, Request] | None]  # bounded by the places of its kinds
 
 
 class Server:
     """Answers requests by kind. What is malformed is answered with a problem or dropped; nothing disturbs the rest.
 
     One thread owns the socket: it sends a receipt for each question that came with a header, and gives it to the
-    workers. A question that is sent again is answered once, where it was sent from last. `slow` ones have threads of
-    their own. Whose asker has left is dropped before it is begun.
+    workers. A question that is sent again is answered once, where it was sent from last. `slow` ones wait in lanes,
+    each with threads of its own. Whose asker has left is dropped before it is begun.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Server:
         self._places = Places()
         self._closing = threading.Event()
         self._waiting: Queue[Question | None] = Queue(_WAITING_MAX)
-        self._waiting_slow: Queue[tuple[Question, Request] | None] = Queue()
+        self._lanes: dict[Lane, _LaneQueue] = {slow.lane: Queue() for slow in self._slow.values()}
         self._routes: dict[bytes, tuple[bytes, ...]] = {}
         self._context = zmq.Context()
         self._authenticator = ThreadAuthenticator(self._context)
@@ -60,7 +61,11 @@ class Server:
         self._replies.bind(_REPLIES_ENDPOINT)
         self._workers = [
             *(threading.Thread(target=self._work, name=f"messages-{i}", daemon=True) for i in range(_WORKERS)),
-            *(threading.Thread(target=self._work_slowly, name=f"slow-{i}", daemon=True) for i in range(SLOW_THREADS)),
+            *(
+                threading.Thread(target=self._work_slowly, args=(waiting,), name=f"{lane.name}-{i}", daemon=True)
+                for lane, waiting in self._lanes.items()
+                for i in range(lane.threads)
+            ),
         ]
         self._passing = threading.Thread(target=self._pass_on, name="messages", daemon=True)
         for thread in (self._passing, *self._workers):
@@ -78,8 +83,9 @@ class Server:
         for _ in range(_WORKERS):
             with suppress(Full):  # then no worker waits
                 self._waiting.put_nowait(None)
-        for _ in range(SLOW_THREADS):
-            self._waiting_slow.put(None)
+        for lane, waiting in self._lanes.items():
+            for _ in range(lane.threads):
+                waiting.put(None)
         for thread in self._workers:
             thread.join()
         # Ends the waiting of the last thread, and returns when it has closed its sockets.
@@ -145,16 +151,16 @@ class Server:
 
     def _queue_slow(self, question: Question, request: Request, slow: Slow, replies: zmq.Socket[bytes]) -> None:
         try:
-            self._places.take(request.kind, question.asker, slow)
+            self._places.take(request.kind, question.asker, slow.bounds)
         except Refusal as refusal:
             _reply(replies, question, _refused(request, refusal))
         else:
-            self._waiting_slow.put((question, request))
+            self._lanes[slow.lane].put((question, request))
 
-    def _work_slowly(self) -> None:
+    def _work_slowly(self, lane: _LaneQueue) -> None:
         with self._context.socket(zmq.PUSH) as replies:
             replies.connect(_REPLIES_ENDPOINT)
-            while (waiting := self._waiting_slow.get()) is not None and not self._closing.is_set():
+            while (waiting := lane.get()) is not None and not self._closing.is_set():
                 question, request = waiting
                 with self._places.held(request.kind, question.asker):
                     reply = self._answer(question, request)

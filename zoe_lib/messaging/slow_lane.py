@@ -1,4 +1,4 @@
-"""Questions that take long have threads of their own, and bounds on how many of a kind are taken at once."""
+"""Questions that may take long: lanes with threads of their own, and bounds on how many are taken at once."""
 
 from __future__ import annotations
 
@@ -11,38 +11,61 @@ from typing import Any
 
 from zoe_lib.messaging.refusal import Refusal
 
-SLOW_THREADS = 2
-
 Left = Callable[[], bool]
 SlowHandler = Callable[[dict[str, Any], Left], dict[str, Any]]
 """Answers a question; is to end soon once its asker has left, with any exception."""
 
 
 @dataclass(frozen=True, slots=True)
+class Lane:
+    """Threads for questions that wait for the same thing; `busy` is the code that says that no place is left."""
+
+    name: str
+    threads: int
+    busy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many of a kind are taken at once: in all, and of one asker. `busy` is the code of a refusal."""
+
+    in_all_max: int
+    of_asker_max: int
+    busy: str
+
+
+@dataclass(frozen=True, slots=True)
 class Slow:
-    """A handler, and how many of its questions are taken at once: in all, and of one asker."""
+    """A handler, how many of its questions are taken at once (in all, and of one asker), and the lane they wait in."""
 
     handler: SlowHandler
     in_all_max: int
     of_asker_max: int
+    lane: Lane
+
+    @property
+    def bounds(self) -> Bounds:
+        """Its bounds, with the code of its lane."""
+        return Bounds(self.in_all_max, self.of_asker_max, self.lane.busy)
 
 
 class Places:
-    """Count the slow questions that wait or are being answered. Thread-safe."""
+    """Count the questions that wait or are being answered. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._taken: Counter[tuple[str, str]] = Counter()
 
-    def take(self, kind: str, asker: str, slow: Slow) -> None:
-        """Take a place; Refusal `plan_busy` when none is left. Who sends no name is bounded by the others only."""
+    def take(self, kind: str, asker: str, bounds: Bounds) -> None:
+        """Take a place; Refusal when none is left. Who sends no name is bounded by the others only."""
         with self._lock:
-            if asker and self._taken[kind, asker] >= slow.of_asker_max:
-                raise Refusal("plan_busy", f"a {kind} of yours is being computed; try again when it is done")
-            if sum(n for (of, _), n in self._taken.items() if of == kind) >= slow.in_all_max:
+            if asker and self._taken[kind, asker] >= bounds.of_asker_max:
+                amount = "one" if bounds.of_asker_max == 1 else str(bounds.of_asker_max)
                 raise Refusal(
-                    "plan_busy", f"{slow.in_all_max} {kind} questions are being computed; try again in a second"
+                    bounds.busy, f"{amount} {kind} of yours under way already; try again when that has its answer"
                 )
+            if sum(n for (of, _), n in self._taken.items() if of == kind) >= bounds.in_all_max:
+                raise Refusal(bounds.busy, f"{bounds.in_all_max} {kind} questions are under way; try again in a second")
             self._taken[kind, asker] += 1
 
     @contextmanager
@@ -54,3 +77,10 @@ class Places:
             with self._lock:
                 self._taken[kind, asker] -= 1
                 self._taken += Counter()  # drops the zeros
+
+    @contextmanager
+    def one(self, kind: str, asker: str, bounds: Bounds) -> Iterator[None]:
+        """Hold a place meanwhile; Refusal when none is left."""
+        self.take(kind, asker, bounds)
+        with self.held(kind, asker):
+            yield

@@ -7,7 +7,7 @@ ZoeError
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits
     ├── QuotaExceeded          429 quota_exceeded
-    ├── Busy                   429 plan_busy
+    ├── Busy                   429 plan_busy, logs_busy, check_busy; 503 queue_too_long
     ├── NotFound               404
     ├── NotAllowed             401, 403
     └── Conflict               409, 412
@@ -54,7 +54,7 @@ class QuotaExceeded(Refused):
 
 
 class Busy(Refused):
-    """The master computes other plans; ask again in a second."""
+    """Other questions of this kind are being answered, or the queue is too long now; ask again later."""
 
 
 class NotFound(Refused):
@@ -74,6 +74,9 @@ _BY_CODE: dict[str, type[Refused]] = {
     "never_fits": NeverFits,
     "quota_exceeded": QuotaExceeded,
     "plan_busy": Busy,
+    "logs_busy": Busy,
+    "check_busy": Busy,
+    "queue_too_long": Busy,
 }
 _BY_STATUS: dict[int, type[Refused]] = {
     401: NotAllowed,
@@ -86,7 +89,7 @@ _BY_STATUS: dict[int, type[Refused]] = {
 
 def from_problem(problem: Problem) -> ZoeError:
     """The exception for a problem."""
-    if problem.status == 503:
+    kind = _BY_CODE.get(problem.code)
+    if kind is None and problem.status == 503:
         return Unreachable(": ".join(part for part in (problem.title, problem.detail) if part))
-    kind = _BY_CODE.get(problem.code) or _BY_STATUS.get(problem.status) or Refused
-    return kind(problem)
+    return (kind or _BY_STATUS.get(problem.status) or Refused)(problem)

@@ -97,6 +97,11 @@ class Eta(Wire):
 
     state: ExecutionState
     forecast: ForecastView | None = Field(description="Null when it does not wait, or the master cannot be asked.")
+    forecast_age_s: float | None = Field(
+        default=None,
+        description="Seconds since the forecast was computed: at the master's last look, or, while the master cannot "
+        "tell, when it was stored. Null without a forecast.",
+    )
     reason: ReasonView | None = Field(default=None, description="Why it waits, as it was told last.")
     run_time_source: str | None = Field(
         default=None, description="`declared`, `past_runs`, `time_limit` or `unknown`: where `run_s` comes from."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
@@ -12,6 +12,14 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_lib.domain.storage import InputRead
 from zoe_lib.domain.values import value
+
+Left = Callable[[], bool]
+"""Whether nobody waits for the answer any more."""
+
+
+def nobody_left() -> bool:
+    """Wait as long as it takes."""
+    return False
 
 
 @value(frozen=True, slots=True)
@@ -189,8 +197,11 @@ class Backend(Protocol):
         """Where a named port can be reached; BackendError when the service or port is unknown."""
         ...
 
-    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
-        """Output from `offset`, at most `limit` bytes; also after the end. BackendError when unknown."""
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:
+        """Output from `offset`, at most `limit` bytes; also after the end. BackendError when unknown.
+
+        The only question here that may wait for others: it ends soon once `left` says that nobody waits for it.
+        """
         ...
 
     def usage(self) -> Sequence[Usage]:

@@ -28,6 +28,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     #    Rigid ones do neither, and of them only those matter whose room comes free.
     ordered = queue.sequence()
+    placer.go_on()
     leaving = ExecutionState.STOPPING
     running = queue.ranked(e for e in snapshot.active if e.application.malleable or e.state is leaving)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.

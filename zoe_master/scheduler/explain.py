@@ -50,21 +50,21 @@ class Explanation:
 
 
 def explain(
-    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, left: GiveUp = never, give_up: GiveUp = never
+    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, too_late: GiveUp = never, give_up: GiveUp = never
 ) -> Explanation | None:
     """The explanation of a queued execution, by running the same pass again; None when it is not queued.
 
     The reason is None when the pass would start it now. Nodes are judged for each core component as the first to be
-    placed on what is free at present, so a node without an entry could take one more of it. OutOfBudget when `left`
-    says so; `give_up` ends the search for a change, and with it nothing else.
+    placed on what is free at present, so a node without an entry could take one more of it. OutOfBudget when
+    `too_late` says so; `give_up` ends the search for a change, and with it nothing else.
     """
     wanted = next((e for e in snapshot.queued if e.id == execution_id), None)
     if wanted is None:
         return None
-    plan = schedule(snapshot, policy, left)
+    plan = schedule(snapshot, policy, too_late)
     queue = Queue(snapshot, policy)
     ordered = queue.sequence()
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span, left)
+    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span, too_late)
     nodes = {} if isinstance(admit(wanted, placer), tuple) else _refusals(wanted, placer)
     reason = plan.reasons.get(execution_id)
     position = ordered.index(wanted)

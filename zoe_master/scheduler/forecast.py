@@ -100,6 +100,7 @@ class _Future:
         gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
         ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality)
+        self._give_up = give_up
         self._placer = Placer(ledger, policy, self._span, give_up)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
@@ -147,6 +148,8 @@ class _Future:
         reservations = Reservations(Resources(cores, memory), releases, self._now_s)
         latest_s = self._now_s
         for execution in islice(tuple(self._waiting.values()), _RESERVED_MAX):
+            if self._give_up():
+                break
             run_s = self._estimates.run_s(execution)
             begin_s = reservations.reserve(execution.application.core_resources(), run_s)
             if execution.id == wanted.id:

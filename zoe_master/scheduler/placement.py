@@ -72,10 +72,14 @@ class Placer:
         twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
         return twin
 
-    def place(self, request: Request) -> list[int]:
-        """Take room for up to `count` services, best node first; the node index of each one that got room."""
+    def go_on(self) -> None:
+        """OutOfBudget when the asker gives up; also for walks that place nothing."""
         if self._give_up():
             raise OutOfBudget
+
+    def place(self, request: Request) -> list[int]:
+        """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        self.go_on()
         eligible = self._eligible_nodes(request)
         if len(eligible) == 1:
             return self._fill(request, eligible[0])
@@ -142,8 +146,7 @@ class Placer:
         asked = {request.component.name: request for request in requests}
 
         def allowed(component: Component, name: str) -> bool:
-            if self._give_up():
-                raise OutOfBudget
+            self.go_on()
             node = ledger.index[name]
             return node in eligible[component.name] and self._passes(asked[component.name], node, self._dynamic)
 

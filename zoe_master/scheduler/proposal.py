@@ -56,14 +56,14 @@ class Proposal:
 
 
 def propose(
-    snapshot: Snapshot, policy: Policy, execution: Execution, left: GiveUp = never, give_up: GiveUp = never
+    snapshot: Snapshot, policy: Policy, execution: Execution, too_late: GiveUp = never, give_up: GiveUp = never
 ) -> Proposal:
-    """What the next pass would do with it, after everything that waits already; OutOfBudget when `left` says so.
+    """What the next pass would do with it, after everything that waits already; OutOfBudget when `too_late` says so.
 
     `give_up` ends the search for a change, and with it nothing else.
     """
     with_it = _with(snapshot, execution)
-    plan = schedule(with_it, policy, left)
+    plan = schedule(with_it, policy, too_late)
     if execution.id in plan.starts:
         return Proposal(True)
     ordered = Queue(with_it, policy).sequence()

@@ -76,6 +76,7 @@ class QueuePass:
         for execution in ordered[end:]:
             self.reasons.own[execution.id] = _NOT_SCANNED
         for position, execution in enumerate(islice(ordered, end)):
+            self._placer.go_on()
             if not self._admit(execution):
                 self._blocked = execution
                 self._pass_by(execution, ordered[position + 1 : end])
@@ -126,6 +127,7 @@ class QueuePass:
             candidates.sort(key=key)
         reservation = self._reserve(blocked)
         for execution in candidates:
+            self._placer.go_on()
             if surely_refused(execution, widest) or self._is_kept_back(execution):
                 continue
             if reservation.may_let_pass(execution):
@@ -170,6 +172,7 @@ class QueuePass:
         for execution in rest:
             if reserved >= self._policy.backfill_depth_max:
                 return
+            self._placer.go_on()
             if self._is_kept_back(execution):
                 continue
             found = profile.reserve(execution, run_s(execution))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,11 +22,12 @@ from zoe_lib.store.codec import encode
 from zoe_master import answers
 from zoe_master import master as master_module
 from zoe_master.answers import Answers
-from zoe_master.cpu_budget import SEARCH_S, CpuBudget
+from zoe_master.cpu_budget import PASS_S, SEARCH_S, CpuBudget
 from zoe_master.forecaster import Record
 from zoe_master.master import Master
 from zoe_master.scheduler import proposal
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.snapshot import Snapshot
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
@@ -67,12 +69,18 @@ class Counted:
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[MasterClient]:
-    ensure_keys(tmp_path)
-    master = Master.__new__(Master)  # one that has seen the cluster, without a store
-    master._picture = SimpleNamespace(policy=Policy(), record=Record())  # type: ignore[assignment]
+def master() -> Master:
+    """One that has seen the cluster, without a store."""
+    made = Master.__new__(Master)
+    made._picture = SimpleNamespace(policy=Policy(), record=Record())  # type: ignore[assignment]
     plan: Any = SimpleNamespace()
-    master.latest = SimpleNamespace(snapshot=Snapshot(10.0, NODES, (), BUSY), plan=plan, plan_s=0.0)  # type: ignore[assignment]
+    made.latest = SimpleNamespace(snapshot=Snapshot(10.0, NODES, (), BUSY), plan=plan, plan_s=0.0)  # type: ignore[assignment]
+    return made
+
+
+@pytest.fixture
+def client(master: Master, tmp_path: Path) -> Iterator[MasterClient]:
+    ensure_keys(tmp_path)
     nothing: Any = None
     answering = Answers(master, nothing, nothing, "test", 1)
     server = Server("tcp://127.0.0.1:*", tmp_path, answering.handlers(), answering.slow())
@@ -113,3 +121,39 @@ def test_the_search_ends_with_its_budget(client: MasterClient, monkeypatch: pyte
     told = client.ask("plan", {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"})
     assert (told["change"], told["change_sought"]) == (None, False)
     assert counted.passes == 2
+
+
+LONG, LOOKS = 100_000, 100
+
+
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
+@pytest.mark.parametrize("kind", ["plan", "dry_run", "explain"])
+def test_a_look_at_a_very_long_queue_ends_with_its_budget(
+    client: MasterClient, master: Master, monkeypatch: pytest.MonkeyPatch, kind: str, backfill: Any
+) -> None:
+    """By a clock that only the looks of a pass at one execution move: a hundred of them are the budget."""
+    policy = Policy(backfill=backfill, backfill_depth_max=LONG)
+    one = queued("x", component(cores=12, memory_gib=1), expected_run_s=10.0)
+    passing = queued("x", component(cores=0.5, memory_gib=1), expected_run_s=1e6)
+    waiting = (one, *(replace(passing, id=f"q{i}") for i in range(LONG)))
+    assert master.latest is not None
+    master.latest.snapshot = replace(master.latest.snapshot, queued=waiting)  # type: ignore[misc]
+    master._picture.policy = policy  # type: ignore[misc]
+    looks = [0]
+    go_on = Placer.go_on
+
+    def counted(placer: Placer) -> None:
+        looks[0] += 1
+        go_on(placer)
+
+    monkeypatch.setattr(Placer, "go_on", counted)
+    monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, lambda: looks[0] * PASS_S / LOOKS))
+    body = {
+        "plan": {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"},
+        "dry_run": {"policy": encode(policy)},
+        "explain": {"execution_id": "x"},
+    }[kind]
+    with pytest.raises(MasterRefused) as refused:
+        client.ask(kind, body)
+    assert refused.value.code == "queue_too_long"
+    assert looks[0] <= (2 if kind == "dry_run" else 1) * LOOKS + 1

@@ -16,10 +16,12 @@ from zoe_master.backends.base import (
     Address,
     BackendError,
     ImageStatus,
+    Left,
     LogChunk,
     Observation,
     Start,
     Usage,
+    nobody_left,
 )
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.hints import Hints
@@ -119,7 +121,7 @@ class LocalBackend:
             raise BackendError(f"service {service} has no port {port}, or not yet")
         return Address(HOST, number)
 
-    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:  # noqa: ARG002
         """Output of a known service, or of a forgotten one that is still kept."""
         directory = self._layout.find(service)
         if directory is not None:

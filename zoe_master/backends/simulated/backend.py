@@ -17,11 +17,13 @@ from zoe_master.backends.base import (
     BackendError,
     ImageState,
     ImageStatus,
+    Left,
     LogChunk,
     Observation,
     ObservedState,
     Start,
     Usage,
+    nobody_left,
 )
 from zoe_master.backends.simulated.behaviour import (
     SIGKILL_EXIT_CODE,
@@ -131,7 +133,7 @@ class SimulatedBackend:
                 return Address(self._known(service).start.node, candidate.number)
         raise BackendError(f"service {service} has no port {port}")
 
-    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:  # noqa: ARG002
         """The output of the behaviour, all there once the process runs."""
         self._catch_up()
         if service in self._forgotten:

@@ -14,14 +14,16 @@ from zoe_master.backends.base import (
     Address,
     BackendError,
     ImageStatus,
+    Left,
     LogChunk,
     Observation,
     Start,
     Usage,
+    nobody_left,
 )
 from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.containers import copy_output, discard
+from zoe_master.backends.swarm.containers import copy_output, discard, output_of
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts
 from zoe_master.backends.swarm.fencing import Fences
@@ -140,7 +142,7 @@ class SwarmBackend:
         }
         return Address(node.address, published, headers)
 
-    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:
         """Output of a known service, or of a forgotten one that is still kept."""
         record = self._board.get(service)
         place = self._place(service)
@@ -150,8 +152,8 @@ class SwarmBackend:
             return output.read(place, offset, limit)
         engine = self._watches.engine(record.node)
         if engine is not None or record.final:
-            copy_output(engine, record, self._board, self._settings.output_bytes_max)
-        with record.output_lock:
+            copy_output(engine, record, self._board, self._settings.output_bytes_max, left)
+        with output_of(record, left):
             return output.read(place, offset, limit)
 
     def usage(self) -> Sequence[Usage]:

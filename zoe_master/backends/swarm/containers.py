@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from zoe_lib.domain.application import Probe
+from zoe_master.backends.base import BackendError, Left, nobody_left
 from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of
@@ -15,6 +17,7 @@ from zoe_master.backends.swarm.readiness import waiting_command
 from zoe_master.backends.swarm.records import Record
 
 _log = logging.getLogger(__name__)
+_LOOK_S = 0.1  # how soon one who waits for another's copy sees that its own asker has left
 _GONE = (404, 409)  # the container is no more, or does not run any more
 
 
@@ -61,9 +64,24 @@ def inspect(engine: Engine, record: Record, board: Board) -> None:
         board.container_seen(facts, after_gap=False)
 
 
-def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: int) -> None:
-    """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it."""
-    with record.output_lock:
+@contextmanager
+def output_of(record: Record, left: Left) -> Iterator[None]:
+    """Have the kept output to oneself; BackendError when nobody waits any more before another has done with it."""
+    while not record.output_lock.acquire(timeout=_LOOK_S):
+        if left():
+            raise BackendError(f"the output of service {record.service_id} is being read by another")
+    try:
+        yield
+    finally:
+        record.output_lock.release()
+
+
+def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: int, left: Left = nobody_left) -> None:
+    """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it.
+
+    BackendError when nobody waits any more: what was copied stays, and the next copy goes on from there.
+    """
+    with output_of(record, left):
         if record.collected:
             return
         final = record.final
@@ -72,7 +90,7 @@ def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: 
         entries: Iterator[tuple[str, bytes]] = iter(())
         if engine is not None and container is not None:
             since = output.position_of(place).stamp
-            entries = _entries(engine, container.container_id, since)
+            entries = _while_wanted(_entries(engine, container.container_id, since), left)
         try:
             output.append(place, entries, final, bytes_max)
         except UNREACHABLE as error:
@@ -108,6 +126,13 @@ def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[st
     for entry in engine.api.logs(container_id, stream=True, follow=False, timestamps=True, since=since_s):
         stamp, _, text = entry.partition(b" ")
         yield stamp.decode(), text
+
+
+def _while_wanted(entries: Iterator[tuple[str, bytes]], left: Left) -> Iterator[tuple[str, bytes]]:
+    for entry in entries:
+        if left():
+            raise BackendError("nobody waits for this output any more")
+        yield entry
 
 
 def _signal(engine: Engine, record: Record, signal: str) -> bool:

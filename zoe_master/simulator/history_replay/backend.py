@@ -18,11 +18,13 @@ from zoe_master.backends.base import (
     BackendError,
     ImageState,
     ImageStatus,
+    Left,
     LogChunk,
     Observation,
     ObservedState,
     Start,
     Usage,
+    nobody_left,
 )
 from zoe_master.simulator.history_replay.services import ServiceRecord, Sight
 from zoe_master.tick_log import Inputs, own_services
@@ -140,7 +142,13 @@ class RecordedBackend:
         """Nothing runs here."""
         raise BackendError(f"service {service} is replayed; its port {port} is nowhere")
 
-    def logs(self, service: ServiceId, offset: int, limit: int) -> LogChunk:  # noqa: ARG002
+    def logs(
+        self,
+        service: ServiceId,
+        offset: int,  # noqa: ARG002
+        limit: int,  # noqa: ARG002
+        left: Left = nobody_left,  # noqa: ARG002
+    ) -> LogChunk:
         """Nothing runs here."""
         raise BackendError(f"service {service} is replayed; it writes nothing")
 

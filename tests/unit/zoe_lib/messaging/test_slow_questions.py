@@ -17,7 +17,9 @@ from zoe_lib.messaging.envelope import Reply, Request, read_reply, read_request,
 from zoe_lib.messaging.header import RECEIVED, write_header
 from zoe_lib.messaging.keys import API, MASTER, ensure_keys, load_keys, load_public
 from zoe_lib.messaging.server import Server, Slow
-from zoe_lib.messaging.slow_lane import Left
+from zoe_lib.messaging.slow_lane import Lane, Left
+
+COMPUTING, WAITING = Lane("computing", 2, "plan_busy"), Lane("waiting", 3, "logs_busy")
 
 
 class Work:
@@ -40,7 +42,12 @@ class Work:
         return body
 
     def table(self) -> dict[str, Slow]:
-        return {"plan": Slow(self.slow, 2, 1), "look": Slow(self.slow, 16, 4), "patient": Slow(self.patient, 16, 4)}
+        return {
+            "plan": Slow(self.slow, 2, 1, COMPUTING),
+            "look": Slow(self.slow, 16, 4, COMPUTING),
+            "patient": Slow(self.patient, 16, 4, COMPUTING),
+            "output": Slow(self.slow, 5, 4, WAITING),
+        }
 
 
 @pytest.fixture
@@ -197,6 +204,31 @@ def test_other_questions_go_on_meanwhile(client: MasterClient, work: Work) -> No
     for thread in slow:
         thread.join(60)
     assert sorted(one["n"] for one in work.begun) == list(range(8))
+
+
+def test_lanes_do_not_wait_for_each_other(client: MasterClient, work: Work) -> None:
+    """One lane is full to its last place: others answer, and what it has no place for is refused by its code."""
+    codes: list[str] = []
+
+    def ask(asker: str) -> None:
+        try:
+            client.ask("output", {"of": asker}, asker=asker)
+        except MasterRefused as refused:
+            codes.append(refused.code)
+
+    threads = [threading.Thread(target=ask, args=(f"u{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    until(lambda: len(codes) == 3)  # of eight, five have a place
+    assert set(codes) == {"logs_busy"}
+    until(lambda: len(work.begun) == WAITING.threads)
+    look = in_background(client, "look", {"n": "look"})
+    until(lambda: {"n": "look"} in work.begun)
+    assert client.ask("echo", {"n": 1}) == {"n": 1}
+    work.may_end.set()
+    for thread in (*threads, look):
+        thread.join(60)
+    assert len(work.begun) == 5 + 1
 
 
 def test_a_question_that_is_sent_twice_is_answered_once_where_it_was_sent_from_last(raw: Any, work: Work) -> None:

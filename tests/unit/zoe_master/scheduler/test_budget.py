@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from zoe_master.scheduler.explain import explain
 from zoe_master.scheduler.forecast import Wait, wait_of
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.proposal import propose
+from zoe_master.scheduler.reserved_wait import Reservations
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.weighers import WEIGHERS, WEIGHERS_OF_ONE
 
@@ -91,6 +93,25 @@ def test_a_forecast_that_is_given_up_is_extrapolated(backfill: str) -> None:
     assert whole is not None
     assert whole.seconds < math.inf
     assert wait_of(waiting, policy, "x", Estimates({}), after(10**6)) == whole
+
+
+def test_reservations_of_a_forecast_end_with_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was reserved until then is what the rest is extrapolated from."""
+    waiting = tuple(queued(f"w{i:03}", component(cores=9), at_s=float(i), expected_run_s=50.0) for i in range(300))
+    made = [0]
+    reserve = Reservations.reserve
+
+    def counted(its: Reservations, *wanted: Any) -> float:
+        made[0] += 1
+        return reserve(its, *wanted)
+
+    monkeypatch.setattr(Reservations, "reserve", counted)
+    now, policy = Snapshot(10.0, NODES, waiting, BUSY), Policy(backfill="conservative")
+    told = wait_of(now, policy, "w299", Estimates({}), lambda: made[0] >= 50)
+    assert made[0] == 50
+    assert told is not None
+    assert told.extrapolated
+    assert 0 < told.seconds < math.inf
 
 
 def test_a_budget_counts_from_when_it_was_made_and_ends_with_its_asker() -> None:
