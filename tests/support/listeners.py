@@ -8,18 +8,23 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _OF_WEBSOCKETS = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class Listener:
-    """Keep the first line of every request as it came; answer 200, or 101 to an upgrade; `/away?HOST` is redirected."""
+    """Keep the head of every request as it came; answer 200, or 101 to an upgrade; `/away?HOST` is redirected.
+
+    `answer` in place of that, when it is set.
+    """
 
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.lines: list[bytes] = []
+        self.heads: list[bytes] = []
+        self.answer = b""
         self.connections = 0
         self._thread = threading.Thread(target=self._run, name="listener")
         self._thread.start()
@@ -45,7 +50,12 @@ class Listener:
         while b"\r\n\r\n" not in head and (piece := connection.recv(65536)):
             head += piece
         line, *headers = head.split(b"\r\n")
+        self.heads.append(head)
         self.lines.append(line)
+        if self.answer:
+            with suppress(OSError):
+                connection.sendall(self.answer)
+            return
         if line.startswith(b"GET /away?"):
             there = line.split(b" ")[1].partition(b"?")[2]
             location = b"Location: ws://" + there + b"/\r\n"

@@ -13,7 +13,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 
 from zoe_api import cookies
-from zoe_api.apps import pages
 from zoe_api.apps.numbers import label
 from zoe_api.apps.request_target import same_origin
 from zoe_lib.domain.execution import ExecutionId
@@ -62,22 +61,24 @@ class Accesses:
         self._lifetime_s = lifetime_s
         self._remembered: dict[str, _Remembered] = {}
 
-    async def enter(self, request: Request, execution_id: ExecutionId, number: int, path: str) -> Response:
-        """Take the ticket, set the cookie, go to the application."""
+    async def take_ticket(self, request: Request, execution_id: ExecutionId, number: int) -> str | None:
+        """Take the ticket; what the cookie is to hold, or None unless the ticket was for this port."""
         ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), time.time()
-        lifetime_s = self._lifetime_s
-        access = await run_in_threadpool(
-            self._store.enter_app, _hashed(ticket), _hashed(secret), now_s, now_s + lifetime_s
-        )
+        until_s = now_s + self._lifetime_s
+        access = await run_in_threadpool(self._store.enter_app, _hashed(ticket), _hashed(secret), now_s, until_s)
         if access is None or (access.execution_id, access.number) != (execution_id, number):
-            return pages.ticket_used()
+            return None
+        return secret
+
+    def entered(self, request: Request, secret: str, path: str) -> Response:
+        """Set the cookie, go to the application."""
         answer = RedirectResponse(
             same_origin(path), 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
         )
         answer.set_cookie(
             _cookie(request),
             secret,
-            round(lifetime_s),
+            round(self._lifetime_s),
             secure=_secure(request),
             httponly=True,
             samesite="lax",

@@ -69,9 +69,7 @@ class AppsDoor:
     async def _answer(self, request: Request, wanted: bytes, execution_id: ExecutionId, number: int) -> Response:
         try:
             if request.scope["path"] == ENTRANCE:
-                target = await self._targets.of(execution_id, number)
-                path = "/" if target is None else target.path
-                return await self._accesses.enter(request, execution_id, number, path)
+                return await self._enter(request, execution_id, number)
             if foreign(request.headers):
                 return pages.foreign()
             if await self._accesses.of(request, execution_id, number) is None:
@@ -83,6 +81,17 @@ class AppsDoor:
         except (MasterUnreachable, StoreUnavailable):
             return pages.unreachable()
 
+    async def _enter(self, request: Request, execution_id: ExecutionId, number: int) -> Response:
+        """Look nothing up before the ticket was taken: whoever has none learns nothing, and costs one look at it."""
+        secret = await self._accesses.take_ticket(request, execution_id, number)
+        if secret is None:
+            return pages.ticket_used()
+        try:
+            target = await self._targets.of(execution_id, number)
+        except (MasterUnreachable, StoreUnavailable):
+            target = None  # the ticket is used; once the master is back, the cookie lets in
+        return self._accesses.entered(request, secret, "/" if target is None else target.path)
+
     async def _forward(
         self, request: Request, target: Target, wanted: bytes, execution_id: ExecutionId, number: int
     ) -> Response:
@@ -92,6 +101,8 @@ class AppsDoor:
             await self._activity.seen(execution_id)
         try:
             return await forwarding.forward(self._client, request, target, wanted)
+        except forwarding.NoAnswer:
+            return pages.no_answer()
         except forwarding.BrowserLeft:
             return Response(status_code=_LEFT)  # that nobody reads
         except httpx.TransportError:

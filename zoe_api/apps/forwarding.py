@@ -11,17 +11,23 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from zoe_api.apps.headers import Headers, to_application, to_browser
+from zoe_api.apps.headers import Headers, is_sound, to_application, to_browser
 from zoe_api.apps.targets import Target
 from zoe_lib.tls import verification
 
 _CONNECT_S = 5.0
 _BYTE_BY_BYTE = "latin-1"  # what is in a header passes as it is, in whatever encoding it was written
+_STATUSES = range(200, 600)  # RFC 9110, section 15: others are none; and those that go before an answer are no answer
+_WITHOUT_BODY = (204, 304)
 _BODY_HEADERS = ("content-length", "transfer-encoding")
 
 
 class BrowserLeft(Exception):  # noqa: N818 - the name is the fact
     """The browser closed its connection before the application began to answer."""
+
+
+class NoAnswer(Exception):  # noqa: N818 - the name is the fact
+    """What the application wrote is none that can be passed on."""
 
 
 def new_client() -> httpx.AsyncClient:
@@ -38,7 +44,8 @@ def new_client() -> httpx.AsyncClient:
 async def forward(client: httpx.AsyncClient, request: Request, target: Target, wanted: bytes) -> Response:
     """Return the application's answer to the request target `wanted`.
 
-    Raises httpx.TransportError when there is none, BrowserLeft when nobody waits for it any more.
+    Raises httpx.TransportError when there is none, NoAnswer when it is none of HTTP's, BrowserLeft when nobody waits
+    for it any more.
     """
     headers = _encoded(to_application(_with_one_length(request), target, request.scope["scheme"]))
     # The connection goes to this address, whatever the client wrote; its bytes are a target there and nothing else.
@@ -49,9 +56,12 @@ async def forward(client: httpx.AsyncClient, request: Request, target: Target, w
     if "accept-encoding" not in request.headers:
         upstream.headers["accept-encoding"] = "identity"
     answer = await _unless_left(client.send(upstream, stream=True), body)
+    if answer.status_code not in _STATUSES or not is_sound(answer.headers.raw):
+        await answer.aclose()
+        raise NoAnswer
     response = StreamingResponse(answer.aiter_raw(), answer.status_code, background=BackgroundTask(answer.aclose))
     answer.headers.encoding = _BYTE_BY_BYTE
-    response.raw_headers = _encoded(to_browser(answer.headers.multi_items(), target))
+    response.raw_headers = _encoded(to_browser(_without_length_of_nothing(answer), target))
     return response
 
 
@@ -59,6 +69,12 @@ def _with_one_length(request: Request) -> Headers:
     """Chunks overrule a length beside them (RFC 9112, 6.3), and the application is told one of both."""
     chunked = "transfer-encoding" in request.headers
     return ((name, value) for name, value in request.headers.items() if not (chunked and name == "content-length"))
+
+
+def _without_length_of_nothing(answer: httpx.Response) -> Headers:
+    """Some servers wait for as much body as these say, though there is none (RFC 9110, 8.6)."""
+    has_body = answer.status_code not in _WITHOUT_BODY
+    return ((k, v) for k, v in answer.headers.multi_items() if has_body or k.lower() != "content-length")
 
 
 def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:

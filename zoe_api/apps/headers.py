@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from zoe_api.addresses import parts_of
@@ -17,6 +18,7 @@ HOP_BY_HOP = frozenset(
         "keep-alive",
         "proxy-authenticate",
         "proxy-authorization",
+        "proxy-connection",
         "te",
         "trailer",
         "transfer-encoding",
@@ -24,13 +26,26 @@ HOP_BY_HOP = frozenset(
     }
 )
 _OF_WEBSOCKETS = "sec-websocket-"
+# CGI, WSGI and much else fold other characters to the one that stands for a dash: `x_zoe_secret` would be X-Zoe-Secret.
+_UNFOLDED = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
+# RFC 9110, sections 5.1 and 5.5. Obsolete folding and control characters would end a header where we see none.
+_NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
+
+
+def is_sound(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether these can be written into an answer."""
+    return all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers)
 
 
 def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tuple[str, str]]:
     """As if the browser had asked the application itself: many check names of hosts and origins against their own."""
-    ours = {name.lower() for name in target.headers}
+    headers = list(headers)
+    dropped = {name.lower() for name in target.headers} | _of_this_hop(headers)
     for name, value in headers:
         match name:
+            case _ if name in dropped or not _UNFOLDED.fullmatch(name) or name.startswith(_OF_WEBSOCKETS):
+                continue
             case "host":
                 yield "X-Forwarded-Host", value
             case "origin":
@@ -45,7 +60,7 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
                     yield name, theirs
             case "x-forwarded-for" | "x-forwarded-host" | "x-forwarded-proto" | "x-real-ip" | "forwarded":
                 continue
-            case _ if name not in HOP_BY_HOP | ours and not name.startswith(_OF_WEBSOCKETS):
+            case _:
                 yield name, value
     yield "X-Forwarded-Proto", scheme
     yield "Host", target.authority
@@ -54,16 +69,26 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
 
 def to_browser(headers: Headers, target: Target) -> Iterator[tuple[str, str]]:
     """Redirections to the application's own address lead to its origin here; cookies stay on that."""
+    headers = list(headers)
+    dropped = _of_this_hop(headers)
     for name, value in headers:
         match name.lower():
+            case lower if lower in dropped:
+                continue
             case "location":
                 yield name, _relative(value, target)
             case "set-cookie":
                 cookie = _host_only(value)
                 if cookie is not None:
                     yield name, cookie
-            case lower if lower not in HOP_BY_HOP:
+            case _:
                 yield name, value
+
+
+def _of_this_hop(headers: Headers) -> set[str]:
+    """What ends here, in lower case: also what a sender names in `Connection` (RFC 9110, section 7.6.1)."""
+    named = (value.split(",") for name, value in headers if name.lower() == "connection")
+    return {name.strip().lower() for names in named for name in names} | HOP_BY_HOP
 
 
 def _without_ours(cookies: str) -> str:

@@ -49,3 +49,8 @@ def not_running() -> Response:
 def unreachable() -> Response:
     """It lives, and does not answer."""
     return told(502, "It does not answer", "The application runs, but its port does not answer now. Try again soon.")
+
+
+def no_answer() -> Response:
+    """It answered, and not as HTTP has it."""
+    return told(502, "Its answer cannot be passed on", "The application answered with something that is not HTTP.")
