@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -13,11 +14,14 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from zoe_api import lite, openapi, problems
 from zoe_api.apps.door import AppsDoor
 from zoe_api.body import BodyDoor
+from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
+from zoe_api.guarded import guarded
 from zoe_api.origins import OriginDoor
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
@@ -45,6 +49,7 @@ from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
 
+_TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 ROUTERS = tuple(
     module.router
     for module in (
@@ -78,6 +83,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         news.open()
+        asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
         yield
         news.close()
         app.state.services.password_checks.close()
@@ -153,7 +159,7 @@ def _works(check: Callable[[], object]) -> str:
 def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
     settings = Settings()
-    configure_logging(settings.log_format, settings.log_level, "api")
+    configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX)
     ensure_keys(Path(settings.keys_dir))
     store = PostgresStore(settings.database_url.get_secret_value())
     master = MasterClient(
@@ -167,7 +173,8 @@ def main() -> int:
             create_app(settings, store, master),
             host=settings.api_host,
             port=settings.api_port,
-            http="h11",  # whatever else is installed beside it
+            http=guarded(H11Protocol, Connections(Bounds.of(settings))),  # whatever else is installed beside it
+            backlog=BACKLOG,
             log_config=None,
             access_log=False,
             forwarded_allow_ips=settings.trusted_proxies,

@@ -65,6 +65,25 @@ class Settings(FileSettings):
         description="Addresses or networks of proxies; what they say of the browser (`X-Forwarded-*`) is believed.",
     )
     api_body_bytes_max: int = Field(default=1 << 20, gt=0, description="Larger request bodies are refused unread.")
+    api_connections_max: int = Field(
+        default=1000,
+        gt=0,
+        description="Most connections of one API process; fewer where it may not open two files for each, and 128.",
+    )
+    api_connections_of_address_max: int = Field(
+        default=250, gt=0, description="Most of them from one address, unless it is one of `trusted_proxies`."
+    )
+    api_head_timeout_s: float = Field(
+        default=10.0, gt=0, description="How long the head of a request may take to come."
+    )
+    api_body_timeout_s: float = Field(
+        default=30.0,
+        gt=0,
+        description="How long the body of a request may take; longer if it comes fast enough.",
+    )
+    api_body_bytes_per_s_min: int = Field(
+        default=1000, gt=0, description="As fast as this, on average, a body may take longer than `api_body_timeout_s`."
+    )
     api_page_max: int = Field(default=500, gt=0, description="Most entries of one page of a list.")
     api_sse_poll_s: float = Field(default=1.0, gt=0, description="Slowest look at the journal for a stream of events.")
 

@@ -5,15 +5,24 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
 from typing import TextIO, cast
 
 import structlog
 from structlog.typing import Processor
 
+_QUIET = ("debug", "info")
 
-def configure_logging(log_format: str, level: str, process: str) -> None:
-    """Log as JSON or for a console, libraries included; every line names the process."""
+
+def configure_logging(log_format: str, level: str, process: str, troubles_a_second_max: int | None = None) -> None:
+    """Log as JSON or for a console, libraries included; every line names the process.
+
+    `troubles_a_second_max` bounds warnings and errors together, for a process that strangers can reach: what they do
+    wrong shall not fill a disk. The first that is written afterwards says how many were not (`lines_dropped`).
+    """
+    few = Few(troubles_a_second_max)
     shared: Sequence[Processor] = (
         structlog.contextvars.merge_contextvars,
         _naming(process),
@@ -25,12 +34,55 @@ def configure_logging(log_format: str, level: str, process: str) -> None:
     if log_format == "console":
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     structlog.configure(
-        processors=[*shared, renderer],
+        processors=[few.drop, *shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         logger_factory=structlog.PrintLoggerFactory(cast(TextIO, Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )
-    _adopt_libraries(shared, renderer)
+    _adopt_libraries(shared, renderer, few)
+
+
+class Few:
+    """Counts the troubles of each second, by the clock of the time stamps. Thread-safe."""
+
+    def __init__(self, a_second_max: int | None, clock: Callable[[], float] = time.time) -> None:
+        self._max = a_second_max
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._second = 0
+        self._written = 0
+        self._dropped = 0
+
+    def take(self) -> int | None:
+        """How many were dropped before the one that may be written now; None when it may not."""
+        with self._lock:
+            second = int(self._clock())
+            if second != self._second:
+                self._second, self._written = second, 0
+            if self._max is not None and self._written >= self._max:
+                self._dropped += 1
+                return None
+            self._written += 1
+            dropped, self._dropped = self._dropped, 0
+            return dropped
+
+    def drop(self, _logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        """Let a line of ours pass, or not."""
+        if method in _QUIET:
+            return event
+        dropped = self.take()
+        if dropped is None:
+            raise structlog.DropEvent
+        return {**event, "lines_dropped": dropped} if dropped else event
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """The same for a library's line."""
+        if record.levelno < logging.WARNING:
+            return True
+        dropped = self.take()
+        if dropped:
+            record.msg = f"{record.msg} (lines_dropped: {dropped})"
+        return dropped is not None
 
 
 class Unfailing:
@@ -60,7 +112,7 @@ def _naming(process: str) -> Processor:
     return name
 
 
-def _adopt_libraries(shared: Sequence[Processor], renderer: Processor) -> None:
+def _adopt_libraries(shared: Sequence[Processor], renderer: Processor, few: Few) -> None:
     """Let warnings of the standard library's logging come out in the same form."""
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
@@ -68,6 +120,7 @@ def _adopt_libraries(shared: Sequence[Processor], renderer: Processor) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
+    handler.addFilter(few.filter)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -31,3 +32,28 @@ def test_a_full_disk_costs_logs_and_nothing_else(form: str) -> None:
             check=False,
         )
     assert done.stdout == "went on\n"
+
+
+FLOOD = """
+import logging, structlog
+from zoe_lib import telemetry
+now_s = [1000.0]
+telemetry.Few.__init__.__defaults__ = (lambda: now_s[0],)
+telemetry.configure_logging("json", "info", "test", 5)
+for second in range(3):
+    now_s[0] += 1
+    for number in range(100):
+        structlog.get_logger().warning("ours")
+        logging.getLogger("library").error("theirs %d", 1)
+    structlog.get_logger().info("work")
+"""
+
+
+def test_troubles_are_few_a_second_and_the_others_are_counted() -> None:
+    done = subprocess.run([sys.executable, "-c", FLOOD], capture_output=True, text=True, timeout=60, check=True)
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    troubles = [line for line in lines if line["level"] in ("warning", "error")]
+    assert len(troubles) == 3 * 5
+    assert [line.get("lines_dropped") for line in troubles].count(195) == 2
+    assert sum(line["event"] == "work" for line in lines) == 3
+    assert {line["event"].partition(" ")[0] for line in troubles} == {"ours", "theirs"}

@@ -1,0 +1,180 @@
+"""Bounds on connections to this process: how many, in all and of one address, and how long a request may take to come.
+
+uvicorn ends a connection that is idle between two requests. It refuses none before its request, and waits for ever for
+the rest of a head or body that trickles.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+import structlog
+
+from zoe_lib.config import Settings
+
+log = structlog.get_logger(__name__)
+
+# What the process needs beside connections: the database, the master, files, and as many as are accepted at a time.
+BACKLOG = 64
+DESCRIPTORS_KEPT = 64 + BACKLOG
+# One to the browser, and one to the application behind the proxy.
+_DESCRIPTORS_EACH = 2
+_CONNECTIONS_MIN = 8
+_SWEEP_S_MAX = 1.0
+_TELL_S = 1.0
+BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one process grants. A body has `body_s`, and longer while it brings so many bytes a second on average."""
+
+    in_all: int = 1000
+    of_address: int = 250
+    head_s: float = 10.0
+    body_s: float = 30.0
+    body_bytes_per_s: int = 1000
+    shared: Sequence[str] = ()
+    """Addresses and networks of proxies, behind each of which are many."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Bounds:
+        """As the settings say, and no more connections than there are file descriptors for."""
+        soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        room = settings.api_connections_max if soft == resource.RLIM_INFINITY else _room(soft)
+        return cls(
+            min(settings.api_connections_max, room),
+            settings.api_connections_of_address_max,
+            settings.api_head_timeout_s,
+            settings.api_body_timeout_s,
+            settings.api_body_bytes_per_s_min,
+            tuple(settings.trusted_proxies),
+        )
+
+
+def _room(descriptors: int) -> int:
+    return max((descriptors - DESCRIPTORS_KEPT) // _DESCRIPTORS_EACH, _CONNECTIONS_MIN)
+
+
+def _place(address: str) -> str:
+    """Who is counted as one: an address, or the 2**64 of IPv6 that are given out together."""
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network(f"{address.partition('%')[0]}/64", strict=False))
+    except ValueError:
+        return address
+
+
+@dataclass(slots=True, eq=False)
+class Coming:
+    """What has come so far of the request that a connection waits for; `end` ends the connection."""
+
+    end: Callable[[], None]
+    paused: Callable[[], bool]
+    head_since_s: float | None = None
+    body_since_s: float | None = None
+    body_bytes: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Connections:
+    """The connections of one process, in its event loop's thread."""
+
+    bounds: Bounds
+    clock: Callable[[], float] = time.monotonic
+    coming: set[Coming] = field(default_factory=set)
+    open: int = 0
+    _of_address: Counter[str] = field(default_factory=Counter)
+    _sweeping: bool = False
+    _refused: int = 0
+    _late: int = 0
+    _told_s: float = float("-inf")
+
+    def enter(self, address: str) -> bool:
+        """Count a new one; False when it is one too many."""
+        full = self.open >= self.bounds.in_all
+        place = _place(address)
+        if full or (self._of_address[place] >= self.bounds.of_address and not self._is_shared(address)):
+            self._refused += 1
+            self._tell()
+            return False
+        self._of_address[place] += 1
+        self.open += 1
+        self._sweep_later()
+        return True
+
+    def leave(self, address: str) -> None:
+        """One that was counted has ended."""
+        place = _place(address)
+        self.open -= 1
+        self._of_address[place] -= 1
+        if not self._of_address[place]:
+            del self._of_address[place]
+
+    def sweep(self) -> None:
+        """End those whose request does not come."""
+        now_s = self.clock()
+        for one in [one for one in self.coming if self._is_late(one, now_s)]:
+            self._late += 1
+            one.end()
+        self._tell()
+
+    def _is_late(self, one: Coming, now_s: float) -> bool:
+        if one.head_since_s is not None:
+            return now_s >= one.head_since_s + self.bounds.head_s
+        if one.body_since_s is None or one.paused():
+            return False
+        granted_s = self.bounds.body_s + one.body_bytes / self.bounds.body_bytes_per_s
+        return now_s >= one.body_since_s + granted_s
+
+    def _sweep_later(self) -> None:
+        if not self._sweeping:
+            self._sweeping = True
+            every_s = min(_SWEEP_S_MAX, self.bounds.head_s / 4, self.bounds.body_s / 4)
+            asyncio.get_running_loop().call_later(every_s, self._sweep_on)
+
+    def _sweep_on(self) -> None:
+        self._sweeping = False
+        self.sweep()
+        if self.open or self._refused or self._late:
+            self._sweep_later()
+
+    def _is_shared(self, address: str) -> bool:
+        try:
+            return any(ip_address(address) in ip_network(network) for network in self.bounds.shared)
+        except ValueError:
+            return False
+
+    def _tell(self) -> None:
+        """At most one line a second, however many there are."""
+        now_s = self.clock()
+        if (self._refused or self._late) and now_s >= self._told_s + _TELL_S:
+            log.warning("connections ended", refused=self._refused, too_slow=self._late, open=self.open)
+            self._refused, self._late, self._told_s = 0, 0, now_s
+
+
+class AcceptTrouble:
+    """An event loop's exception handler: of accepts that fail, asyncio calls it for each try, thousands of times."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failed = 0
+        self._told_s = float("-inf")
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Tell of failed accepts once a second, of all else at once."""
+        if not str(context.get("message", "")).startswith("socket.accept()"):
+            loop.default_exception_handler(context)
+            return
+        self._failed += 1
+        if self._clock() >= self._told_s + _TELL_S:
+            log.error("connections cannot be accepted", tries=self._failed, why=str(context.get("exception")))
+            self._failed, self._told_s = 0, self._clock()
