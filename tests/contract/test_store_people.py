@@ -164,6 +164,27 @@ def test_a_session_is_its_roles_until_it_is_over(open_store: OpenStore) -> None:
     assert store.session("s1", 0.0) is None
 
 
+def test_sessions_are_found_together_with_what_proves_them(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    any_store.ensure_member("bob", "red", "viewer")
+    any_store.add_session(replace(SESSION, proof_hash="p1"))
+    any_store.add_session(replace(SESSION, id="s2", expires_at_s=5.0))
+    any_store.add_session(replace(SESSION, id="s3", user="bob"))
+    wanted = ["s3", "unknown", "s1", "s2", "s1"]
+    found = any_store.sessions_among(wanted, 4.0)
+    assert {one: (who.user, who.session_id, proof) for one, (who, proof) in found.items()} == {
+        "s1": ("ada", "s1", "p1"),
+        "s2": ("ada", "s2", None),
+        "s3": ("bob", "s3", None),
+    }
+    assert all(any_store.session(one, 4.0) == who for one, (who, _) in found.items())
+    assert set(any_store.sessions_among(wanted, 5.0)) == {"s1", "s3"}
+    any_store.set_disabled("bob", True)
+    assert set(any_store.sessions_among(wanted, 5.0)) == {"s1"}
+    assert any_store.sessions_among([], 4.0) == {}
+    assert "p1" not in repr(replace(SESSION, proof_hash="p1"))
+
+
 def test_disabled_is_out_at_once_and_new_passwords_end_sessions(any_store: Store) -> None:
     any_store.ensure_member("ada", "red", "admin")
     any_store.add_token(TOKEN)
@@ -442,6 +463,7 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.remove_member("ada", "red"),
     lambda store: store.add_session(SESSION),
     lambda store: store.session("s1", 0.0),
+    lambda store: store.sessions_among(["s1"], 0.0),
     lambda store: store.end_session("s1"),
     lambda store: store.add_failure("a", 1.0),
     lambda store: store.failures(["a"], 1.0),

@@ -15,6 +15,7 @@ from tests.support.applications import execution
 from tests.support.postgres import PostgresServer
 from zoe_lib.store import migrate
 from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.people import Session
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.tables import metadata
 
@@ -72,6 +73,16 @@ def test_executions_that_an_older_version_stored_are_read(postgres_url: str) -> 
         migrate.downgrade(postgres_url, "0017")
         migrate.upgrade(postgres_url)
         assert store.execution(stored.id) == stored
+
+
+def test_sessions_of_an_older_version_go_on_and_prove_nothing(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url)) as store:
+        store.ensure_member("ada", "red", "user")
+        store.add_session(Session("s1", "ada", "red", 1.0, 10.0, "hash"))
+        migrate.downgrade(postgres_url, "0021")
+        migrate.upgrade(postgres_url)
+        ((who, proof_hash),) = store.sessions_among(["s1"], 5.0).values()
+        assert (who.user, proof_hash) == ("ada", None)
 
 
 def test_processes_that_start_together_migrate_once(empty_url: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.roles import Role, Scope
@@ -184,6 +184,13 @@ class MemoryPeople(MemorySignIn):
                 return None
             role = people.roles[session.user, session.tenant]
             return Principal.of(session.user, session.tenant, role, session_id=session.id)
+
+    def sessions_among(self, ids: Collection[str], now_s: float) -> Mapping[str, tuple[Principal, str | None]]:
+        """Those of these sessions that are not over."""
+        with self._reached() as state:
+            kept = state.people.sessions
+            found = {one: self.session(one, now_s) for one in ids}
+            return {one: (who, kept[one].proof_hash) for one, who in found.items() if who is not None}
 
     def end_session(self, session_id: str) -> None:
         """Forget a session."""

@@ -133,13 +133,18 @@ class SealedCredential:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A signed-in browser: `id` is the hash of the secret in its cookie. Times in seconds since the epoch."""
+    """A signed-in browser: `id` is the hash of the secret in its cookie. Times in seconds since the epoch.
+
+    `proof_hash` is the hash of the second secret, which the page keeps and changes need. A session without one only
+    reads.
+    """
 
     id: str
     user: str
     tenant: str
     created_at_s: float
     expires_at_s: float
+    proof_hash: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +305,10 @@ class PeopleStore(Protocol):
 
     def session(self, session_id: str, now_s: float) -> Principal | None:
         """Who is signed in; None when the session is unknown or over, or its user is disabled."""
+        ...
+
+    def sessions_among(self, ids: Collection[str], now_s: float) -> Mapping[str, tuple[Principal, str | None]]:
+        """Those of these sessions that `session` would return, by id, each with the hash of its proof."""
         ...
 
     def end_session(self, session_id: str) -> None:

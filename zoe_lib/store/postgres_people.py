@@ -122,6 +122,10 @@ class PostgresPeople:
         """Who is signed in."""
         return self._database.read(lambda c: signing_in.read_session(c, session_id, now_s))
 
+    def sessions_among(self, ids: Collection[str], now_s: float) -> Mapping[str, tuple[Principal, str | None]]:
+        """Those of these sessions that are not over."""
+        return self._database.read(lambda c: signing_in.read_sessions(c, ids, now_s))
+
     def end_session(self, session_id: str) -> None:
         """Forget a session."""
         self._database.write(lambda c: signing_in.end_session(c, session_id))

@@ -217,6 +217,7 @@ sessions = Table(
     Column("tenant", Text, nullable=False),
     Column("created_at_s", Double, nullable=False),
     Column("expires_at_s", Double, nullable=False),
+    Column("proof_hash", Text),  # none: the session only reads
     ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
     Index("ix_sessions_user", "user_name"),
 )

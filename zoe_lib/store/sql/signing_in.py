@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -70,15 +70,26 @@ def add_session(connection: Connection, session: Session) -> None:
         "tenant": session.tenant,
         "created_at_s": session.created_at_s,
         "expires_at_s": session.expires_at_s,
+        "proof_hash": session.proof_hash,
     }
     connection.execute(insert(sessions).values(values))
 
 
 def read_session(connection: Connection, session_id: str, now_s: float) -> Principal | None:
     """Who is signed in."""
+    found = read_sessions(connection, [session_id], now_s).get(session_id)
+    return None if found is None else found[0]
+
+
+def read_sessions(
+    connection: Connection, ids: Collection[str], now_s: float
+) -> Mapping[str, tuple[Principal, str | None]]:
+    """Those of these sessions that are not over, each with the hash of its proof."""
     held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
-    row = connection.execute(held.where(sessions.c.id == session_id, sessions.c.expires_at_s > now_s)).one_or_none()
-    return None if row is None else Principal.of(row.user_name, row.tenant, row.role, session_id=row.id)
+    return {
+        row.id: (Principal.of(row.user_name, row.tenant, row.role, session_id=row.id), row.proof_hash)
+        for row in connection.execute(held.where(sessions.c.id.in_(ids), sessions.c.expires_at_s > now_s))
+    }
 
 
 def end_session(connection: Connection, session_id: str) -> None:
