@@ -14,6 +14,7 @@ from zoe_api import sessions
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import SCOPES, Scope
 from zoe_lib.store.base import Store
@@ -37,7 +38,9 @@ def principal(
     Whoever asks for a change is written down before anything is done or with it, and what came of it afterwards.
     """
     store: Store = request.app.state.services.store
-    who = _by_token(store, credentials.credentials) if credentials else _by_session(store, request)
+    asker = _by_token(store, credentials.credentials) if credentials else sessions.require(store, request)
+    who = asker.who
+    request.state.proved = asker.proved
     asked_by(request, who)
     if request.method in _SAFE_METHODS:
         return who
@@ -48,14 +51,18 @@ def principal(
             request.state.audit = asked
         else:
             request.state.audit_id = store.add_audit(asked)
-    if credentials is None:
-        sessions.check_csrf(request)
+    sessions.check_proved(asker)
     return who
 
 
 def asked_by(request: Request, who: Principal) -> None:
     """Have the line of the log that tells the answer name the one who asked."""
     request.state.user, request.state.tenant = who.user, who.tenant
+
+
+def proved(request: Request) -> bool:
+    """Return whether the request holds more than the cookie of a session: its proof, or a token."""
+    return bool(request.state.proved)
 
 
 class Requires:
@@ -97,23 +104,13 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 """Who has a session: a token must never become one, which has every scope of the role and outlives it."""
 
 
-def _by_token(store: Store, text: str) -> Principal:
+def _by_token(store: Store, text: str) -> Asker:
     token = TokenText.read(text)
     if token is not None:
         found = store.principal(token.id, time.time())
         if found is not None and hmac.compare_digest(found[1], token.hashed):
-            return found[0]
+            return Asker(found[0], proved=True)
     raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
-
-
-def _by_session(store: Store, request: Request) -> Principal:
-    secret = sessions.secret_of(request)
-    if secret is None:
-        raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
-    who = store.session(sessions.id_of(secret), time.time())
-    if who is None:
-        raise ApiProblem(Code.SESSION_OVER)
-    return who
 
 
 def entry(who: Principal, request: Request, action: str) -> AuditEntry:

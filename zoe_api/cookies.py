@@ -1,12 +1,61 @@
-"""Names of Zoe's cookies; over HTTPS with the prefix that lets browsers refuse what other origins set (RFC 6265bis)."""
+"""Zoe's cookies: their names, how they are set, and every value that a browser sends for one.
+
+Over HTTPS they have the prefix that lets browsers refuse what other origins set (RFC 6265bis). Over plain HTTP an
+application on the same host, or below the same domain, can set cookies of our names with other paths; browsers send
+all of them, in an order that the application chooses.
+"""
 
 from __future__ import annotations
+
+import re
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 
 _HOST_ONLY = "__Host-"
 SESSION, APP, SIGN_IN = "zoe-session", "zoe-app", "zoe-sign-in"
 OURS = frozenset(f"{prefix}{name}" for name in (SESSION, APP, SIGN_IN) for prefix in ("", _HOST_ONLY))
+VALUES_MAX = 180
+"""Browsers keep no more cookies of a domain than this; what a header holds beyond is ignored."""
+# What `secrets.token_urlsafe` makes of 32 and of 48 bytes.
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64}", re.ASCII)
 
 
 def named(name: str, secure: bool) -> str:
     """Return the cookie's name over HTTPS, or over plain HTTP, where browsers refuse the prefix."""
     return f"{_HOST_ONLY}{name}" if secure else name
+
+
+def is_secure(connection: HTTPConnection) -> bool:
+    """Return whether the browser speaks TLS."""
+    return connection.url.scheme in ("https", "wss")
+
+
+def is_sent(connection: HTTPConnection, name: str) -> bool:
+    """Return whether the browser sends any cookie of that name."""
+    return bool(_sent(connection, name))
+
+
+def secrets_in(connection: HTTPConnection, name: str) -> list[str]:
+    """Return what the browser sends for that cookie and could be a secret of ours: in its order, each once, bounded."""
+    found = dict.fromkeys(value for value in _sent(connection, name) if _SECRET.fullmatch(value))
+    return list(found)[:VALUES_MAX]
+
+
+def put(response: Response, connection: HTTPConnection, name: str, secret: str, lifetime_s: float) -> None:
+    """Set the cookie for this host only, as no domain is named, and not for scripts."""
+    secure = is_secure(connection)
+    age_s = round(lifetime_s)
+    response.set_cookie(named(name, secure), secret, age_s, secure=secure, httponly=True, samesite="lax")
+
+
+def remove(response: Response, connection: HTTPConnection, name: str) -> None:
+    """Have the browser forget the cookie."""
+    secure = is_secure(connection)
+    response.delete_cookie(named(name, secure), secure=secure, httponly=True, samesite="lax")
+
+
+def _sent(connection: HTTPConnection, name: str) -> list[str]:
+    wanted = named(name, is_secure(connection))
+    pairs = [pair.partition("=") for line in connection.headers.getlist("cookie") for pair in line.split(";")]
+    return [value.strip() for key, _, value in pairs if key.strip() == wanted]

@@ -1,4 +1,9 @@
-"""Sessions of browsers: a random secret in a cookie, of which only the hash is kept."""
+"""Sessions of browsers: a random secret in a cookie, and another one, the proof, that only the page keeps.
+
+Cookies ignore ports: a program that the user opens on another port of this host is sent the session's cookie. So the
+cookie alone reads at most; a change needs the proof, which is told once, at sign-in, and is not made from the cookie.
+The database keeps a hash of each.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,8 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from fastapi import Request, Response
 
@@ -19,44 +26,67 @@ from zoe_lib.store.people import Principal, Session
 CSRF_HEADER = "X-CSRF-Token"
 
 
-def begin(store: Store, request: Request, response: Response, user: str, tenant: str, lifetime_s: float) -> str:
-    """Sign a user in to a tenant; the secret that is in the cookie."""
-    secret, now_s = secrets.token_urlsafe(32), time.time()
-    store.add_session(Session(id_of(secret), user, tenant, now_s, now_s + lifetime_s))
-    # Host-only, as no domain is named: applications on other names of this host never see it.
-    response.set_cookie(
-        _cookie(request), secret, max_age=round(lifetime_s), secure=_secure(request), httponly=True, samesite="lax"
-    )
-    return secret
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who is asking, and whether the request holds more than a cookie: the session's proof, too, or a token."""
+
+    who: Principal
+    proved: bool
 
 
 def enter(its: Services, request: Request, response: Response, user: str, tenant: str | None) -> tuple[str, Principal]:
-    """Sign a user in to that tenant, or to the first of the own ones, instead of who was; 403 without membership."""
+    """Sign a user in to that tenant, or to the first of the own ones; the proof, and who that is.
+
+    Ends the user's sessions of this browser, and nobody else's: a stolen cookie must not sign its owner out. 403
+    without membership.
+    """
     chosen = next((one for one in its.store.memberships(user=user) if tenant in (None, one.tenant)), None)
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
-    end(its.store, request, response)
-    secret = begin(its.store, request, response, chosen.user, chosen.tenant, its.settings.session_lifetime_s)
-    return secret, Principal.of(chosen.user, chosen.tenant, chosen.role)
+    for who, _ in _live(its.store, request):
+        if who.user == chosen.user:
+            its.store.end_session(who.session_id)
+    proof = _begin(its.store, request, response, chosen.user, chosen.tenant, its.settings.session_lifetime_s)
+    return proof, Principal.of(chosen.user, chosen.tenant, chosen.role)
 
 
-def end(store: Store, request: Request, response: Response) -> None:
-    """Sign out; nothing when nobody is signed in."""
-    secret = secret_of(request)
-    if secret is not None:
-        store.end_session(id_of(secret))
-    response.delete_cookie(_cookie(request), secure=_secure(request), httponly=True, samesite="lax")
+def end(store: Store, request: Request, response: Response, asker: Asker | None) -> None:
+    """Sign out, and have the browser forget the cookie."""
+    if asker is not None:
+        store.end_session(asker.who.session_id)
+    cookies.remove(response, request, cookies.SESSION)
 
 
-def who(store: Store, request: Request) -> Principal | None:
-    """Who is signed in; None without a session, or with one that is over."""
-    secret = secret_of(request)
-    return None if secret is None else store.session(id_of(secret), time.time())
+def find(store: Store, request: Request, proof: str | None = None) -> Asker | None:
+    """Return who is signed in; None without a session, or with one that is over.
+
+    Of several sessions it is the one that the proof belongs to: an application can set cookies of this name, too.
+    Without a proof in the request, `proof` or the header, it is the first.
+    """
+    given = id_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
+    live = list(_live(store, request))
+    for who, proof_hash in live:
+        if proof_hash is not None and hmac.compare_digest(given, proof_hash):
+            return Asker(who, proved=True)
+    return Asker(live[0][0], proved=False) if live else None
 
 
-def secret_of(request: Request) -> str | None:
-    """What the browser's cookie holds."""
-    return request.cookies.get(_cookie(request))
+def require(store: Store, request: Request, proof: str | None = None) -> Asker:
+    """Return who is signed in; 401."""
+    found = find(store, request, proof)
+    if found is not None:
+        return found
+    if cookies.is_sent(request, cookies.SESSION):
+        raise ApiProblem(Code.SESSION_OVER)
+    raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
+
+
+def check_proved(asker: Asker) -> None:
+    """403 unless the request holds the proof of its session."""
+    if not asker.proved:
+        raise ApiProblem(
+            Code.CSRF_TOKEN_MISSING, hint=f"sign in again: the token is told then only; send it as {CSRF_HEADER}"
+        )
 
 
 def id_of(secret: str) -> str:
@@ -64,26 +94,15 @@ def id_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def csrf_token(secret: str) -> str:
-    """What a page must send along with each change; other sites can make a browser send the cookie, but not this."""
-    return hmac.new(secret.encode("utf-8", "replace"), b"csrf", hashlib.sha256).hexdigest()
+def _begin(store: Store, request: Request, response: Response, user: str, tenant: str, lifetime_s: float) -> str:
+    secret, proof, now_s = secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.time()
+    store.add_session(Session(id_of(secret), user, tenant, now_s, now_s + lifetime_s, id_of(proof)))
+    cookies.put(response, request, cookies.SESSION, secret, lifetime_s)
+    return proof
 
 
-def csrf_right(given: str, secret: str) -> bool:
-    """Whether that is the token of the session."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), csrf_token(secret).encode())
-
-
-def check_csrf(request: Request) -> None:
-    """403 unless the request says the token of its session."""
-    if not csrf_right(request.headers.get(CSRF_HEADER, ""), secret_of(request) or ""):
-        raise ApiProblem(Code.CSRF_TOKEN_MISSING, hint=f"GET /api/v1/session tells it; send it as {CSRF_HEADER}")
-
-
-def _cookie(request: Request) -> str:
-    return cookies.named(cookies.SESSION, _secure(request))
-
-
-def _secure(request: Request) -> bool:
-    """Over plain HTTP, as on loopback, browsers refuse the prefix and the attribute."""
-    return request.url.scheme == "https"
+def _live(store: Store, request: Request) -> Iterator[tuple[Principal, str | None]]:
+    """The sessions of the browser's cookies, in their order, by one look into the database."""
+    ids = [id_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
+    found = store.sessions_among(ids, time.time()) if ids else {}
+    return (found[one] for one in ids if one in found)

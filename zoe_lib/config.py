@@ -93,6 +93,9 @@ class Settings(FileSettings):
         description="Names below it lead to running applications; they need a wildcard in DNS, and a certificate.",
     )
     session_lifetime_s: float = Field(default=12 * 3600.0, gt=0, description="How long a browser stays signed in.")
+    session_token_lifetime_s_max: float = Field(
+        default=365 * 86400.0, gt=0, description="Longest life of an API token that is made in a browser."
+    )
 
     public_url: str | None = Field(
         default=None,

@@ -177,11 +177,13 @@ def test_the_proxy_signs_in_and_no_browser_sees_or_says_how(opened: Opened) -> N
 
 def test_the_secret_is_told_to_those_who_may_open_it(opened: Opened) -> None:
     store, path = opened.api.store, f"{opened.path}/signed"
-    assert opened.api.http().get(path).json()["headers"]["Authorization"].startswith("token ")
-    viewer = make_token(store, "vic", "red", "viewer")
-    operator = make_token(store, "olga", "blue", "operator", ALL_SCOPES)
-    for token in (viewer, operator):
-        answer = opened.api.http(token).get(path)
+    direct = {"direct": True}
+    own = opened.api.http(make_token(store, "oda", "red", "operator", ALL_SCOPES))
+    assert own.get(path, params=direct).json()["headers"]["Authorization"].startswith("token ")
+    other = opened.api.http(make_token(store, "olga", "blue", "operator", ALL_SCOPES))
+    reader = opened.api.http(make_token(store, "oda", "red", "operator", ("read", "operate")))
+    viewer = opened.api.http(make_token(store, "vic", "red", "viewer"))
+    for answer in (other.get(path, params=direct), reader.get(path, params=direct), own.get(path), viewer.get(path)):
         assert (answer.status_code, answer.json()["headers"]) == (200, {})
 
 

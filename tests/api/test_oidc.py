@@ -79,26 +79,38 @@ def comes_back(url: str, subject: str = "s-1") -> str:
     return f"{parts.path}?{parts.query}"
 
 
+def landed(answer: httpx.Response) -> tuple[str, str]:
+    """The path that the page goes on to, and the session's proof, as the page reads them."""
+    assert answer.status_code == 303, answer.text
+    page = urlsplit(answer.headers["location"])
+    assert (page.scheme, page.netloc, page.path, page.query) == ("", "", "/", "")
+    told = parse_qs(page.fragment)
+    return told["next"][0], told["csrf_token"][0]
+
+
 def test_a_browser_signs_in_and_is_made_a_user_with_the_roles_of_its_groups(api: Api) -> None:
     told = api.http(None).get(f"{SESSION}/providers").json()["providers"]
     assert told[0] == {"name": "local", "title": "Zoe", "kind": "password", "start": None}
     assert told[1] | {"start": ""} == {"name": "corp", "title": "The firm", "kind": "redirect", "start": ""}
     browser = api.http(None)
-    answer = browser.get(comes_back(browser.get(told[1]["start"]).headers["location"]))
-    assert (answer.status_code, answer.headers.get("location")) == (303, "/"), answer.text
+    path, proof = landed(browser.get(comes_back(browser.get(told[1]["start"]).headers["location"])))
+    assert path == "/"
     who = browser.get(SESSION).json()
+    assert who["csrf_token"] == ""
     assert (who["user"], who["tenant"], who["role"], who["tenants"]) == ("mia", "blue", "operator", ["blue", "red"])
     assert api.store.user("mia") == User("mia", provider="corp", subject="s-1")
     assert {m.tenant: m.role for m in api.store.memberships(user="mia")} == {"blue": "operator", "red": "user"}
-    browser.headers["X-CSRF-Token"] = who["csrf_token"]
+    browser.headers["X-CSRF-Token"] = proof
     assert browser.put(f"{SESSION}/tenant", json={"tenant": "red"}).json()["role"] == "user"
 
 
 def test_a_browser_comes_back_to_where_it_was_here_and_nowhere_else(api: Api) -> None:
     browser = api.http(None)
-    assert browser.get(comes_back(sent(browser))).headers["location"] == "/executions?all=1"
+    assert landed(browser.get(comes_back(sent(browser))))[0] == "/executions?all=1"
     for bad in ("//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example", "x", "/a\r\nb"):
-        assert browser.get(comes_back(sent(browser, bad))).headers["location"] == "/"
+        assert landed(browser.get(comes_back(sent(browser, bad))))[0] == "/"
+    start = f"{SESSION}/oidc/start?provider=corp"  # from there a fragment would be carried on to the provider
+    assert landed(browser.get(comes_back(sent(browser, start))))[0] == start
 
 
 def test_roles_follow_the_groups_of_each_sign_in(api: Api, real: Provider) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 
 from tests.support.api import Api
+from tests.support.browser import Browser
 from tests.support.documents import document, part
-from tests.support.people import make_token
+from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import NotFound, Unreachable
+from zoe_lib.sdk import NotAllowed, NotFound, Unreachable
 from zoe_lib.wire import ExecutionView
+from zoe_master.backends.base import Address
 
 PORTS = [
     {"name": "web", "number": 8000, "protocol": "http", "path": "/lab", "proxied": True},
     {"name": "rpc", "number": 7077},
+    {"name": "plain", "number": 8001, "protocol": "http"},
 ]
 
 
@@ -29,9 +35,53 @@ def test_a_port_has_an_address_and_one_of_http_a_url(api: Api) -> None:
     execution = running(api)
     service, client = execution.services[0], api.client()
     web = client.port_address(execution.id, service.id, "web")
-    assert (web.host, web.port, web.url) == (service.node, 8000, f"http://{service.node}:8000/lab")
+    host, port = f"{execution.id}.apps.localhost", urlsplit(api.url).port
+    assert (web.host, web.port, web.url) == (host, port, f"http://{host}:{port}/lab")
     rpc = client.port_address(execution.id, service.id, "rpc")
     assert (rpc.host, rpc.port, rpc.url) == (service.node, 7077, None)
+    plain = client.port_address(execution.id, service.id, "plain")
+    assert (plain.host, plain.port, plain.url) == (service.node, 8001, None)
+
+
+def test_the_service_s_own_address_is_for_operators_who_ask_for_it(api: Api) -> None:
+    api.start_master()
+    execution = running(api)
+    service = execution.services[0]
+    asked = (execution.id, service.id, "web")
+    operator = api.client(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
+    web = operator.port_address(*asked, direct=True)
+    assert (web.host, web.port, web.url) == (service.node, 8000, f"http://{service.node}:8000/lab")
+    assert operator.port_address(*asked) == api.client().port_address(*asked)
+    with pytest.raises(NotAllowed):
+        api.client().port_address(*asked, direct=True)
+
+
+def test_a_cookie_alone_is_not_told_what_requests_must_bear(api: Api) -> None:
+    master = api.start_master()
+    execution = running(api)
+    master.backend.address = lambda *_: Address("127.0.0.1", 1, headers={"X-Zoe-Secret": "s3cret"})
+    path = f"/api/v1/executions/{execution.id}/services/{execution.services[0].id}/ports/web?direct=true"
+    browser = Browser(api, "olga", "operator")
+    proved = browser.use()
+    stolen = api.http(None, cookies=dict(proved.cookies))
+    assert proved.get(path).json()["headers"] == {"X-Zoe-Secret": "s3cret"}
+    assert stolen.get(path).json()["headers"] == {}
+
+
+def test_no_view_tells_an_address_of_a_port_that_is_for_browsers(api: Api) -> None:
+    master = api.start_master()
+    execution = running(api)
+    raw = Address("raw-address.example", 34567, headers={"X-Zoe-Secret": "s3cret"})
+    master.backend.address = lambda *_: raw
+    values = {"execution_id": execution.id, "service_id": execution.services[0].id, "port": "web"}
+    asked = 0
+    for path, methods in api.app.openapi()["paths"].items():
+        if "get" in methods and "stream" not in path and path != "/api/v1/events":
+            answer = api.http().get(re.sub(r"{(\w+)}", lambda name: values.get(name[1], "x"), path))
+            asked += answer.status_code == 200
+            assert raw.host not in answer.text, path
+            assert str(raw.port) not in answer.text, path
+    assert asked > 10
 
 
 def test_what_is_not_there_is_not_found(api: Api) -> None:

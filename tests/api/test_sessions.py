@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import httpx
 import pytest
 
@@ -25,7 +27,9 @@ def test_who_signs_in_is_told_who_she_is(api: Api) -> None:
     told = browser.sign_in()
     assert (told["user"], told["tenant"], told["role"], told["tenants"]) == ("ben", "red", "user", ["red"])
     assert told["scopes"] == ["read", "submit"]
-    assert browser.http.get(SESSION).json() == told
+    assert browser.http.get(SESSION).json() == told | {"csrf_token": ""}
+    proof = {"X-CSRF-Token": str(told["csrf_token"])}
+    assert browser.http.get(SESSION, headers=proof).json() == told
     assert browser.http.get("/api/v1/me").json()["user"] == "ben"
 
 
@@ -48,7 +52,7 @@ def test_changes_need_what_only_the_page_knows(api: Api) -> None:
     assert code(browser.http.post("/api/v1/executions", json=body)) == "csrf_token_missing"
     other = Browser(api, "cleo")
     other.sign_in()
-    wrong = {"X-CSRF-Token": str(other.http.get(SESSION).json()["csrf_token"])}
+    wrong = {"X-CSRF-Token": str(other.sign_in()["csrf_token"])}
     assert code(browser.http.post("/api/v1/executions", json=body, headers=wrong)) == "csrf_token_missing"
     assert browser.use().post("/api/v1/executions", json=body).status_code == 201
 
@@ -77,6 +81,8 @@ def test_signed_out_is_out(api: Api) -> None:
     browser = Browser(api)
     http = browser.use()
     stolen = dict(http.cookies)
+    assert code(api.http(None, cookies=stolen).delete(SESSION)) == "csrf_token_missing"
+    assert http.get("/api/v1/me").status_code == 200
     assert http.delete(SESSION).status_code == 204
     assert code(http.get("/api/v1/me")) == "no_token"
     assert code(api.http(None, cookies=stolen).get("/api/v1/me")) == "session_over"
@@ -93,7 +99,7 @@ def test_a_session_ends_by_itself(api: Api) -> None:
 
 def test_only_a_hash_is_kept_of_secrets(api: Api, postgres_url: str) -> None:
     browser = Browser(api)
-    browser.sign_in()
+    proof = str(browser.sign_in()["csrf_token"])
     secret = browser.http.cookies["zoe-session"]
     with connect(postgres_url) as connection, connection.cursor() as cursor:
         cursor.execute(
@@ -103,6 +109,8 @@ def test_only_a_hash_is_kept_of_secrets(api: Api, postgres_url: str) -> None:
     connection.close()
     assert "argon2id" in kept
     assert secret not in kept
+    assert proof not in kept
+    assert proof not in {secret, hashlib.sha256(secret.encode()).hexdigest()}
     assert PASSWORD not in kept
 
 

@@ -46,7 +46,7 @@ def test_one_ticket_opens_jupyter_and_a_cell_computes_on_the_workers() -> None:
         submitted = api.submit(description)
         ready = until(lambda: (e := api.execution(submitted.id)).state == "running" and e, deadline_s=120)
         service = next(service for service in ready.services if service.component == "notebook")
-        at = api.port_address(ready.id, service.id, "lab")
+        at = api.port_address(ready.id, service.id, "lab", direct=True)
         Notebook(at.host, at.port).check_strangers()
         inside = through_the_proxy(api.open_port(ready.id, service.id, "lab").url)
         assert Notebook(inside.host, inside.port, name=inside.name).ask("GET", "/lab")[0] == 401

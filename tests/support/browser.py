@@ -1,4 +1,4 @@
-"""A browser's way to the API: a password, a cookie, and the token that changes need."""
+"""A browser's way to the API: a password, a cookie, and the proof that changes need."""
 
 from __future__ import annotations
 

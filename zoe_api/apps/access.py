@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 import time
 from dataclasses import dataclass
@@ -24,9 +23,6 @@ ENTRANCE = "/.zoe/enter"
 # How long a signed-out user's requests may still pass; spares the database a look for each of a page's many.
 _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
-# Each is a look into the database. Applications can set some for each other, but browsers keep no more of a domain.
-_COOKIES_TRIED_MAX = 180
-_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def ticket_for(store: Store, who: Principal, execution_id: ExecutionId, number: int) -> str:
@@ -75,19 +71,13 @@ class Accesses:
         answer = RedirectResponse(
             same_origin(path), 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
         )
-        answer.set_cookie(
-            _cookie(request),
-            secret,
-            round(self._lifetime_s),
-            secure=_secure(request),
-            httponly=True,
-            samesite="lax",
-        )
+        cookies.put(answer, request, cookies.APP, secret, self._lifetime_s)
         return answer
 
     async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
         """Whose request it is; None unless it may go to this port."""
-        for secret in _secrets(connection):
+        # Each is a look into the database, and remembered: applications can set some for each other over plain HTTP.
+        for secret in cookies.secrets_in(connection, cookies.APP):
             access = await self._known(_hashed(secret))
             if access is not None and (access.execution_id, access.number) == (execution_id, number):
                 return access
@@ -107,29 +97,14 @@ class Accesses:
         return access
 
 
+def host_of(domain: str, execution_id: ExecutionId, number: int) -> str:
+    """Return the name of the host that is the port's for browsers."""
+    return f"{label(execution_id, number)}.{domain}"
+
+
 def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str) -> str:
     """Where a browser goes with a ticket."""
-    return f"{scheme}://{label(execution_id, number)}.{domain}{ENTRANCE}?ticket={ticket}"
-
-
-def _secrets(connection: HTTPConnection) -> list[str]:
-    """What the browser's cookie may hold.
-
-    Over plain HTTP an application can set one of the same name for all others below the domain, and the browser sends
-    both; over HTTPS browsers refuse that for this name.
-    """
-    name = _cookie(connection)
-    pairs = [pair.strip().partition("=") for line in connection.headers.getlist("cookie") for pair in line.split(";")]
-    found = dict.fromkeys(value for key, _, value in pairs if key == name and _SECRET.fullmatch(value))
-    return list(found)[:_COOKIES_TRIED_MAX]
-
-
-def _cookie(connection: HTTPConnection) -> str:
-    return cookies.named(cookies.APP, _secure(connection))
-
-
-def _secure(connection: HTTPConnection) -> bool:
-    return connection.url.scheme in ("https", "wss")
+    return f"{scheme}://{host_of(domain, execution_id, number)}{ENTRANCE}?ticket={ticket}"
 
 
 def _hashed(secret: str) -> str:

@@ -39,6 +39,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _PER_PAGE = 50
+_PROOF = "csrf"
 _TOLD_AS: Mapping[type[Exception], Code] = {
     StoreUnavailable: Code.DATABASE_UNAVAILABLE,
     MasterUnreachable: Code.DATABASE_UNAVAILABLE,
@@ -58,7 +59,7 @@ def application(its: Services) -> Starlette:
     """All pages, to be mounted at `/lite`."""
     return Starlette(
         routes=[
-            Route("/", _endpoint(its, _executions)),
+            Route("/", _endpoint(its, _executions), methods=["GET", "POST"]),
             Route("/sign-in", _sign_in(its), methods=["POST"]),
             Route("/sign-out", _endpoint(its, _sign_out), methods=["POST"]),
             Route("/executions/{execution_id}/cancel", _endpoint(its, _cancel), methods=["POST"]),
@@ -98,8 +99,14 @@ def _told(its: Services, error: Exception) -> Response:
     return _page("told.html", status, said=title)
 
 
-def _executions(its: Services, request: Request, _fields: Mapping[str, str]) -> Response:
-    secret, who = _signed_in(its, request)
+def _executions(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    asker = _signed_in(its, request, fields)
+    return _list(its, request, asker.who, fields[_PROOF] if asker.proved else "")
+
+
+def _list(its: Services, request: Request, who: Principal, proof: str) -> Response:
+    """The page of executions. Its forms hold the session's proof, by which it goes from page to page; without, it only
+    shows."""
     access.check(who, Scope.READ)
     cursor = request.query_params.get("cursor")
     every = "all" in request.query_params and who.operator
@@ -117,7 +124,8 @@ def _executions(its: Services, request: Request, _fields: Mapping[str, str]) -> 
         executions=[(one, _can_cancel(who, one)) for one in found.executions],
         more=more,
         ended="ended" in request.query_params,
-        csrf=sessions.csrf_token(secret),
+        csrf=proof,
+        providers=_providers(its),
     )
 
 
@@ -136,41 +144,40 @@ def _sign_in(its: Services) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _entered(its: Services, request: Request, user: str, tenant: str | None) -> Response:
-    answer = RedirectResponse(HOME, 303, _HEADERS)
-    sessions.enter(its, request, answer, user, tenant)
+    """Sign in, and answer with the page itself: a redirection would lose the proof, or put it into an address."""
+    entered = Response()
+    proof, who = sessions.enter(its, request, entered, user, tenant)
+    answer = _list(its, request, who, proof)
+    answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
     return answer
 
 
 def _sign_out(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    _changing(its, request, fields, "lite_sign_out")
+    asker = _changing(its, request, fields, "lite_sign_out")
     answer = RedirectResponse(HOME, 303, _HEADERS)
-    sessions.end(its.store, request, answer)
+    sessions.end(its.store, request, answer, asker)
     return answer
 
 
 def _cancel(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    who = _changing(its, request, fields, "lite_cancel")
+    who = _changing(its, request, fields, "lite_cancel").who
     access.check(who, Scope.SUBMIT)
     cancel(its.store, its.master, who, request.path_params["execution_id"], request.state.request_id)
-    return RedirectResponse(HOME, 303, _HEADERS)
+    return _list(its, request, who, fields[_PROOF])
 
 
-def _signed_in(its: Services, request: Request) -> tuple[str, Principal]:
-    secret = sessions.secret_of(request)
-    who = its.store.session(sessions.id_of(secret), time.time()) if secret else None
-    if secret is None or who is None:
-        raise ApiProblem(Code.SESSION_OVER if secret else Code.NO_TOKEN)
-    access.asked_by(request, who)
-    return secret, who
+def _signed_in(its: Services, request: Request, fields: Mapping[str, str]) -> sessions.Asker:
+    asker = sessions.require(its.store, request, fields.get(_PROOF, ""))
+    access.asked_by(request, asker.who)
+    return asker
 
 
-def _changing(its: Services, request: Request, fields: Mapping[str, str], action: str) -> Principal:
+def _changing(its: Services, request: Request, fields: Mapping[str, str], action: str) -> sessions.Asker:
     """Who asks for a change by a form of ours; it is written down before anything is done."""
-    secret, who = _signed_in(its, request)
-    request.state.audit_id = its.store.add_audit(access.entry(who, request, action))
-    if not sessions.csrf_right(fields.get("csrf", ""), secret):
-        raise ApiProblem(Code.CSRF_TOKEN_MISSING)
-    return who
+    asker = _signed_in(its, request, fields)
+    request.state.audit_id = its.store.add_audit(access.entry(asker.who, request, action))
+    sessions.check_proved(asker)
+    return asker
 
 
 def _can_cancel(who: Principal, execution: Execution) -> bool:
@@ -179,7 +186,11 @@ def _can_cancel(who: Principal, execution: Execution) -> bool:
 
 def _sign_in_page(its: Services, said: str, status: int) -> Response:
     said = "" if said.startswith(PROBLEMS[Code.NO_TOKEN][1]) else said
-    return _page("sign_in.html", status if said else 200, said=said, providers=[LOCAL, *its.settings.ldap])
+    return _page("sign_in.html", status if said else 200, said=said, providers=_providers(its))
+
+
+def _providers(its: Services) -> list[str]:
+    return [LOCAL, *its.settings.ldap]
 
 
 def _page(template: str, status: int = 200, **values: Any) -> Response:

@@ -6,6 +6,7 @@ import hmac
 import secrets
 import time
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/session/oidc", tags=["session"])
 START, _CALLBACK = f"{PREFIX}/session/oidc/start", f"{PREFIX}/session/oidc/callback"
 _WITHIN_S = 600.0
+_LANDING_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 Text = Annotated[str | None, Query(max_length=4096)]
 
 
@@ -46,8 +48,7 @@ def oidc_start(
     except ApiProblem as refusal:
         return _told(request, refusal)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
-    name, secure = _cookie(request), request.url.scheme == "https"
-    answer.set_cookie(name, browser, round(_WITHIN_S), secure=secure, httponly=True, samesite="lax")
+    cookies.put(answer, request, cookies.SIGN_IN, browser, _WITHIN_S)
     return answer
 
 
@@ -66,8 +67,8 @@ def oidc_callback(
 
 def _signed_in(request: Request, its: Services, state: str, code: str, error: str) -> Response:
     attempt = its.store.take_sign_in(sessions.id_of(state), time.time())
-    browser = sessions.id_of(request.cookies.get(_cookie(request), ""))
-    if attempt is None or not hmac.compare_digest(attempt.browser, browser):
+    browsers = [sessions.id_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
+    if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
     if error or not code:
         raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
@@ -79,15 +80,20 @@ def _signed_in(request: Request, its: Services, state: str, code: str, error: st
         its.sign_in_audit.note(request, identity.name, identity.provider, right=False)
         raise
     its.sign_in_audit.note(request, user, identity.provider, right=True)
-    answer = RedirectResponse(attempt.next_path, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
-    sessions.enter(its, request, answer, user, None)
-    secure = request.url.scheme == "https"
-    answer.delete_cookie(_cookie(request), secure=secure, httponly=True, samesite="lax")
+    entered = Response()
+    proof, _ = sessions.enter(its, request, entered, user, None)
+    cookies.remove(entered, request, cookies.SIGN_IN)
+    answer = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
+    answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
     return answer
 
 
-def _cookie(request: Request) -> str:
-    return cookies.named(cookies.SIGN_IN, request.url.scheme == "https")
+def _landing(proof: str, next_path: str) -> str:
+    """Return where the browser goes: always the page that takes the proof, as browsers carry fragments over redirects.
+
+    A fragment is never sent to a server, and no other origin reads it.
+    """
+    return f"/#{urlencode({'csrf_token': proof, 'next': next_path})}"
 
 
 def _provider(its: Services, name: str) -> Oidc:

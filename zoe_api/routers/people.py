@@ -8,14 +8,12 @@ from fastapi import APIRouter, Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.codes import Code
-from zoe_api.dependencies import (
-    StoreDep,
-)
+from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.problems import ApiProblem
 from zoe_api.views import token_view
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.base import NotFound
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 
@@ -37,9 +35,10 @@ def list_tokens(who: Reader, store: StoreDep) -> TokenList:
 
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
-def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
-    """Make a token with no more scopes and no longer life than the one used, with which it ends. Its secret is shown
-    this once."""
+def add_token(body: TokenRequest, who: Submitter, its: ServicesDep) -> TokenView:
+    """Make a token with no more scopes and no longer life than the one used, with which it ends; one that is made by a
+    session always ends. Its secret is shown this once."""
+    store = its.store
     missing = set(body.scopes) - who.scopes
     if missing:
         raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
@@ -51,7 +50,7 @@ def add_token(body: TokenRequest, who: Submitter, store: StoreDep) -> TokenView:
         secret_hash=text.hashed,
         scopes=frozenset(body.scopes),
         created_at_s=now_s,
-        expires_at_s=_end_of(body.lifetime_s, now_s, who, store),
+        expires_at_s=_end_of(body.lifetime_s, now_s, who, its),
         note=body.note,
         made_by=who.token_id or None,
     )
@@ -70,8 +69,10 @@ def revoke_token(token_id: str, who: Reader, store: StoreDep) -> Response:
     return Response(status_code=204)
 
 
-def _end_of(lifetime_s: float | None, now_s: float, who: Principal, store: Store) -> float | None:
+def _end_of(lifetime_s: float | None, now_s: float, who: Principal, its: Services) -> float | None:
     """When a new token ends: never after the one that made it, or a token that leaked could be renewed for ever."""
-    ends = [token.expires_at_s for token in store.tokens(who.user) if token.id == who.token_id]
+    ends = [token.expires_at_s for token in its.store.tokens(who.user) if token.id == who.token_id]
+    if who.session_id:
+        ends.append(now_s + its.settings.session_token_lifetime_s_max)
     ends.append(None if lifetime_s is None else now_s + lifetime_s)
     return min((end_s for end_s in ends if end_s is not None), default=None)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 
-from zoe_api.access import Reader, Submitter
-from zoe_api.apps.access import entrance, ticket_for
+from zoe_api.access import Reader, Submitter, check, proved
+from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.numbers import number_of
-from zoe_api.dependencies import MasterDep, ServicesDep, StoreDep, visible_execution
-from zoe_lib.domain.application import PortProtocol
+from zoe_api.dependencies import Services, ServicesDep, visible_execution
+from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused
@@ -18,31 +19,57 @@ from zoe_lib.store.base import NotFound
 from zoe_lib.wire import AddressView, OpenView
 
 router = APIRouter(prefix="/executions/{execution_id}/services/{service_id}/ports", tags=["executions"])
+Direct = Annotated[bool, Query(description="The service's own address, also of a proxied port; for operators.")]
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @router.get("/{port}", response_model=AddressView)
 def get_port_address(
-    execution_id: str, service_id: str, port: str, request: Request, who: Reader, store: StoreDep, master: MasterDep
+    execution_id: str,
+    service_id: str,
+    port: str,
+    request: Request,
+    who: Reader,
+    its: ServicesDep,
+    direct: Direct = False,
 ) -> AddressView:
-    """The address of a port by its name, as the master's machine sees it, while the service runs.
+    """The address of a port by its name while the service runs: of a proxied port the one in Zoe's proxy, where
+    `POST .../open` lets a browser in; of another the one that the master's machine sees.
 
-    What a request there must bear is told to members of the execution's tenant who may submit.
+    With `direct`, operators get the latter of proxied ports, too. What a request there must bear is told to members of
+    the execution's tenant who may submit, and not for a session's cookie alone.
     """
-    execution = visible_execution(store, who, execution_id)
+    if direct:
+        check(who, Scope.OPERATE)
+    execution = visible_execution(its.store, who, execution_id)
     service = _running(execution, service_id)
     described = next((one for one in execution.component_of(service).ports if one.name == port), None)
     if described is None:
         raise NotFound(f"service {service_id} has no port {port}")
     try:
         body = {"service_id": service_id, "port": port}
-        found = AddressView(**master.ask("address", body, request.state.request_id))
+        found = AddressView(**its.master.ask("address", body, request.state.request_id))
     except MasterRefused as refused:
         raise NotFound(str(refused)) from None
-    if described.protocol is PortProtocol.HTTP:
-        found.url = f"http://{found.host}:{found.port}{described.path}"
-    if execution.tenant != who.tenant or Scope.SUBMIT not in who.scopes:
+    if execution.tenant != who.tenant or Scope.SUBMIT not in who.scopes or not proved(request):
         found.headers = {}
+    if direct and described.protocol is PortProtocol.HTTP:
+        found.url = f"http://{found.host}:{found.port}{described.path}"
+    if described.proxied and not direct:
+        return _in_the_proxy(request, its, execution, service, described)
     return found
+
+
+def _in_the_proxy(request: Request, its: Services, execution: Execution, service: Service, port: Port) -> AddressView:
+    """Return the address for browsers. At the service's own they would send the cookies of Zoe, which ignore ports."""
+    number = number_of(execution, service, port.name).number
+    host, scheme = host_of(its.settings.apps_domain, execution.id, number), request.url.scheme
+    asked = f":{request.url.port}" if request.url.port else ""
+    return AddressView(
+        host=host,
+        port=request.url.port or _DEFAULT_PORTS[scheme],
+        url=f"{scheme}://{host}{asked}{port.path}",
+    )
 
 
 @router.post("/{port}/open", status_code=201, response_model=OpenView)

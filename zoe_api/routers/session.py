@@ -38,26 +38,28 @@ async def sign_in(body: SignIn, request: Request, response: Response, its: Servi
     """Sign in with a password: sets the session's cookie, and tells what to send along with changes."""
 
     def enter(user: str) -> SessionView:
-        secret, who = sessions.enter(its, request, response, user, body.tenant)
-        return _view(its.store, who, secret)
+        proof, who = sessions.enter(its, request, response, user, body.tenant)
+        return _view(its.store, who, proof)
 
     return await signed_in(body, request, its, enter)
 
 
 @router.get("", response_model=SessionView)
 def get_session(who: Reader, request: Request, store: StoreDep) -> SessionView:
-    """Who is signed in, and what to send along with changes."""
-    return _view(store, who, sessions.secret_of(request) or "")
+    """Who is signed in; `csrf_token` is what the request sent of it, if that is right, and empty otherwise."""
+    proved = bool(who.session_id) and access.proved(request)
+    return _view(store, who, request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
 
 
 @router.delete("", status_code=204)
 def sign_out(request: Request, store: StoreDep) -> Response:
     """End the session; nothing when there is none."""
     response = Response(status_code=204)
-    who = sessions.who(store, request)
-    if who is not None:
-        request.state.audit_id = store.add_audit(access.entry(who, request, "sign_out"))
-    sessions.end(store, request, response)
+    asker = sessions.find(store, request)
+    if asker is not None:
+        request.state.audit_id = store.add_audit(access.entry(asker.who, request, "sign_out"))
+        sessions.check_proved(asker)
+    sessions.end(store, request, response, asker)
     return response
 
 
@@ -66,8 +68,8 @@ def choose_tenant(
     body: TenantChoice, who: SignedIn, request: Request, response: Response, its: ServicesDep
 ) -> SessionView:
     """Go on in another of the own tenants, with a session of its own."""
-    secret, chosen = sessions.enter(its, request, response, who.user, body.tenant)
-    return _view(its.store, chosen, secret)
+    proof, chosen = sessions.enter(its, request, response, who.user, body.tenant)
+    return _view(its.store, chosen, proof)
 
 
 @router.put("/password", status_code=204)
@@ -86,12 +88,12 @@ async def change_password(body: PasswordChange, who: SignedIn, request: Request,
     return Response(status_code=204)
 
 
-def _view(store: Store, who: Principal, secret: str) -> SessionView:
+def _view(store: Store, who: Principal, proof: str) -> SessionView:
     return SessionView(
         user=who.user,
         tenant=who.tenant,
         role=who.role,
         scopes=sorted(who.scopes),
         tenants=[one.tenant for one in store.memberships(user=who.user)],
-        csrf_token=sessions.csrf_token(secret) if secret else "",
+        csrf_token=proof,
     )

@@ -17,7 +17,7 @@ from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_lib.domain.execution import ExecutionState, ServiceState
 from zoe_lib.sdk import Client, ZoeError
-from zoe_lib.wire import ExecutionList, ExecutionView
+from zoe_lib.wire import ExecutionList, ExecutionView, ServiceView
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # each is a question to the master
@@ -77,7 +77,7 @@ def _more(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]
 
 
 def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """Where a browser finds the ports meant for users, as far as the master can tell now."""
+    """Where a browser finds the ports meant for users, and how it gets in, as far as the master can tell now."""
     ports = {
         str(component["name"]): [str(port["name"]) for port in component.get("ports", []) if port.get("proxied")]
         for component in execution.description.get("components", [])
@@ -87,8 +87,11 @@ def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]
     for service, port in wanted[:_OPENS_MAX]:
         with suppress(ZoeError):
             address = client.port_address(execution.id, service.id, port)
-            how = "; with the headers that the API gives" if address.headers else ""
-            yield "open", f"{address.url} ({service.name}, {port}{how})"
+            yield "open", f"{address.url} ({service.name}, {port}); let a browser in: {_open_command(service, port)}"
+
+
+def _open_command(service: ServiceView, port: str) -> str:
+    return f"zoe open {service.id.partition('.')[0]} --service {service.name} --port {port}"
 
 
 def _pages(

@@ -169,10 +169,10 @@ class Client:
             if event.kind == "log":
                 yield base64.b64decode(json.loads(event.data)["data"])
 
-    def port_address(self, execution_id: str, service_id: str, port: str) -> wire.AddressView:
-        """Where a named port of a running service answers."""
+    def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
+        """Where a named port of a running service answers: in the proxy, or for operators who ask for it, directly."""
         path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}"
-        return self.call(wire.AddressView, "GET", path)
+        return self.call(wire.AddressView, "GET", path, parameters={"direct": direct} if direct else None)
 
     def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
         """A URL that lets a browser into a proxied port, once and within a minute."""

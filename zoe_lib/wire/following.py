@@ -70,9 +70,11 @@ class OpenView(Wire):
 
 
 class AddressView(Wire):
-    """Where a port of a service answers, seen from the master's machine; `url` where http is spoken.
+    """Where a port of a service answers. Of a proxied port it is the address in Zoe's proxy, with a `url` for browsers;
+    of others, and of all ports for operators who ask for it (`direct`), the one that the master's machine sees.
 
-    Every request must bear the `headers`, if there are any. They are secret: whoever has them may use the port.
+    Every request to the latter must bear the `headers`, if there are any. They are secret: whoever has them may use the
+    port.
     """
 
     host: str

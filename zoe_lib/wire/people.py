@@ -30,7 +30,9 @@ class TokenRequest(Wire):
     """A new API token."""
 
     scopes: list[Scope] = Field(default=[Scope.READ, Scope.SUBMIT])
-    lifetime_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX, description="None never expires.")
+    lifetime_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="None never expires; by a session, in the longest time allowed."
+    )
     note: str = Field(default="", max_length=200)
 
 
@@ -100,7 +102,9 @@ class SessionView(Wire):
     role: Role
     scopes: list[Scope]
     tenants: list[str] = Field(description="All that the user is a member of.")
-    csrf_token: str
+    csrf_token: str = Field(
+        description="Told once, at sign-in; later the one that the request sent, if it is right, and empty otherwise."
+    )
 
 
 class NewUser(Wire):

@@ -1,5 +1,4 @@
 import swaggerUi from "swagger-ui-dist/swagger-ui-bundle.js?url";
-import type { components } from "../api/schema";
 import "swagger-ui-dist/swagger-ui.css";
 import "./page.css";
 
@@ -9,7 +8,6 @@ import "./page.css";
 interface SwaggerRequest {
   /** Whether it reads the document itself. */
   loadSpec?: boolean;
-  method: string;
   headers: Record<string, string>;
 }
 
@@ -20,7 +18,7 @@ declare global {
     domNode: HTMLElement | null;
     deepLinking: boolean;
     defaultModelsExpandDepth: number;
-    requestInterceptor: (request: SwaggerRequest) => Promise<SwaggerRequest>;
+    requestInterceptor: (request: SwaggerRequest) => SwaggerRequest;
     showMutatedRequest: boolean;
     validatorUrl: string | null;
   }): void;
@@ -32,13 +30,10 @@ function applyColours(): void {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/** Changes by a session need its proof, which is another one after each sign-in, also in another window. */
-async function withProof(request: SwaggerRequest): Promise<SwaggerRequest> {
-  if (request.loadSpec || request.method === "GET" || request.headers.Authorization) return request;
-  const answer = await fetch("/api/v1/session");
-  if (!answer.ok) return request;
-  const session = (await answer.json()) as components["schemas"]["SessionView"];
-  request.headers["X-CSRF-Token"] = session.csrf_token;
+/** Changes by a session need its proof, which the pages keep, and which is another one after each sign-in. */
+function withProof(request: SwaggerRequest): SwaggerRequest {
+  const proof = window.localStorage.getItem("zoe-csrf-token");
+  if (proof && !request.loadSpec && !request.headers.Authorization) request.headers["X-CSRF-Token"] = proof;
   return request;
 }
 

@@ -1,23 +1,26 @@
 import createClient from "openapi-fetch";
 import { asRefused, refusedBy } from "./problem";
+import { proof } from "./proof";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
 
-/** How requests know who is signed in, and what they do when that has ended in mid-work. */
+/** What requests do when the session has ended in mid-work. */
 interface SignedIn {
-  csrfToken: string;
   /** Resolves once somebody has signed in again; null before the first time. */
   renew: (() => Promise<void>) | null;
 }
 
-export const signedIn: SignedIn = { csrfToken: "", renew: null };
+export const signedIn: SignedIn = { renew: null };
 
-const CHANGES = new Set(["POST", "PUT", "PATCH", "DELETE"]);
-const SIGN_IN_CODES = ["session_over", "no_token"];
+export const PROOF_HEADER = "X-CSRF-Token";
+/** The browser has a cookie of a session, and this page cannot prove that the session is its own. */
+export const UNPROVED = "csrf_token_missing";
+const SIGN_IN_CODES = ["session_over", "no_token", UNPROVED];
 
 /**
- * `fetch` with the session's proof for changes. A request that comes after the session has ended waits until its user
+ * `fetch` with the session's proof: changes need it, and by it the server knows the session among cookies of the same
+ * name. A request that comes after the session has ended waits until its user
  * has signed in again, and is then made once more, so that nothing typed is lost.
  */
 export async function fetchSignedIn(request: Request): Promise<Response> {
@@ -28,16 +31,16 @@ export async function fetchSignedIn(request: Request): Promise<Response> {
   return fetch(withProof(again));
 }
 
-/** Whether it was refused because the session has ended; a wrong password is a 401, too. */
+/** Whether it was refused for want of a session or of its proof; a wrong password is a 401, too. */
 async function saysSignIn(answer: Response): Promise<boolean> {
-  if (answer.status !== 401) return false;
+  if (answer.status !== 401 && answer.status !== 403) return false;
   const problem = (await answer.clone().json()) as { code?: string };
   return SIGN_IN_CODES.includes(problem.code ?? "");
 }
 
 function withProof(request: Request): Request {
-  if (CHANGES.has(request.method) && signedIn.csrfToken)
-    request.headers.set("X-CSRF-Token", signedIn.csrfToken);
+  const kept = proof();
+  if (kept && !request.headers.has(PROOF_HEADER)) request.headers.set(PROOF_HEADER, kept);
   return request;
 }
 

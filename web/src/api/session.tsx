@@ -9,8 +9,9 @@ import {
   useRef,
   useState,
 } from "react";
-import { api, type Schemas, signedIn, told } from "./client";
-import { asRefused, type Refused } from "./problem";
+import { api, PROOF_HEADER, type Schemas, signedIn, told, UNPROVED } from "./client";
+import { asRefused, Refused } from "./problem";
+import { forgetProof, keepProof, takeHandedOver } from "./proof";
 
 export type Session = Schemas["SessionView"];
 
@@ -44,6 +45,26 @@ export function useMay(scope: Schemas["Scope"]): boolean {
   return useSession().scopes.includes(scope);
 }
 
+/** Before the first page is drawn: it takes the address that was meant for it. */
+const handedOver = takeHandedOver();
+
+/** The session of this browser, once this page has proved that it is its own; throws Refused. */
+async function present(): Promise<Session> {
+  if (handedOver) {
+    // Anybody can write an address: only what the server knows takes the place of what is kept.
+    const begun = await told(api.GET("/api/v1/session", { headers: { [PROOF_HEADER]: handedOver } }));
+    if (begun.csrf_token) return begun;
+  }
+  const found = await told(api.GET("/api/v1/session"));
+  if (found.csrf_token) return found;
+  throw new Refused(
+    403,
+    UNPROVED,
+    "Sign in again",
+    "This browser was signed in before, but this page cannot prove that it was you.",
+  );
+}
+
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [session, setSession] = useState<Session | null>(null);
   const [known, setKnown] = useState(false);
@@ -59,7 +80,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         if (before && (before.user !== begun.user || before.tenant !== begun.tenant)) queries.clear();
         return begun;
       });
-      signedIn.csrfToken = begun.csrf_token;
+      keepProof(begun.csrf_token);
       signedIn.renew = () =>
         new Promise((resolve) => {
           setEnded(true);
@@ -75,13 +96,13 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const end = useCallback(async () => {
     signedIn.renew = null;
     await told(api.DELETE("/api/v1/session"));
-    signedIn.csrfToken = "";
+    forgetProof();
     queries.clear();
     setSession(null);
   }, [queries]);
 
   useEffect(() => {
-    told(api.GET("/api/v1/session")).then(begin, (error) => {
+    present().then(begin, (error) => {
       const refused = asRefused(error);
       if (refused.status !== 401) setProblem(refused);
       setKnown(true);

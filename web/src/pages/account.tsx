@@ -78,7 +78,7 @@ function Tokens() {
             <input
               type="number"
               min={1}
-              max={3650}
+              max={365}
               value={days}
               onChange={(e) => setDays(e.target.valueAsNumber)}
               required

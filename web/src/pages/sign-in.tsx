@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
-import { api, told } from "../api/client";
+import { api, PROOF_HEADER, told } from "../api/client";
 import type { Refused } from "../api/problem";
+import { proof } from "../api/proof";
 import { type Session, useSession, useSessionState } from "../api/session";
 import { Dialog } from "../components/dialog";
 import { ErrorBox } from "../components/feedback";
@@ -43,10 +44,11 @@ export function SignInAgain() {
 
 /** The session that the same user began in another tab, in the tenant of this one; throws while there is none. */
 async function begunElsewhere(ended: Session): Promise<Session> {
-  const begun = await told(api.GET("/api/v1/session", { fetch }));
+  const begun = await told(api.GET("/api/v1/session", { headers: { [PROOF_HEADER]: proof() }, fetch }));
+  if (!begun.csrf_token) throw new Error("nobody signed in here");
   if (begun.user !== ended.user) throw new Error("somebody else signed in");
   if (begun.tenant === ended.tenant || !begun.tenants.includes(ended.tenant)) return begun;
-  const headers = { "X-CSRF-Token": begun.csrf_token };
+  const headers = { [PROOF_HEADER]: begun.csrf_token };
   return told(api.PUT("/api/v1/session/tenant", { body: { tenant: ended.tenant }, headers, fetch }));
 }
 
