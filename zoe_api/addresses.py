@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import IPv6Address
 from urllib.parse import SplitResult, urlsplit
 
 from starlette.requests import HTTPConnection
+
+# RFC 9110, section 7.2: a name or an IPv4 address, or an IPv6 address in brackets; never a user, a path or an escape.
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?)(?::([0-9]{0,5}))?", re.ASCII)
+_PORT_MAX = 65535
 
 
 def address_of(connection: HTTPConnection) -> str:
@@ -20,3 +26,19 @@ def parts_of(address: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
+
+
+def host_name(host: str) -> str | None:
+    """Return the name or address that a header `Host` names, in lower case, without a last dot, brackets and port.
+
+    None when it is none of these.
+    """
+    found = _HOST.fullmatch(host.lower())
+    if found is None or int(found[3] or 0) > _PORT_MAX:
+        return None
+    if found[1] is None:
+        return found[2]
+    try:
+        return str(IPv6Address(found[1]))
+    except ValueError:
+        return None

@@ -20,6 +20,7 @@ class Code(StrEnum):
     SESSION_NEEDED = "session_needed"
     CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
     FOREIGN_ORIGIN = "foreign_origin"
+    HOST_NOT_ALLOWED = "host_not_allowed"
     BAD_SIGN_IN = "bad_sign_in"
     TOO_MANY_SIGN_INS = "too_many_sign_ins"
     SIGN_IN_BUSY = "sign_in_busy"
@@ -74,6 +75,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SESSION_NEEDED: (403, "Only who is signed in may do that, no token"),
     Code.CSRF_TOKEN_MISSING: (403, "A change by a session needs its CSRF token"),
     Code.FOREIGN_ORIGIN: (403, "Pages of other origins may not use this API"),
+    Code.HOST_NOT_ALLOWED: (421, "This Zoe does not answer to that name"),
     Code.BAD_SIGN_IN: (401, "The user or the password is wrong"),
     Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from there"),
     Code.SIGN_IN_BUSY: (429, "Others are signing in: try again in a moment"),

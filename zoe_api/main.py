@@ -22,6 +22,7 @@ from zoe_api.body import BodyDoor
 from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
 from zoe_api.guarded import guarded
+from zoe_api.hosts import HostDoor
 from zoe_api.origins import OriginDoor
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
@@ -107,6 +108,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
     app.add_middleware(OriginDoor, prefixes=(PREFIX, "/lite"))
+    app.add_middleware(HostDoor, settings=settings)
     app.add_middleware(RequestContext, audit=_Audit(store))
     openapi.install(app)
     lifetime_s = settings.session_lifetime_s

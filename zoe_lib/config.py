@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from ipaddress import ip_network
 from pathlib import Path
@@ -14,6 +15,8 @@ from pydantic_settings import SettingsConfigDict
 from zoe_lib.file_settings import FileSettings
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
+ANY_HOST = "*"
+_HOST_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
 Ulimit = Literal["core", "data", "fsize", "memlock", "nofile", "nproc", "stack"]
 
 
@@ -60,6 +63,11 @@ class Settings(FileSettings):
 
     api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(default=5100, ge=0, le=65535, description="Port the API listens on; 0 asks the kernel.")
+    allowed_hosts: list[str] | None = Field(
+        default=None,
+        description="Names by which browsers may ask for this Zoe, beside addresses, `localhost`, the name of this "
+        "machine, `public_url` and `apps_domain`, which always may; an empty list or `*`: any.",
+    )
     trusted_proxies: list[str] = Field(
         default=[],
         description="Addresses or networks of proxies; what they say of the browser (`X-Forwarded-*`) is believed.",
@@ -241,6 +249,14 @@ class Settings(FileSettings):
     crash_signal: Literal["SIGKILL", "SIGSTOP"] = Field(
         default="SIGKILL", description="For tests: what it does to itself at that step; SIGSTOP is a pause."
     )
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _check_hosts(cls, hosts: list[str] | None) -> list[str] | None:
+        for host in hosts or ():
+            if host != ANY_HOST and not re.fullmatch(_HOST_PATTERN, host):
+                raise ValueError(f"{host!r} is no name of a host; write it as in example.org, without scheme and port")
+        return hosts
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -103,6 +103,10 @@ def foreign_origin(api: Api, _: Raise) -> httpx.Response:
     return api.http().get("/api/v1/me", headers={"Origin": "http://elsewhere.example"})
 
 
+def host_not_allowed(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/me", headers={"Host": "elsewhere.example"})
+
+
 def bad_sign_in(api: Api, _: Raise) -> httpx.Response:
     return Browser(api).try_to_sign_in(password="a wrong password")
 

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from websockets.exceptions import WebSocketException
 
-from zoe_api.addresses import parts_of
+from zoe_api.addresses import host_name
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
 from zoe_api.apps.activity import Activity, is_use
@@ -51,11 +51,10 @@ class AppsDoor:
         if wanted is None:
             await _refuse(scope, receive, send, "the request target must be a path: it begins with a slash")
             return
-        address = parts_of(f"//{Headers(scope=scope).get('host', '')}")
-        if address is None:
+        name = host_name(Headers(scope=scope).get("host", ""))
+        if name is None:
             await _refuse(scope, receive, send, "the header Host is no name of a host")
             return
-        name = (address.hostname or "").lower()
         if not name.endswith(self._suffix):
             await self._app(scope, receive, send)
             return

@@ -1,0 +1,78 @@
+"""The names that this Zoe answers to.
+
+A page of another site can have its own name lead to the address of a Zoe that its visitors reach (DNS rebinding): their
+browsers then take the answers for the site's. Such a request names the site in `Host`, and is refused before anything
+is done. Names below `apps_domain` never come as far as here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from zoe_api.addresses import host_name, parts_of
+from zoe_api.codes import Code
+from zoe_api.problems import problem, problem_response
+from zoe_lib.config import ANY_HOST, Settings
+
+_POLICY_VIOLATION = 1008
+_SHOWN_MAX = 200
+
+
+class HostDoor:
+    """ASGI middleware: passes on what is asked of a name of this Zoe."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._any = is_any(settings.allowed_hosts)
+        self._names = names_of(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request or WebSocket."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).getlist("host")
+        name = host_name(given[0]) if len(given) == 1 else None
+        if name is None:
+            await _refuse(scope, receive, send, Code.HTTP_ERROR, "the header Host is no name of a host")
+        elif not self._any and not self._is_ours(name):
+            await _refuse(scope, receive, send, Code.HOST_NOT_ALLOWED, f"it was asked as {name[:_SHOWN_MAX]}")
+        else:
+            await self._app(scope, receive, send)
+
+    def _is_ours(self, name: str) -> bool:
+        return name in self._names or name.endswith(".localhost") or _is_address(name)
+
+
+def names_of(settings: Settings) -> frozenset[str]:
+    """Return the names that are allowed beside addresses, which no other site can take, and names below `localhost`."""
+    public = parts_of(settings.public_url or "")
+    known = ["localhost", os.uname().nodename, settings.api_host, (public and public.hostname) or ""]
+    return frozenset(found for text in [*known, *(settings.allowed_hosts or ())] if (found := host_name(text)))
+
+
+def is_any(allowed: Iterable[str] | None) -> bool:
+    """Return whether the setting lets in every name: it is empty, or holds `*`."""
+    return allowed is not None and (not (names := list(allowed)) or ANY_HOST in names)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, code: Code, why: str) -> None:
+    if scope["type"] == "http":
+        hint = "an admin can allow the name (allowed_hosts)" if code is Code.HOST_NOT_ALLOWED else ""
+        await problem_response(problem(code, why, hint, path=scope["path"]))(scope, receive, send)
+    else:
+        await WebSocket(scope, receive, send).close(_POLICY_VIOLATION)
