@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -160,6 +161,26 @@ def test_a_way_back_works_once_and_in_the_browser_that_left(api: Api) -> None:
     replayed = api.http(None, cookies=cookies)
     assert problem(replayed.get(back))["code"] == "sign_in_failed"
     assert problem(api.http(None).get(f"{SESSION}/oidc/callback?state=guessed&code=x"))["code"] == "sign_in_failed"
+
+
+def test_cookies_that_others_set_are_not_in_the_way(api: Api) -> None:
+    """An application sets some of the name by which the browser that left is known."""
+    left = api.http(None)
+    back, own = comes_back(sent(left)), f"zoe-sign-in={left.cookies['zoe-sign-in']}"
+    tossed = [f"zoe-sign-in={secrets.token_urlsafe(48)}" for _ in range(4)]
+    answer = api.http(None).get(back, headers={"Cookie": "; ".join([*tossed, "zoe-sign-in=x", own])})
+    assert landed(answer)[0] == "/executions?all=1"
+    others = comes_back(sent(left))
+    refused = api.http(None).get(others, headers={"Cookie": "; ".join(tossed)})
+    assert problem(refused)["code"] == "sign_in_failed"
+
+
+def test_over_https_the_cookie_of_the_way_back_is_one_that_others_cannot_set(api: Api) -> None:
+    https = {"X-Forwarded-Proto": "https"}
+    start = api.http(None).get(f"{SESSION}/oidc/start", params={"provider": "corp"}, headers=https)
+    cookie = start.headers["set-cookie"].split("; ")
+    assert cookie[0].startswith("__Host-zoe-sign-in=")
+    assert {"Secure", "Path=/", "HttpOnly"} <= set(cookie)
 
 
 def test_who_is_refused_there_is_told_so_as_a_page(api: Api) -> None:
