@@ -364,6 +364,24 @@ def test_an_application_cannot_shut_its_user_out_of_others_by_cookies(opened: Op
         pass
 
 
+def test_many_cookies_cost_two_looks_into_the_database(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, store = opened.enter(), opened.api.store
+    looks: list[str] = []
+    for name in ("app_access", "app_accesses_among"):
+        real = getattr(store, name)
+        monkeypatch.setattr(store, name, lambda *asked, name=name, real=real: looks.append(name) or real(*asked))
+    stranger = opened.api.http(None)
+    stranger.headers["Host"] = inside.headers["Host"]
+    others = [f"zoe-app={n:043}" for n in range(179)]
+    for own, expected, status in (
+        ([f"zoe-app={inside.cookies['zoe-app']}"], ["app_accesses_among", "app_access"], 200),
+        ([], ["app_accesses_among"], 401),
+    ):
+        looks.clear()
+        assert stranger.get("/", headers={"Cookie": "; ".join([*others, *own])}).status_code == status
+        assert looks == expected
+
+
 def test_over_https_only_the_cookie_counts_that_no_other_origin_can_set(opened: Opened) -> None:
     url = opened.ticket(opened.api.http())
     inside = opened.api.http(None)

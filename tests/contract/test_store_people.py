@@ -397,6 +397,15 @@ def test_a_ticket_enters_once_and_its_access_ends_with_its_session(open_store: O
     assert store.app_access("access", 0.0) is None
 
 
+def test_accesses_are_sieved_by_their_port(any_store: Store) -> None:
+    any_store.ensure_member("ada", "red", "user")
+    any_store.add_session(SESSION)
+    for name, execution_id, number in (("a", "e1", 0), ("b", "e1", 1), ("c", "e2", 0), ("d", "e1", 0)):
+        any_store.add_app_access(AppAccess(name, "ada", "red", "s1", None, execution_id, number, 5.0))
+    assert set(any_store.app_accesses_among(["d", "a", "b", "c", "unknown", "a"], "e1", 0)) == {"a", "d"}
+    assert set(any_store.app_accesses_among([], "e1", 0)) == set()
+
+
 def test_failures_are_counted_by_key_and_time(any_store: Store) -> None:
     for key, at_s in (("a", 1.0), ("a", 2.0), ("b", 2.0), ("c", 2.0)):
         any_store.add_failure(key, at_s)

@@ -76,9 +76,13 @@ class Accesses:
 
     async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
         """Whose request it is; None unless it may go to this port."""
-        # Each is a look into the database, and remembered: applications can set some for each other over plain HTTP.
-        for secret in cookies.secrets_in(connection, cookies.APP):
-            access = await self._known(_hashed(secret))
+        ids = [_hashed(secret) for secret in cookies.secrets_in(connection, cookies.APP)]
+        if len(ids) > 1:
+            # Over plain HTTP applications can set some for each other: one look tells which are of this port at all.
+            of_port = await run_in_threadpool(self._store.app_accesses_among, ids, execution_id, number)
+            ids = [one for one in ids if one in of_port]
+        for access_id in ids:
+            access = await self._known(access_id)
             if access is not None and (access.execution_id, access.number) == (execution_id, number):
                 return access
         return None

@@ -257,6 +257,12 @@ class MemoryPeople(MemorySignIn):
                 who = None if found is None else found[0]
             return access if who is not None and Scope.SUBMIT in who.scopes else None
 
+    def app_accesses_among(self, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
+        """Those of these ids that are for that port."""
+        with self._reached() as state:
+            kept = [state.people.app_accesses[one] for one in ids if one in state.people.app_accesses]
+            return {one.id for one in kept if (one.execution_id, one.number) == (execution_id, number)}
+
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""
         with self._reached() as state:

@@ -354,6 +354,10 @@ class PeopleStore(Protocol):
         """
         ...
 
+    def app_accesses_among(self, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
+        """Those of these ids that are kept for that port of that execution, whether they still let in or not."""
+        ...
+
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""
         ...

@@ -170,6 +170,10 @@ class PostgresPeople:
         """An access that was entered."""
         return self._database.read(lambda c: signing_in.read_app_access(c, access_id, now_s))
 
+    def app_accesses_among(self, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
+        """Those of these ids that are for that port."""
+        return self._database.read(lambda c: signing_in.app_accesses_among(c, ids, execution_id, number))
+
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""
         self._database.write(lambda c: signing_in.add_failure(c, key, at_s))

@@ -144,6 +144,12 @@ def read_app_access(connection: Connection, access_id: str, now_s: float) -> App
     return _to_access(row) if who is not None and Scope.SUBMIT in who.scopes else None
 
 
+def app_accesses_among(connection: Connection, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
+    """Those of these ids that are for that port."""
+    here = (app_accesses.c.id.in_(ids), app_accesses.c.execution_id == execution_id, app_accesses.c.number == number)
+    return set(connection.execute(select(app_accesses.c.id).where(*here)).scalars())
+
+
 def _to_access(row: Row) -> AppAccess:
     return AppAccess(
         row.id,
