@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from zoe_api import passwords
 from zoe_api.access import Admin
+from zoe_api.addresses import address_of
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
-from zoe_api.dependencies import ServicesDep, StoreDep
+from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
+from zoe_api.sign_in.brake import network_of
+from zoe_api.sign_in.password_checks import ADMINS
 from zoe_api.views import token_view
 from zoe_lib.store.base import NotFound, Store
 from zoe_lib.store.people import Membership, Principal, Quota, User, quota_of
@@ -37,6 +41,7 @@ from zoe_lib.wire import (
 )
 from zoe_lib.wire.base import ID_MAX
 
+T = TypeVar("T")
 router = APIRouter(prefix="/admin", tags=["administration"])
 
 
@@ -48,20 +53,35 @@ def list_users(_who: Admin, store: StoreDep) -> UserList:
 
 
 @router.post("/users", status_code=201, response_model=UserView)
-def add_user(body: NewUser, _who: Admin, store: StoreDep) -> UserView:
+async def add_user(body: NewUser, _who: Admin, its: ServicesDep, request: Request) -> UserView:
     """Make a user; without a password there is no signing in by one."""
-    if body.password:
-        check_strength(body.password, body.name, "password")
-    user = User(body.name, passwords.hashed(body.password) if body.password else None)
-    store.add_user(user)
-    return _user(user, [])
+
+    def add() -> UserView:
+        if body.password:
+            check_strength(body.password, body.name, "password")
+        user = User(body.name, passwords.hashed(body.password) if body.password else None)
+        its.store.add_user(user)
+        return _user(user, [])
+
+    return await _in_its_lane(its, request, body.password, add)
 
 
 @router.patch("/users/{user}", response_model=UserView)
-def change_user(user: str, body: UserChange, who: Admin, store: StoreDep, request: Request) -> UserView:
+async def change_user(user: str, body: UserChange, who: Admin, its: ServicesDep, request: Request) -> UserView:
     """Set a password, or disable: who is disabled loses the sessions, and no token of theirs counts."""
     if user == who.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+    return await _in_its_lane(its, request, body.password, lambda: _changed(user, body, its.store, request))
+
+
+async def _in_its_lane(its: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
+    """Return what the work gives, with a password in threads of its own: a hash takes time and memory."""
+    if password is None:
+        return await run_in_threadpool(work)
+    return await its.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
+
+
+def _changed(user: str, body: UserChange, store: Store, request: Request) -> UserView:
     before = store.user(user)
     if body.password is not None:
         check_strength(body.password, user, "password")

@@ -5,19 +5,23 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from zoe_api import cookies, sessions
+from zoe_api.addresses import address_of
 from zoe_api.apps import pages
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
+from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.identity import admit
 from zoe_lib.store.people import SignInAttempt
 
@@ -26,25 +30,31 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/session/oidc", tags=["session"])
 START, _CALLBACK = f"{PREFIX}/session/oidc/start", f"{PREFIX}/session/oidc/callback"
+T = TypeVar("T")
 _WITHIN_S = 600.0
 _LANDING_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 Text = Annotated[str | None, Query(max_length=4096)]
 
 
 @router.get("/start", status_code=303, response_class=RedirectResponse)
-def oidc_start(
+async def oidc_start(
     request: Request,
     its: ServicesDep,
     provider: Annotated[str, Query(max_length=128)],
     next_path: Annotated[str, Query(alias="next", max_length=2000, description="A path of this Zoe.")] = "/",
 ) -> Response:
     """Send the browser to the provider; it comes back within ten minutes, once, and as the same browser."""
-    try:
-        state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
+    state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
+
+    def begin() -> str:
         url = _provider(its, provider).start_url(_redirect_uri(request, its), state, nonce, verifier)
         kept = sessions.id_of(state), sessions.id_of(browser)
         attempt = SignInAttempt(*kept, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
         its.store.add_sign_in(attempt)
+        return url
+
+    try:
+        url = await _in_its_lane(its, request, provider, begin)
     except ApiProblem as refusal:
         return _told(request, refusal)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
@@ -53,25 +63,38 @@ def oidc_start(
 
 
 @router.get("/callback", status_code=303, response_class=RedirectResponse)
-def oidc_callback(
+async def oidc_callback(
     request: Request, its: ServicesDep, state: Text = None, code: Text = None, error: Text = None
 ) -> Response:
     """Sign the browser in that comes back from the provider."""
     try:
-        return _signed_in(request, its, state or "", code or "", error or "")
+        attempt = await run_in_threadpool(_taken, request, its, state or "", code or "", error or "")
+        return await _in_its_lane(its, request, attempt.provider, lambda: _signed_in(request, its, attempt, code or ""))
     except ApiProblem as refusal:
         if not hasattr(request.state, "user"):
             its.sign_in_audit.note(request, "", "oidc", right=False)
         return _told(request, refusal)
 
 
-def _signed_in(request: Request, its: Services, state: str, code: str, error: str) -> Response:
+async def _in_its_lane(its: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
+    """Return what the work gives, in threads of the provider: a slow one holds up nobody else."""
+    if provider not in its.settings.oidc:
+        raise ApiProblem(Code.NOT_FOUND, f"there is no provider {provider!r}")
+    return await its.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
+
+
+def _taken(request: Request, its: Services, state: str, code: str, error: str) -> SignInAttempt:
+    """Return the attempt that this browser comes back from, which nobody can come back from again."""
     attempt = its.store.take_sign_in(sessions.id_of(state), time.time())
     browsers = [sessions.id_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
     if error or not code:
         raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
+    return attempt
+
+
+def _signed_in(request: Request, its: Services, attempt: SignInAttempt, code: str) -> Response:
     provider = _provider(its, attempt.provider)
     identity = provider.identity(code, _redirect_uri(request, its), attempt.nonce, attempt.verifier)
     try:
@@ -97,13 +120,10 @@ def _landing(proof: str, next_path: str) -> str:
 
 
 def _provider(its: Services, name: str) -> Oidc:
-    settings = its.settings.oidc.get(name)
-    if settings is None:
-        raise ApiProblem(Code.NOT_FOUND, f"there is no provider {name!r}")
     # Only where there is one: what reads its tokens takes a fifth of the API's start to load.
     from zoe_api.sign_in.oidc import Oidc
 
-    return Oidc(name, settings)
+    return Oidc(name, its.settings.oidc[name])
 
 
 def _redirect_uri(request: Request, its: Services) -> str:

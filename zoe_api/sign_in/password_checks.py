@@ -1,4 +1,5 @@
-"""Where passwords are checked: a few threads of each provider, apart from those that answer all other requests."""
+"""Where passwords are checked and made, and providers asked: a few threads of each, apart from those that answer all
+other requests."""
 
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ AT_ONCE_MAX = 4  # a check takes 64 MiB
 INSIDE_MAX = AT_ONCE_MAX + 32
 OF_NETWORK_MAX = 16  # inside at the same time, so that one network cannot take all places
 REMEMBERED_S = 10.0
+ADMINS = "admins"
+"""The lane of passwords that admins set: a flood of sign-ins takes no place of theirs."""
 _REMEMBERED_MAX = 10_000
 
 
@@ -37,19 +40,26 @@ class PasswordChecks:
     async def run(self, brake: Brake, work: Callable[[], T]) -> T:
         """Return what the work gives; Braked, or 429 when the places are taken, in both cases without a thread."""
         self._refuse_braked(brake)
-        self._enter(brake)
         try:
-            future = self._executor(brake.provider).submit(copy_context().run, work)
-        except BaseException:
-            self._leave(brake)
-            raise
-        # When the work has ended, not when its caller has left: until then it takes memory and a thread.
-        future.add_done_callback(lambda _: self._leave(brake))
-        try:
-            return await asyncio.wrap_future(future)
+            return await self.run_unbraked(brake.provider, brake.network, work)
         except Braked as refusal:
             self._remember(refusal.key)
             raise
+
+    async def run_unbraked(self, lane: str, network: str, work: Callable[[], T]) -> T:
+        """Return what the work gives that guesses no password; 429, without a thread, when the lane's places are taken.
+
+        A lane is a provider, or ADMINS.
+        """
+        self._enter(lane, network)
+        try:
+            future = self._executor(lane).submit(copy_context().run, work)
+        except BaseException:
+            self._leave(lane, network)
+            raise
+        # When the work has ended, not when its caller has left: until then it takes memory and a thread.
+        future.add_done_callback(lambda _: self._leave(lane, network))
+        return await asyncio.wrap_future(future)
 
     def inside(self, provider: str) -> int:
         """Return how many checks of a provider run or wait."""
@@ -69,16 +79,16 @@ class PasswordChecks:
             make = partial(ThreadPoolExecutor, AT_ONCE_MAX, f"passwords-{provider}")
             return self._executors.get(provider) or self._executors.setdefault(provider, make())
 
-    def _enter(self, brake: Brake) -> None:
+    def _enter(self, lane: str, network: str) -> None:
         with self._lock:
-            whole, own = (brake.provider, ""), (brake.provider, f"from {brake.network}")
+            whole, own = (lane, ""), (lane, f"from {network}")
             if self._inside[whole] >= INSIDE_MAX or self._inside[own] >= OF_NETWORK_MAX:
                 raise ApiProblem(Code.SIGN_IN_BUSY)
             self._inside.update((whole, own))
 
-    def _leave(self, brake: Brake) -> None:
+    def _leave(self, lane: str, network: str) -> None:
         with self._lock:
-            self._inside.subtract([(brake.provider, ""), (brake.provider, f"from {brake.network}")])
+            self._inside.subtract([(lane, ""), (lane, f"from {network}")])
             self._inside = +self._inside
 
     def _refuse_braked(self, brake: Brake) -> None:
