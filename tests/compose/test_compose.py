@@ -60,7 +60,8 @@ def test_the_image_holds_the_web_ui_and_browsers_sign_in(deployment: Deployment)
         submission, proof = {"application": BATCH}, {"X-CSRF-Token": session["csrf_token"]}
         assert browser.post("/api/v1/executions", json=submission).status_code == 403
         assert browser.post("/api/v1/executions", json=submission, headers=proof).status_code == 201
-        assert browser.delete("/api/v1/session").status_code == 204
+        assert browser.delete("/api/v1/session").status_code == 403
+        assert browser.delete("/api/v1/session", headers=proof).status_code == 204
         assert browser.get("/api/v1/executions").status_code == 401
 
 
