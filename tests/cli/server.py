@@ -34,6 +34,7 @@ class ScriptedMaster:
         self.proposal: dict[str, Any] = {"starts_now": True}
         self.usage: list[dict[str, Any]] = []
         self.storage: dict[str, Any] = {"configured": False}
+        self.address: dict[str, Any] = {"host": "127.0.0.1", "port": 34567, "headers": {"X-Zoe-Secret": "s3cret"}}
 
     def ask(
         self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""
@@ -51,6 +52,8 @@ class ScriptedMaster:
                 return {"usage": self.usage}
             case "storage":
                 return self.storage
+            case "address":
+                return self.address
             case _:
                 return self._logs(body or {})
 

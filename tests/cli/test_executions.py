@@ -197,3 +197,20 @@ def end_next(server: Server, exit_code: int) -> None:
         server.end(execution_id, exit_code)
     finally:
         subscription.close()
+
+
+def test_ports_for_browsers_are_shown_where_the_proxy_is_and_nowhere_else(server: Server, zoe: Zoe) -> None:
+    web = {"name": "web", "number": 8000, "protocol": "http", "path": "/lab", "proxied": True}
+    described = {**APP, "components": [{**APP["components"][0], "ports": [web]}]}  # type: ignore[index]
+    execution = zoe("run", "-", "-o", "name", stdin=json.dumps(described).encode()).out.strip()
+    server.start(execution)
+    shown = zoe("show", execution)
+    (line,) = (line for line in shown.out.splitlines() if line.startswith("open"))
+    assert f"http://{execution}.apps.localhost:{server.port}/lab (main-0, web)" in line
+    command = line.partition("zoe ")[2].split()
+    assert f"http://{execution}.apps.localhost:{server.port}/.zoe/enter?ticket=" in zoe(*command).out
+    views = [shown, zoe("show", execution, "-o", "json"), zoe("ls", "-o", "json"), zoe("events", execution)]
+    for view in views:
+        assert view.code == 0
+        assert "34567" not in view.out
+        assert "s3cret" not in view.out
