@@ -13,7 +13,7 @@ PARTS = ("orders", "backfill", "ageing", "overload", "storage")
 # flexible applications have to wait, too.
 LOAD, OVERLOAD = 0.9, 2.0
 # All but those of published work, which are compared on logs.
-STUDIED_ORDERS = ("edf", "fair-share", "fifo", "hrrn", "las", "psbs", "sjf", "size", "srpt")
+STUDIED_ORDERS = ("edf", "fair-share", "fifo", "hrrn", "las", "psbs", "size", "sjf", "srpt")
 FAMILIES = ("rigid", "malleable", "flexible")
 SIGMAS = (0.0, 0.5, 1.0, 2.0)
 BACKFILLS = ("none", "easy", "easy-sjbf", "conservative")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.policy import problems
+from zoe_lib.domain.policy import Policy, problems
 from zoe_lib.domain.resources import Resources
 from zoe_master.simulator.commands import study
 from zoe_master.simulator.formats.swf import swf_lines
@@ -141,3 +141,21 @@ def test_tables_compare_window_by_window_and_adjust_for_all_comparisons() -> Non
     assert all(line.endswith("| 1.00 | 1.000 | 1.00 | 1.000 |") for line in others)
     assert best(rows(0.5)) == ("size", "easy")
     assert best(rows(2.0)) != ("size", "easy")
+
+
+def test_the_rows_that_are_published_show_the_default_better_than_fcfs_with_easy() -> None:
+    """By both measures, on the mean over windows, in every population and at every load."""
+    published = Results(Path(__file__).parents[5] / "docs" / "study").log_rows()
+    default = (Policy().order, Policy().backfill)
+    assert {cell for cell, _ in published} == set(log_cells())
+    for condition in CONDITIONS:
+        for measure in ("mean_wait_s", "mean_bounded_slowdown"):
+            means = {
+                policy: sum(
+                    float(row[measure])
+                    for cell, row in published
+                    if ((cell.population, cell.load), (cell.order, cell.backfill)) == (condition, policy)
+                )
+                for policy in (default, POLICIES[0])
+            }
+            assert 0 < means[default] < means[POLICIES[0]], (condition, measure)
