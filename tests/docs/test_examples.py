@@ -40,9 +40,12 @@ def test_examples_of_the_sdk(stack: Stack) -> None:
 
 
 def test_settings_of_the_example(tmp_path: Path) -> None:
-    (toml,) = [block.text for block in blocks(OPERATIONS) if block.language == "toml"]
     file = tmp_path / "zoe.toml"
-    file.write_text(toml)
+    whole, *parts = [block.text for block in blocks(OPERATIONS) if block.language == "toml"]
+    for part in parts:
+        file.write_text(part)
+        assert Settings.from_file(file)
+    file.write_text(whole)
     settings = Settings.from_file(file)
     assert settings.local_nodes[0].name == "here"
     assert settings.local_images["zoe/tiny"].path

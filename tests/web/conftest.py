@@ -33,8 +33,9 @@ def stack() -> Iterator[Stack]:
 
 @pytest.fixture
 def client(stack: Stack) -> Iterator[Client]:
-    """The admin's; what a test leaves running is cancelled."""
+    """The admin's; what runs from before, or is left running, is cancelled."""
     with Client(stack.url, stack.token) as made:
+        cancel_all(made)
         yield made
         cancel_all(made)
 
