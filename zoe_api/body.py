@@ -8,9 +8,9 @@ import anyio.to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zoe_api.codes import Code
-from zoe_api.problems import diagnostics_of, problem, problem_response
+from zoe_api.problems import diagnostics_of, problem, problem_response, refuse_unread
 from zoe_lib.descriptions import DescriptionError, load_json
-from zoe_lib.wire import Diagnostic, Problem
+from zoe_lib.wire import Diagnostic
 
 _DIGITS_MAX = 18
 # Checking more than this takes long enough to keep other requests waiting, so it is done beside the event loop.
@@ -46,13 +46,14 @@ class BodyDoor:
             body = await self._read(receive)
         except _TooLarge:
             detail = f"at most {self._bytes_max} bytes are read"
-            await _refuse(problem(Code.TOO_LARGE, detail, path=scope["path"]), scope, receive, send)
+            await refuse_unread(problem(Code.TOO_LARGE, detail, path=scope["path"]), scope, receive, send)
             return
         except _Gone:
             return
         found = await _check(body) if body and _is_json(headers.get(b"content-type", b"")) else []
         if found:
-            await _refuse(problem(Code.INVALID_JSON, errors=found, path=scope["path"]), scope, receive, send)
+            refusal = problem_response(problem(Code.INVALID_JSON, errors=found, path=scope["path"]))
+            await refusal(scope, receive, send)
             return
         await self._app(scope, _replayed(body, receive), send)
 
@@ -71,14 +72,6 @@ class BodyDoor:
                 raise _TooLarge
             if not message.get("more_body", False):
                 return bytes(body)
-
-
-async def _refuse(told: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    response = problem_response(told)
-    if told.code == Code.TOO_LARGE:
-        # Without this the server would go on reading, and throwing away, what the client still sends.
-        response.headers["Connection"] = "close"
-    await response(scope, receive, send)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zoe_api.addresses import parts_of
 from zoe_api.codes import Code
-from zoe_api.problems import problem, problem_response
+from zoe_api.problems import problem, refuse_unread
 
 _LONE = ("cross-site", "same-site")
 
@@ -22,8 +22,7 @@ class OriginDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] == "http" and scope["path"].startswith(self._prefixes) and foreign(Headers(scope=scope)):
-            refusal = problem_response(problem(Code.FOREIGN_ORIGIN, path=scope["path"]))
-            await refusal(scope, receive, send)
+            await refuse_unread(problem(Code.FOREIGN_ORIGIN, path=scope["path"]), scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from zoe_api.codes import PROBLEMS, Code
 from zoe_lib.descriptions import DescriptionError
@@ -73,6 +74,13 @@ def problem_response(told: Problem) -> Response:
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
     body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, told.status, headers, MEDIA_TYPE)
+
+
+async def refuse_unread(told: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer before the body was read, and end the connection: servers read on and throw away what else comes."""
+    response = problem_response(told)
+    response.headers["Connection"] = "close"
+    await response(scope, receive, send)
 
 
 def install(app: FastAPI) -> None:

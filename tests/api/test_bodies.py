@@ -18,10 +18,10 @@ HUGE_BYTES = 100 * MIB
 BUFFERED_BYTES_MAX = 24 * MIB
 
 
-def post(api: Api, *framing: str) -> socket.socket:
+def post(api: Api, *framing: str, host: str = "localhost") -> socket.socket:
     address = urlsplit(api.url)
     connection = socket.create_connection((address.hostname, address.port), timeout=30)
-    lines = ["POST /api/v1/executions HTTP/1.1", "Host: zoe", f"Authorization: Bearer {api.token}"]
+    lines = ["POST /api/v1/executions HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {api.token}"]
     connection.sendall("\r\n".join([*lines, "Content-Type: application/json", *framing, "", ""]).encode())
     return connection
 
@@ -62,6 +62,16 @@ def test_100_mb_are_refused_without_being_read(api: Api, framing: str, piece: by
         assert pour(connection, piece) < BUFFERED_BYTES_MAX
         assert b" 413 " in status_line(connection)
     assert api.http().get("/api/v1/executions").json()["executions"] == []
+
+
+@pytest.mark.parametrize(
+    ("host", "header"),
+    [("elsewhere.example", ""), ("localhost", "Origin: http://elsewhere.example\r\n"), ("x1-1.apps.localhost", "")],
+    ids=["another name", "another origin", "no way into an application"],
+)
+def test_what_is_refused_for_another_reason_is_not_read_either(api: Api, host: str, header: str) -> None:
+    with post(api, f"{header}Content-Length: {HUGE_BYTES}", host=host) as connection:
+        assert pour(connection, b"x" * 65536) < BUFFERED_BYTES_MAX
 
 
 def test_a_chunked_body_within_the_bound_is_read(api: Api) -> None:

@@ -184,7 +184,7 @@ def test_a_reader_that_does_not_read_holds_up_nobody(api: Api, postgres_url: str
     address = urlsplit(api.url)
     with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        request = f"GET /api/v1/events?after=0 HTTP/1.1\r\nHost: zoe\r\nAuthorization: Bearer {api.token}\r\n\r\n"
+        request = f"GET /api/v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {api.token}\r\n\r\n"
         connection.sendall(request.encode())
         until(lambda: reads)
         for _ in range(5):

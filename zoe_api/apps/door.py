@@ -19,7 +19,7 @@ from zoe_api.apps.request_target import origin_form
 from zoe_api.apps.targets import Target, Targets
 from zoe_api.codes import Code
 from zoe_api.origins import foreign
-from zoe_api.problems import problem, problem_response
+from zoe_api.problems import problem, refuse_unread
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.base import Store, StoreUnavailable
@@ -130,7 +130,6 @@ class AppsDoor:
 async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
     """Answer 400 to what names no path or no host: neither an application nor the API could tell what is meant."""
     if scope["type"] == "http":
-        refusal = problem(Code.HTTP_ERROR, why, path=scope["path"])
-        await problem_response(refusal)(scope, receive, send)
+        await refuse_unread(problem(Code.HTTP_ERROR, why, path=scope["path"]), scope, receive, send)
     else:
         await WebSocket(scope, receive, send).close(sockets.REFUSED)

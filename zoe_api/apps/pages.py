@@ -15,6 +15,8 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
+    # What was asked may have a body, which nobody reads.
+    "Connection": "close",
 }
 
 
