@@ -16,7 +16,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.admission import admit
-from zoe_master.scheduler.backfill import Reservation
+from zoe_master.scheduler.backfill import Capacities, Reservation
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Ledger
@@ -110,6 +110,16 @@ def test_the_quick_no_of_a_reservation_changes_no_decision(first_seed: int, monk
         cases.append(with_run_times(*random_snapshot(chance), chance))
     quick = [schedule(*case) for case in cases]
     monkeypatch.setattr(Reservation, "may_let_pass", lambda self, _execution: self.shadow_s < math.inf)
+    assert [schedule(*case) for case in cases] == quick
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_counting_where_there_is_surely_no_room_changes_no_decision(
+    first_seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [crowded(seed) for seed in range(first_seed, first_seed + PER_CASE)]
+    quick = [schedule(*case) for case in cases]
+    monkeypatch.setattr(Capacities, "may_have_room", lambda *_: True)
     assert [schedule(*case) for case in cases] == quick
 
 

@@ -24,6 +24,33 @@ from zoe_master.scheduler.placement import Placer
 Release = tuple[float, Sequence[Holding]]
 
 
+# So many kinds of services are counted node by node in a pass; a queue of more kinds than that is asked one by one.
+_KINDS_MAX = 1_000
+
+
+class Capacities:
+    """For how many services of a kind all nodes together have room, counted once in a pass: room only shrinks in it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._known: dict[Hashable, float] = {}
+
+    def may_have_room(self, execution: Execution) -> bool:
+        """False when its core surely has none: most of a long queue is told apart by this."""
+        known = self._known
+        for component, count in execution.application.core_groups:
+            room = known.get(component.demand)
+            if count > (self._of(component) if room is None else room):
+                return False
+        return True
+
+    def _of(self, component: Component) -> float:
+        known = self._known.get(component.demand)
+        if known is None and len(self._known) < _KINDS_MAX:
+            known = self._known[component.demand] = self._ledger.capacity(component.reservation)
+        return math.inf if known is None else known
+
+
 class Reservation:
     """The earliest time at which the blocked execution's core fits by the estimates, and what is left beside it then.
 

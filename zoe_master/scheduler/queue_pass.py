@@ -13,7 +13,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.admission import admit, refusal, surely_refused
-from zoe_master.scheduler.backfill import Release, Reservation
+from zoe_master.scheduler.backfill import Capacities, Release, Reservation
 from zoe_master.scheduler.elastic import Grows
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.profile import Profile
@@ -120,7 +120,8 @@ class QueuePass:
         # Most of a long queue needs more cores than can be had, and there will be less for those later in turn.
         widest = self._reclaim.rooms()[-1]
         there = widest.ledger.free_cores_in_all
-        candidates = [e for e in rest if e.application.core_resources().cores_milli <= there]
+        room = Capacities(widest.ledger).may_have_room
+        candidates = [e for e in rest if e.application.core_resources().cores_milli <= there and room(e)]
         if not candidates:
             return
         if key is not None:

@@ -10,6 +10,7 @@ from zoe_lib.domain.execution import Cause, Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.scheduler import queue_pass
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
@@ -140,6 +141,21 @@ def test_an_elastic_service_that_goes_comes_back_only_after_the_core_that_took_i
     assert list(plan.starts) == ["small"]
     assert not plan.preempt
     assert not plan.elastic
+
+
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf"])
+def test_of_a_long_queue_for_which_no_node_has_room_nobody_is_placed(
+    backfill: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cores are free on all nodes together, but no node has two: each kind is counted once."""
+    tried: list[str] = []
+    monkeypatch.setattr(queue_pass, "surely_refused", lambda execution, _: bool(tried.append(execution.id)))
+    nodes = tuple(node(f"n{i}", cores=2) for i in range(4))
+    busy = tuple(started(queued(f"busy{i}", expected_run_s=900.0), f"n{i}") for i in range(4))
+    waiting = tuple(queued(f"w{i}", component(cores=2), at_s=float(i), expected_run_s=5.0) for i in range(100))
+    plan = schedule(Snapshot(100.0, nodes, waiting, busy), Policy(order="fifo", backfill=backfill))
+    assert not plan.starts
+    assert not tried
 
 
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
