@@ -54,15 +54,18 @@ class Programs:
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run one to its end. Its errors go through a file, because a server started by it would keep a pipe open."""
+    def run(self, program: str, *arguments: str, log: int | None = None) -> subprocess.CompletedProcess[str]:
+        """Run one to its end. Its errors go through a file: a server started by it would keep a pipe open.
+
+        With `log`, a file descriptor, all that it and such a server write goes there.
+        """
         account = self._home.server_account
         with tempfile.TemporaryFile("w+") as errors:
             done = subprocess.run(
                 [str(provide(self._home) / program), *arguments],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
+                stdout=subprocess.DEVNULL if log is None else log,
+                stderr=errors if log is None else log,
                 cwd=self._home.postgres,
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(self._home.postgres)},
                 umask=0o077,

@@ -18,6 +18,7 @@ from psycopg2 import sql
 
 from zoe_embedded.binaries import MAJOR_VERSION, Programs
 from zoe_embedded.home import Account, Home, make_directory, write_private
+from zoe_embedded.log_files import log_to
 
 DATABASE = "zoe"
 ROLE = "zoe"
@@ -29,6 +30,7 @@ START_S_MAX = 60
 STOP_S_MAX = 30
 RETRY_S = 0.2
 STORY_CHARACTERS = 2000
+_LOG_FILE = "postgresql.log"
 # What a server says that is dying, recovering, or was killed a moment ago.
 PASSING_TROUBLES = (
     "closed the connection",
@@ -45,12 +47,8 @@ SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "max_connections": "200",
-    # One log file per day of the week, overwritten after seven days: bounded without a tool of its own.
-    "logging_collector": "on",
-    "log_filename": "postgresql-%u.log",
-    "log_rotation_age": "1d",
-    "log_rotation_size": "0",
-    "log_truncate_on_rotation": "on",
+    # What it writes is bounded outside: its own collector bounds the size of a file, or their number.
+    "logging_collector": "off",
 }
 
 
@@ -140,6 +138,9 @@ class EmbeddedPostgres:
         account = self._home.server_account
         for directory in (self.socket_directory, self._log):
             make_directory(directory, 0o700, account)
+        if not self.running():
+            for collected in self._log.glob("postgresql-?.log"):  # by versions that had no bound on their size
+                collected.unlink()
         if not self.data_directory.exists():
             self._make_data(account)
         found = (self.data_directory / "PG_VERSION").read_text().strip()
@@ -189,11 +190,11 @@ class EmbeddedPostgres:
     def _start_server(self) -> None:
         if self._other_process_took_the_pid():
             (self.data_directory / "postmaster.pid").unlink()
-        done = self._programs.run(
-            *("pg_ctl", "start", "-D", str(self.data_directory), "-w", "-t", str(START_S_MAX)),
-            *("-l", str(self._log / "start.log"), "-o", self._options()),
-        )
+        options = ("-D", str(self.data_directory), "-w", "-t", str(START_S_MAX), "-o", self._options())
+        with log_to(self._log / _LOG_FILE) as log:
+            done = self._programs.run("pg_ctl", "start", *options, log=log)
         if done.returncode:
+            time.sleep(RETRY_S)  # until its last words are in the file
             raise EmbeddedPostgresError(f"it does not start: {self._story()}")
 
     def _other_process_took_the_pid(self) -> bool:
@@ -205,14 +206,15 @@ class EmbeddedPostgres:
         return psutil.pid_exists(pid) and self._server() is None
 
     def _options(self) -> str:
-        places = {"unix_socket_directories": str(self.socket_directory), "log_directory": str(self._log)}
-        settings = {**self._settings, **places, "port": str(PORT)}
+        settings = {**self._settings, "unix_socket_directories": str(self.socket_directory), "port": str(PORT)}
         return " ".join(f"-c {name}={_quoted(value)}" for name, value in settings.items())
 
     def _story(self) -> str:
-        """The ends of the two logs written last: the server moves from one to another while it starts."""
-        logs = sorted(self._log.glob("*.log"), key=lambda path: path.stat().st_mtime)[-2:]
-        return "\n".join(log.read_text(errors="replace")[-STORY_CHARACTERS:] for log in logs) or "it left no log"
+        """The end of its log."""
+        try:
+            return (self._log / _LOG_FILE).read_text(errors="replace")[-STORY_CHARACTERS:] or "it wrote nothing"
+        except FileNotFoundError:
+            return "it left no log"
 
     def _make_database(self) -> None:
         with contextlib.closing(self._connect_as_superuser()) as connection, connection.cursor() as cursor:

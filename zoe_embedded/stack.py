@@ -23,6 +23,7 @@ import tomli_w
 
 from zoe_api.passwords import hashed
 from zoe_embedded.home import Home, make_directory
+from zoe_embedded.log_files import log_to
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.runtime import Runtime, ensure_runtime
 from zoe_embedded.services import stop_all_services
@@ -210,7 +211,7 @@ class Stack:
         return {**config, **self._settings}
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
-        with (self.home.logs / _LOGS[module]).open("ab") as log:
+        with log_to(self.home.logs / _LOGS[module]) as log:
             return subprocess.Popen(
                 [sys.executable, "-m", module],
                 env={**_clean_environment(), "ZOE_CONFIG": str(self.config_file)},

@@ -243,6 +243,10 @@ class Settings(FileSettings):
     )
 
     log_format: Literal["json", "console"] = Field(default="json", description="For programs or for people.")
+    log_file_bytes_max: int = Field(
+        default=10 << 20, gt=0, description="Most bytes of a log file of `make serve` and `make demo`."
+    )
+    log_files_max: int = Field(default=3, gt=0, description="How many such files are kept of each program.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
 
     crash_at: str | None = Field(default=None, description="For tests: the step at which the master ends itself.")

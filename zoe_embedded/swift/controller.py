@@ -16,6 +16,7 @@ import zmq
 
 from storage_bridge.model import BandwidthSlo
 from zoe_embedded.home import Account, write_private
+from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import PROXY_NAME, ControllerLine, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
@@ -75,7 +76,7 @@ class ControllerSite:
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
         environment["ZOE_SDS_CONFIG"] = str(self._private("zoe-storage.toml", tomli_w.dumps(settings)))
-        with self.log.open("ab") as log:
+        with log_to(self.log) as log:
             command = [sys.executable, "-m", "storage_bridge.controller"]
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:

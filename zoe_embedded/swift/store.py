@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from zoe_embedded.home import Home, make_directory
+from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import KINDS, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
@@ -139,7 +140,7 @@ class ObjectStore:
         self._spawn(name, [*launch, str(program), str(self.directory / f"{name}.conf"), "-v"])
 
     def _spawn(self, name: str, command: list[str]) -> None:
-        with (self.directory / f"{name}.log").open("ab") as log:
+        with log_to(self.directory / f"{name}.log") as log:
             self._processes[name] = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

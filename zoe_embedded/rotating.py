@@ -1,0 +1,75 @@
+"""Copies standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only.
+
+It is a process of its own, beside each program that is started here: such a program may write anything at any time, and
+may outlive whoever started it. It ends when nobody is left who could write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+_READ_BYTES = 65536
+
+
+class RotatingFile:
+    """Appends to FILE; what would go beyond the bound begins a new one, and FILE.1 is the one before, and so on."""
+
+    def __init__(self, path: Path, bytes_max: int, files_max: int) -> None:
+        self._path = path
+        self._bytes_max = bytes_max
+        self._files_max = files_max
+        self._file = -1
+
+    def write(self, data: bytes) -> None:
+        """Write as far as that works: a full disk shall cost logs and nothing else."""
+        for begin in range(0, len(data), self._bytes_max):
+            piece = data[begin : begin + self._bytes_max]
+            with contextlib.suppress(OSError):
+                self._make_room(len(piece))
+                os.write(self._file, piece)
+
+    def _make_room(self, wanted: int) -> None:
+        self._open()
+        if os.fstat(self._file).st_size + wanted > self._bytes_max:
+            self._rotate()
+            self._open()
+
+    def _open(self) -> None:
+        """The present file, also after somebody else has moved or removed it."""
+        if self._file >= 0:
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._file), self._path.lstat()):
+                    return
+            os.close(self._file)
+            self._file = -1
+        # The directory may be a less privileged account's, which could put a link there.
+        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+    def _rotate(self) -> None:
+        for number in range(self._files_max - 1, 0, -1):
+            before = self._older(number - 1)
+            with contextlib.suppress(FileNotFoundError):
+                before.replace(self._older(number))
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()  # there is none older to be kept
+
+    def _older(self, number: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.{number}") if number else self._path
+
+
+def main() -> None:
+    """Go on in a process of its own, so that nobody has to wait for it; then copy until the end."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    path, bytes_max, files_max = sys.argv[1:]
+    log = RotatingFile(Path(path), int(bytes_max), int(files_max))
+    while data := os.read(sys.stdin.fileno(), _READ_BYTES):
+        log.write(data)
+
+
+if __name__ == "__main__":
+    main()
