@@ -74,11 +74,22 @@ def test_configuration_of_the_object_store_is_in_files_of_the_user_and_nowhere_e
     assert key not in json.dumps(seen)
 
 
-def test_one_component_without_ports_gets_no_network(harness: SwarmHarness) -> None:
-    harness.start(small("exec sleep 1000"))
-    harness.reach("e.c.0.1", ObservedState.READY)
-    assert harness.things()["networks"] == harness.before["networks"]
+def test_executions_without_ports_do_not_reach_each_other(harness: SwarmHarness) -> None:
+    """Each has a network, or they would meet on the engine's default bridge, where containers talk to each other."""
+    harness.start(small("while :; do echo hello | nc -l -p 8080; done", name="lone"), "a.lone.0.1")
+    harness.reach("a.lone.0.1", ObservedState.READY)
     assert harness.things()["secrets"] == []
+    api: Any = harness.cluster.manager.api
+    [container] = api.containers(filters={"label": "zoe.execution=a"})
+    networks = container["NetworkSettings"]["Networks"]
+    assert "bridge" not in networks
+    addresses = [n["IPAddress"] for n in networks.values() if n["IPAddress"]]
+    bridged = api.inspect_network("docker_gwbridge")["Containers"].values()
+    addresses += [end["IPv4Address"].partition("/")[0] for end in bridged]
+    told = run(harness, "; ".join(f"nc -w 1 {one} 8080 < /dev/null" for one in addresses) + "; echo asked", "b.c.0.1")
+    assert len(addresses) >= 2
+    assert told[-1] == "asked"
+    assert "hello" not in told
 
 
 def test_an_execution_has_a_secret_that_is_in_no_label_and_no_variable(harness: SwarmHarness) -> None:

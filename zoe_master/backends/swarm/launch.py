@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from docker.errors import APIError
 
@@ -17,7 +16,7 @@ from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.records import Group
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.specification import Json, Rendered, Surroundings, needs_network, render, service_spec
+from zoe_master.backends.swarm.specification import Json, Rendered, Surroundings, needs_secret, render, service_spec
 
 
 class Launcher:
@@ -83,16 +82,16 @@ class Launcher:
 
     def _call(self, group: Sequence[Rendered], node_id: str) -> str:
         start = group[0].start
-        around = Surroundings(node_id)
         attempt = Attempt(start.execution_id, start.attempt)
         tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
-        if needs_network(start):
-            around = Surroundings(node_id, self._shared.network(attempt, tags), self._shared.secret(attempt, tags))
+        # Also one that talks to nobody: without, all such would be on the engine's bridge, and reach each other.
+        network_id = self._shared.network(attempt, tags)
+        secret = self._shared.secret(attempt, tags) if needs_secret(start) else None
         files = {
             name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
         }
         sign_in = self._shared.file(attempt, tags, "sign-in", start.secret) if start.secret else None
-        around = replace(around, configuration=files, sign_in=sign_in)
+        around = Surroundings(node_id, network_id, secret, files, sign_in)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

@@ -51,7 +51,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a group goes: the node, and the attempt's network and secret where it has them (id, name).
+    """Where a group goes: the node, the attempt's network, and its secret where it has one (id, name).
 
     `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
     `Start.secret`.
@@ -81,7 +81,7 @@ def render(start: Start, settings: SwarmSettings) -> Rendered:
     )
 
 
-def needs_network(start: Start) -> bool:
+def needs_secret(start: Start) -> bool:
     """Whether its services talk to each other, or are talked to."""
     return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
 

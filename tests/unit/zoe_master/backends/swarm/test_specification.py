@@ -16,7 +16,7 @@ from zoe_master.backends.base import Peer, Start, StorageAccess
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.grouping import grouped
-from zoe_master.backends.swarm.specification import Surroundings, needs_network, render, service_spec
+from zoe_master.backends.swarm.specification import Surroundings, needs_secret, render, service_spec
 
 SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",))
 RPC = (Port("rpc", 7077),)
@@ -138,8 +138,8 @@ def test_configuration_comes_as_secrets_of_the_user_and_never_as_text() -> None:
     assert "a-key" not in str(spec) + str(reading)
 
 
-def test_a_network_is_for_those_who_talk() -> None:
+def test_a_secret_is_for_those_who_talk() -> None:
     alone = replace(start(worker()), peers=(Peer("e.worker.0.1", "worker", 0, "n1"),))
-    assert not needs_network(alone)
-    assert needs_network(start(worker()))
-    assert needs_network(replace(alone, component=worker(ports=RPC)))
+    assert not needs_secret(alone)
+    assert needs_secret(start(worker()))
+    assert needs_secret(replace(alone, component=worker(ports=RPC)))
