@@ -180,6 +180,10 @@ def test_a_page_with_the_cookie_and_without_the_proof_asks_to_sign_in_again(admi
     expect(page.get_by_role("alert")).to_contain_text("Sign in again")
     admin.type_password("admin", stack.password)
     expect(page.get_by_role("heading", name="Executions of default", exact=True)).to_be_visible()
+    page.locator("summary", has_text="admin").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_other_tabs_and_reloads_go_on_with_the_session(admin: Visitor, client: Client, stack: Stack) -> None:

@@ -32,9 +32,17 @@ function applyColours(): void {
 
 /** Changes by a session need its proof, which the pages keep, and which is another one after each sign-in. */
 function withProof(request: SwaggerRequest): SwaggerRequest {
-  const proof = window.localStorage.getItem("zoe-csrf-token");
+  const proof = kept("zoe-csrf-token");
   if (proof && !request.loadSpec && !request.headers.Authorization) request.headers["X-CSRF-Token"] = proof;
   return request;
+}
+
+function kept(key: string): string | null {
+  try {
+    return window.localStorage.getItem(key);
+  } catch {
+    return null; // This browser keeps nothing for pages: a token does it.
+  }
 }
 
 function show(): void {

@@ -87,6 +87,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
           waiting.current.push(resolve);
         });
       setEnded(false);
+      setProblem(null);
       setKnown(true);
       for (const resume of waiting.current.splice(0)) resume();
     },
