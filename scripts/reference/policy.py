@@ -123,7 +123,8 @@ BACKFILL_MEANINGS = {
     "give way as to any core, and with `preemption: none` get nothing that would delay it",
     "easy-sjbf": "the same, the shortest looked at first",
     "conservative": "whoever delays nobody before it: everybody in turn keeps the earliest room by the estimates, and "
-    "these reservations are made anew at each pass",
+    "these reservations are made anew at each pass; with `preemption: none` elastic services get nothing that would "
+    "delay any",
 }
 REASONS = {
     "no_resources": "the core does not fit now; the counts say how many nodes each filter refused. Where the "

@@ -163,7 +163,7 @@ def _left(snapshot: Snapshot, without_elastic: bool) -> Room:
 
 def _protected(policy: Policy, plan: Plan) -> bool:
     """Whether elastic services may have to leave room for the first that waits: what they get, they keep."""
-    return policy.preemption == "none" and policy.backfill in ("easy", "easy-sjbf") and bool(plan.reasons)
+    return policy.preemption == "none" and policy.backfill != "none" and bool(plan.reasons)
 
 
 def _idle_elastic(snapshot: Snapshot, policy: Policy) -> str | None:

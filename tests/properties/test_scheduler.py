@@ -186,7 +186,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
                         placer.ledger.index[service.node], execution.component_of(service).reservation
                     )
         assert not isinstance(admit(first, placer), tuple), "it could have started, or taken its room back"
-    promised = policy.preemption == "none" and policy.backfill in ("easy", "easy-sjbf") and first is not None
+    promised = policy.preemption == "none" and policy.backfill != "none" and first is not None
     if not plan.starts and not plan.elastic and not promised:
         # Beside what is kept for cores whose room is being made.
         beside, holdings = _after(snapshot, policy, plan), Holdings(snapshot.active, policy)

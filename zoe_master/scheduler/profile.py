@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import admit, surely_refused
 from zoe_master.scheduler.backfill import Release
@@ -69,6 +70,15 @@ class Profile:
             first += 1
         return None
 
+    def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
+        """Whether elastic services can have these places until then beside all reservations; if so they get them."""
+        after = self._first_after(0, ends_s)
+        holdings = self._placer.ledger.wanted(execution, placements)
+        if not all(_has_room(ledger, holdings) for ledger in self._ledgers[:after]):
+            return False
+        self._take(0, after, ends_s, holdings)
+        return True
+
     def _last_full(self, first: int, after: int, cores_milli: int) -> int | None:
         spans = range(after - 1, first - 1, -1)
         return next((i for i in spans if self._ledgers[i].lacks_cores(cores_milli)), None)
@@ -94,6 +104,14 @@ class Profile:
             self._ledgers.insert(after, self._ledgers[after - 1].copy())
         for ledger in self._ledgers[first:after]:
             _take_all(ledger, holdings)
+
+
+def _has_room(ledger: Ledger, holdings: Sequence[Holding]) -> bool:
+    """Whether there is room for all of them together, which may be on the same node."""
+    wanted: dict[int, Resources] = {}
+    for node, amount in holdings:
+        wanted[node] = wanted[node] + amount if node in wanted else amount
+    return all(amount.fits_in(ledger.free(node)) for node, amount in wanted.items())
 
 
 def _take_all(ledger: Ledger, holdings: Sequence[Holding]) -> None:

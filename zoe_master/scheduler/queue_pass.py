@@ -68,6 +68,7 @@ class QueuePass:
         self._placed = 0
         self._blocked: Execution | None = None
         self._reservation: Reservation | None = None
+        self._profile: Profile | None = None
         self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -143,10 +144,11 @@ class QueuePass:
 
     def grows(self) -> Grows | None:
         """Which places elastic services may have that stay until their execution ends; None: all."""
-        if self._blocked is None or self._policy.backfill not in ("easy", "easy-sjbf"):
+        if self._blocked is None or self._policy.backfill == "none":
             return None
-        reservation = self._reserve(self._blocked)
-        return lambda execution, places: reservation.lets_grow(execution, places, self._queue.span(execution)[1])
+        conservative = self._policy.backfill == "conservative"
+        promised = self._reserve_all(self._blocked) if conservative else self._reserve(self._blocked)
+        return lambda execution, places: promised.lets_grow(execution, places, self._queue.span(execution)[1])
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
         """On what is free, or else where elastic services give way.
@@ -166,9 +168,7 @@ class QueuePass:
             self._keep_room(execution)
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
-        run_s = self._queue.estimates.guess_s
-        profile = Profile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
-        profile.reserve(blocked, run_s(blocked))
+        run_s, profile = self._queue.estimates.guess_s, self._reserve_all(blocked)
         reserved = 1
         for execution in rest:
             if reserved >= self._policy.backfill_depth_max:
@@ -186,6 +186,13 @@ class QueuePass:
             else:
                 self._reclaim.keep(execution, found.placements, self._giving(execution))
                 self._keep_room(execution)
+
+    def _reserve_all(self, blocked: Execution) -> Profile:
+        """The reservations of all, of which that of the first that waits is made at once; one profile in a pass."""
+        if self._profile is None:
+            self._profile = Profile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
+            self._profile.reserve(blocked, self._queue.estimates.guess_s(blocked))
+        return self._profile
 
     def _releases(self) -> Iterator[Release]:
         """What stays, and what this walk has given places to, with the times at which it is expected to end."""

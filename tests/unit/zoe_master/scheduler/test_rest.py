@@ -82,7 +82,7 @@ def test_turns_count_elastic_services_where_they_stay(preemption: str) -> None:
     assert set(plan.starts) == ({"a1"} if preemption == "elastic" else {"c1"})
 
 
-@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf"])
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
 def test_elastic_services_that_stay_leave_the_room_that_is_promised(backfill: str) -> None:
     long = queued(
         "long",
@@ -99,6 +99,19 @@ def test_elastic_services_that_stay_leave_the_room_that_is_promised(backfill: st
     quick = replace(active[0], application=replace(active[0].application, expected_run_s=15.0))
     assert schedule(replace(snapshot, active=(quick, active[1])), policy).elastic, "what ends before may grow"
     assert schedule(snapshot, replace(policy, preemption="elastic")).elastic, "what gives way may grow"
+
+
+def test_elastic_services_that_stay_delay_no_reservation() -> None:
+    """Conservative backfill promises the second that waits its place beside the first, too."""
+    extra = component("e", cores=1, memory_gib=0, essential_count=0, total_count=8)
+    long = queued("long", component(cores=2, memory_gib=0, essential_count=1), extra)
+    active = (started(long, "n"), runs("short", 4, run_s=19.0))
+    blocked, second = waits("blocked", 5), waits("second", 3, at_s=1.0)
+    policy = Policy(order="fifo", backfill="conservative", preemption="none")
+    snapshot = Snapshot(10.0, (node("n", cores=10, memory_gib=10),), (blocked, second), active)
+    after = carry_out(snapshot, schedule(snapshot, policy))
+    later = replace(after, now_s=20.0, active=tuple(e for e in after.active if e.id != "short"))
+    assert {*schedule(later, policy).starts} | {e.id for e in later.active} >= {"blocked", "second"}
 
 
 @pytest.mark.parametrize("searches", [0, 10])
