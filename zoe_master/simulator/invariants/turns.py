@@ -55,6 +55,8 @@ class Turns:
         first: Turn = (-execution.priority,)
         if order == "psbs":
             left_s, ends_s = self._virtual[execution.id]
+            if left_s <= _EQUAL and ends_s >= self._snapshot.now_s - _EQUAL:
+                return (*first, math.nan)  # it ends virtually just now: by rounding it is late or is not
             late = (0.0 if left_s <= 0 else min(left_s, 1.0), _attained(execution), ends_s)
             return first + (late if left_s <= _EQUAL else (1.0, left_s))
         if order in ("fifo", "las", "edf"):
