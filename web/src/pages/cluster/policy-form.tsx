@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { BACKFILLS, ORDERS } from "./orders";
 import type { Policy } from "./policy-api";
 
 interface FormProps {
@@ -11,24 +12,8 @@ interface FormProps {
 type Choices = { [K in keyof Policy]?: Policy[K][] };
 
 const CHOICES: Choices = {
-  order: [
-    "fifo",
-    "sjf",
-    "size",
-    "srpt",
-    "hrrn",
-    "las",
-    "psbs",
-    "edf",
-    "fair-share",
-    "wfp3",
-    "unicef",
-    "f1",
-    "f2",
-    "f3",
-    "f4",
-  ],
-  backfill: ["none", "easy", "easy-sjbf", "conservative"],
+  order: ORDERS,
+  backfill: BACKFILLS,
   preemption: ["none", "elastic"],
   tenants: ["none", "drf"],
 };

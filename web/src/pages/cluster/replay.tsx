@@ -4,29 +4,12 @@ import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { Plot } from "../../components/plot";
 import { moment, number } from "../../format";
+import { BACKFILLS, ORDERS } from "./orders";
 
 type Result = Schemas["ReplayView"];
 
 const AS_IT_WAS = "as it was";
 const HOUR_MS = 3_600_000;
-const ORDERS = [
-  "fifo",
-  "sjf",
-  "size",
-  "srpt",
-  "hrrn",
-  "las",
-  "psbs",
-  "edf",
-  "fair-share",
-  "wfp3",
-  "unicef",
-  "f1",
-  "f2",
-  "f3",
-  "f4",
-];
-const BACKFILLS = ["none", "easy", "easy-sjbf", "conservative"];
 
 /** What happened here, replayed under another policy or with one more node. */
 export function ReplayTab() {
