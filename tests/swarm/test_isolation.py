@@ -86,7 +86,9 @@ def test_executions_without_ports_do_not_reach_each_other(harness: SwarmHarness)
     addresses = [n["IPAddress"] for n in networks.values() if n["IPAddress"]]
     bridged = api.inspect_network("docker_gwbridge")["Containers"].values()
     addresses += [end["IPv4Address"].partition("/")[0] for end in bridged]
-    told = run(harness, "; ".join(f"nc -w 1 {one} 8080 < /dev/null" for one in addresses) + "; echo asked", "b.c.0.1")
+    told = run(
+        harness, "; ".join(f"nc -w 1 {one} 8080 < /dev/null 2>&1" for one in addresses) + "; echo asked", "b.c.0.1"
+    )
     assert len(addresses) >= 2
     assert told[-1] == "asked"
     assert "hello" not in told

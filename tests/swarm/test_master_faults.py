@@ -57,7 +57,7 @@ def test_nothing_is_placed_over_a_foreign_container_and_the_reason_is_told(
         tick = installation.master.tick()
         reason = installation.store.execution(execution_id).reason
         assert reason is not None
-        assert reason.code is ReasonCode.NO_RESOURCES
+        assert reason.code is ReasonCode.FOREIGN_USE
         told = explain(tick.snapshot, installation.master.policy, execution_id)
         assert told is not None
         assert set(told.nodes) == {"node-2"}

@@ -16,7 +16,15 @@ from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.records import Group
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.specification import Json, Rendered, Surroundings, needs_secret, render, service_spec
+from zoe_master.backends.swarm.specification import (
+    Json,
+    Rendered,
+    Surroundings,
+    needs_network,
+    needs_secret,
+    render,
+    service_spec,
+)
 
 
 class Launcher:
@@ -84,8 +92,7 @@ class Launcher:
         start = group[0].start
         attempt = Attempt(start.execution_id, start.attempt)
         tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
-        # Also one that talks to nobody: without, all such would be on the engine's bridge, and reach each other.
-        network_id = self._shared.network(attempt, tags)
+        network_id = self._shared.network(attempt, tags) if needs_network(start) else None
         secret = self._shared.secret(attempt, tags) if needs_secret(start) else None
         files = {
             name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())

@@ -51,7 +51,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a group goes: the node, the attempt's network, and its secret where it has one (id, name).
+    """Where a group goes: the node, the attempt's network and secret where it has them (id, name).
 
     `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
     `Start.secret`.
@@ -79,6 +79,15 @@ def render(start: Start, settings: SwarmSettings) -> Rendered:
         work_dir=_work_dir(component, filled),
         mounts=tuple(mounts_of(start, settings)),
     )
+
+
+def needs_network(start: Start) -> bool:
+    """Return whether its services get an overlay network: without one they share the engine's bridge with others.
+
+    All do but those that need devices and talk to nobody. When a node joins a network, Swarm looks at its tasks again
+    and rejects those that hold generic resources (seen with Docker Engine 20.10).
+    """
+    return needs_secret(start) or not start.component.reservation.devices
 
 
 def needs_secret(start: Start) -> bool:

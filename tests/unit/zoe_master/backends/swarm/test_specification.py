@@ -16,7 +16,7 @@ from zoe_master.backends.base import Peer, Start, StorageAccess
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.grouping import grouped
-from zoe_master.backends.swarm.specification import Surroundings, needs_secret, render, service_spec
+from zoe_master.backends.swarm.specification import Surroundings, needs_network, needs_secret, render, service_spec
 
 SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",))
 RPC = (Port("rpc", 7077),)
@@ -141,5 +141,7 @@ def test_configuration_comes_as_secrets_of_the_user_and_never_as_text() -> None:
 def test_a_secret_is_for_those_who_talk() -> None:
     alone = replace(start(worker()), peers=(Peer("e.worker.0.1", "worker", 0, "n1"),))
     assert not needs_secret(alone)
+    assert needs_network(replace(alone, component=worker(reservation=Resources(100, 2**20))))
+    assert not needs_network(alone), "Swarm would reject a task with devices whose node joins a network"
     assert needs_secret(start(worker()))
     assert needs_secret(replace(alone, component=worker(ports=RPC)))
