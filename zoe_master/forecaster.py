@@ -10,7 +10,6 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.calibration import Calibration
-from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.forecast import wait_of
 from zoe_master.scheduler.snapshot import Snapshot
 
@@ -49,7 +48,7 @@ def forecast(
     The p90 of the end adds those of wait and run time, which errs on the late side.
     """
     execution = next((e for e in snapshot.queued if e.id == execution_id), None)
-    estimates = Estimates(snapshot.past_runs, learned_first=True)
+    estimates = snapshot.estimates(learned_first=True)
     wait = wait_of(snapshot, policy, execution_id, estimates, give_up) if execution is not None else None
     if execution is None or wait is None:
         return None

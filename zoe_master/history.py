@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -11,11 +11,9 @@ from zoe_lib.store.base import ExecutionQuery, Store
 from zoe_master.forecaster import Record
 from zoe_master.scheduler.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.orders import attained
+from zoe_master.scheduler.run_history import LastRuns
 from zoe_master.scheduler.virtual_time import Arrival, arrival_of
 
-# The last two runs predict the next one as well as longer histories do, and follow changes at once.
-_RUNS_AVERAGED = 2
-_KINDS_MAX = 20_000
 _READ_AT_START_MAX = 2_000
 _PAGE = 500
 
@@ -23,14 +21,13 @@ _PAGE = 500
 class History:
     """Learned in memory, and read again from the store by the next master. `record` is how forecasts turned out.
 
-    Run times: the mean of the last two successful runs of one user's application of one name. Tsafrir, Etsion and
-    Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates", IEEE TPDS 18(6),
-    2007. Use: core-seconds reserved, each counting half after `half_life_s`. Arrivals: of those that ran and ended
-    last, with the run time that was expected before.
+    Run times: the mean of the last two successful runs of one user's application of one name (`LastRuns`). Use:
+    core-seconds reserved, each counting half after `half_life_s`. Arrivals: of those that ran and ended last, with the
+    run time that was expected before.
     """
 
     def __init__(self, store: Store, half_life_s: float) -> None:
-        self._runs: OrderedDict[RunKey, tuple[float, ...]] = OrderedDict()
+        self._runs = LastRuns()
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
         self._departed: deque[Arrival] = deque(maxlen=_READ_AT_START_MAX)
@@ -53,11 +50,7 @@ class History:
         if placed_at_s is not None:
             self._just_departed.append((execution, self.expected(run_key(execution))))
         if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
-            key = run_key(execution)
-            earlier = self._runs.pop(key, ())
-            self._runs[key] = (*earlier, max(ended_at_s - placed_at_s, 0.0))[-_RUNS_AVERAGED:]
-            if len(self._runs) > _KINDS_MAX:
-                self._runs.popitem(last=False)
+            self._runs.learn(run_key(execution), ended_at_s - placed_at_s)
 
     @property
     def departed(self) -> tuple[Arrival, ...]:
@@ -70,8 +63,7 @@ class History:
 
     def expected(self, kind: RunKey) -> float | None:
         """The expected run time in seconds, as far as past runs tell."""
-        runs = self._runs.get(kind)
-        return None if runs is None else sum(runs) / len(runs)
+        return self._runs.expected(kind)
 
     def used(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
         """Core-seconds by tenant, with those of what runs."""

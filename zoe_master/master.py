@@ -33,7 +33,7 @@ from zoe_master.picture import Picture
 from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.dry_run import DryRun, dry_run
-from zoe_master.scheduler.estimate import Estimates, RunTime
+from zoe_master.scheduler.estimate import RunTime
 from zoe_master.scheduler.proposal import Proposal, propose
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.sign_ins import SignIns
@@ -171,7 +171,7 @@ class Master:
         """The run time that forecasts of a queued execution count with, and where it comes from."""
         snapshot = self.latest.snapshot if self.latest else Snapshot(0.0)
         execution = next((e for e in snapshot.queued if e.id == execution_id), None)
-        return None if execution is None else Estimates(snapshot.past_runs, learned_first=True).run_time(execution)
+        return None if execution is None else snapshot.estimates(learned_first=True).run_time(execution)
 
     def tell(self, execution_id: ExecutionId, told: Forecast) -> None:
         """Its user was told this: the next tick writes it down. From any thread."""

@@ -58,6 +58,8 @@ class Picture:
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self._wrote = False
+        self.correct_estimates = False
+        """Whether snapshots ask backfill to correct run times that were outlasted; replays of logs may."""
         self.policy: Policy = store.policy()
         self._history = History(store, self.policy.usage_half_life_s)
         self._kinds = Kinds(self._history.expected)
@@ -153,6 +155,7 @@ class Picture:
             departed=self._history.departed if self.policy.order == "psbs" else (),
             storage=storage,
             locality=locality,
+            correct_estimates=self.correct_estimates,
         )
 
     def _with_hold(self, node: Node) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import chain, repeat
 
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.values import value
@@ -14,6 +15,8 @@ RunKey = tuple[str, str, str]
 # Taken for an application of which no run time is known: an hour.
 _RUN_S_UNKNOWN = 3600.0
 _LEAST_S = 1e-9
+# What is added, one after the other, to a prediction that a run has outlasted; the last for as often as it takes.
+_CORRECTIONS_S = (60, 300, 900, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000)
 
 
 class Source(StrEnum):
@@ -39,12 +42,14 @@ class Estimates:
     Orders and backfill take an hour for what is not known (`guess_s`), or nobody could pass where nothing is declared.
 
     `past_runs` holds for each RunKey the run time that is expected of the next one. With `learned_first` that counts
-    more than what is declared: users are asked for sizes, and forecasts are to come true.
+    more than what is declared: users are asked for sizes, and forecasts are to come true. With `correct` backfill
+    corrects what a run has outlasted (`corrected_s`), instead of expecting it to end now.
     """
 
-    def __init__(self, past_runs: Mapping[RunKey, float], learned_first: bool = False) -> None:
+    def __init__(self, past_runs: Mapping[RunKey, float], learned_first: bool = False, correct: bool = False) -> None:
         self._past_runs = past_runs
         self._learned_first = learned_first
+        self._correct = correct
 
     def run_time(self, execution: Execution) -> RunTime:
         """The expected run time and its source. What is learned never exceeds the time limit."""
@@ -65,7 +70,11 @@ class Estimates:
 
     def release_s(self, execution: Execution, now_s: float) -> float:
         """When backfill expects a placed execution to end: as `end_s`, by `guess_s`."""
-        return max(execution.marks[Mark.PLACED] + self.guess_s(execution), now_s)
+        placed_at_s, expected_s = execution.marks[Mark.PLACED], self.guess_s(execution)
+        if self._correct:
+            limit_s = execution.application.time_limit_s or math.inf
+            expected_s = corrected_s(expected_s, now_s - placed_at_s, limit_s)
+        return max(placed_at_s + expected_s, now_s)
 
     def _known(self, execution: Execution) -> tuple[float, Source]:
         """As a plain pair: long queues are ranked by it at every tick."""
@@ -85,3 +94,14 @@ class Estimates:
 def run_key(execution: Execution) -> RunKey:
     """Whose past runs tell how long this one takes."""
     return execution.tenant, execution.user, execution.application.name
+
+
+def corrected_s(expected_s: float, ran_s: float, limit_s: float = math.inf) -> float:
+    """The run time to expect of what has run for `ran_s`: each correction that it took is added, up to the limit.
+
+    Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007: small corrections first, since most runs end soon after.
+    """
+    steps = chain(_CORRECTIONS_S, repeat(_CORRECTIONS_S[-1]))
+    while expected_s < min(ran_s, limit_s):
+        expected_s += next(steps)
+    return min(expected_s, limit_s)

@@ -10,7 +10,6 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.bandwidth import Guarantees
 from zoe_master.scheduler.capacity import capacity_of
-from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.limits import Holdings
 from zoe_master.scheduler.orders import ORDERS, SIZED_ORDERS, Moment
 from zoe_master.scheduler.ranking import Ranked, in_sequence
@@ -26,7 +25,7 @@ class Queue:
     """
 
     def __init__(self, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> None:
-        self.estimates = Estimates(snapshot.past_runs)
+        self.estimates = snapshot.estimates()
         self.holdings = Holdings(snapshot.active, policy)
         self.guarantees = Guarantees(snapshot.active, snapshot.storage, policy, self.estimates, snapshot.now_s)
         self._snapshot = snapshot

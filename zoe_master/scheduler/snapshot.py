@@ -12,7 +12,7 @@ from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.estimate import RunKey
+from zoe_master.scheduler.estimate import Estimates, RunKey
 from zoe_master.scheduler.reasons import Reasons
 from zoe_master.scheduler.virtual_time import Arrival
 
@@ -27,6 +27,7 @@ class Snapshot:
     each tenant, the older the less they count.
     `storage` is what the storage controller can promise; None: there is none. `locality` has the names of the nodes
     that hold an object, by its URI, where that is reported. `departed` are the arrivals of those that ended last.
+    With `correct_estimates`, backfill corrects run times that were outlasted.
     """
 
     now_s: float
@@ -39,6 +40,11 @@ class Snapshot:
     storage: Supply | None = None
     departed: tuple[Arrival, ...] = ()
     locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
+    correct_estimates: bool = False
+
+    def estimates(self, learned_first: bool = False) -> Estimates:
+        """The run times to expect."""
+        return Estimates(self.past_runs, learned_first, self.correct_estimates)
 
 
 @value(frozen=True, slots=True)

@@ -16,7 +16,8 @@ class Job:
     """A rigid job: so many `services` that each hold `reservation` for `run_s` seconds.
 
     `submit_s` and all times are the log's own seconds; `request_s` is the user's estimate of the run time. `labels`
-    are node labels that it insists on. `bytes_read` and `bytes_written` are what it moves, where the log says so.
+    are node labels that it insists on. `bytes_read` and `bytes_written` are what it moves, and `application` is what it
+    runs, where the log says so.
     """
 
     id: int
@@ -29,6 +30,7 @@ class Job:
     labels: tuple[tuple[str, str], ...] = ()
     bytes_read: int = 0
     bytes_written: int = 0
+    application: str = ""
 
     @property
     def processors(self) -> float:

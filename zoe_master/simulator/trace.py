@@ -18,10 +18,11 @@ from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master
 from zoe_master.scheduler.calibration import Calibration, Spread
-from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.estimate import corrected_s
 from zoe_master.scheduler.forecast import Wait, wait_of
 from zoe_master.simulator.invariants import Invariants
 from zoe_master.simulator.jobs import Job, Run, Trace
+from zoe_master.simulator.predictors import Predictor
 
 _COMPONENT = "job"
 _FOREVER = Behaviour()
@@ -40,6 +41,8 @@ class Replay:
     """One run of a trace under a policy.
 
     With `forecast_every` n, each n-th job is told when it will start, if it has to wait; `foretold`: what came of it.
+    With a `predictor`, a job is expected to run for what is predicted at its submission, at most as long as requested,
+    and backfill corrects that when it runs longer.
     With `check`, the invariants are looked at after every tick; Violation when one does not hold.
     """
 
@@ -50,9 +53,12 @@ class Replay:
         exact_runtimes: bool = False,
         forecast_every: int | None = None,
         check: bool = False,
+        predictor: Predictor | None = None,
     ) -> None:
         self._trace = trace
         self._exact = exact_runtimes
+        self._predictor = predictor
+        self._predicted_s: dict[str, float] = {}
         self._clock = ManualClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
         self._store = MemoryStore()
         self._store.set_policy(policy, 0, self._clock(), "replay")
@@ -60,6 +66,7 @@ class Replay:
         epoch = self._store.try_lead("replay")
         assert epoch is not None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock)
+        self._master.picture.correct_estimates = predictor is not None
         self._invariants = Invariants(self._store) if check else None
         self._free = trace.processors
         self._ends: list[tuple[float, int, int, str]] = []
@@ -91,7 +98,7 @@ class Replay:
         self._move_to(job.submit_s)
         execution_id = f"j{len(self._jobs):08}"
         self._jobs[execution_id] = job
-        self._store.submit(execution_of(job, execution_id, self._estimate_s(job)), "replay")
+        self._store.submit(self._execution(job, execution_id), "replay")
         if not self._trace.pool or job.processors <= self._free:
             self._tick()
         if self._forecast_every is not None and len(self._jobs) % self._forecast_every == 0:
@@ -101,7 +108,7 @@ class Replay:
         picture = self._master.picture
         picture.catch_up()
         snapshot = picture.snapshot(self._clock(), self._backend.nodes(), {})
-        wait = wait_of(snapshot, picture.policy, execution_id, Estimates(snapshot.past_runs, learned_first=True))
+        wait = wait_of(snapshot, picture.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
             self._told[execution_id] = wait, self._calibration.spread(wait.seconds)
 
@@ -119,13 +126,26 @@ class Replay:
             for index in range(job.services):
                 self._backend.end(service_id(execution_id, _COMPONENT, index, 1))
             self._free += job.processors
+            if self._predictor is not None:
+                self._predictor.learn(job)
         if kind == _ESTIMATED_END:
             heapq.heappush(self._ends, (at_s, _TERMINATION, number, execution_id))
         else:
             self._tick()
 
-    def _estimate_s(self, job: Job) -> float:
-        return job.run_s if self._exact else job.request_s
+    def _execution(self, job: Job, execution_id: str) -> Execution:
+        if self._predictor is None:
+            return execution_of(job, execution_id, job.run_s if self._exact else job.request_s)
+        predicted_s = self._predictor.expected(job)
+        expected_s = job.request_s if predicted_s is None else predicted_s
+        self._predicted_s[execution_id] = expected_s
+        return execution_of(job, execution_id, expected_s, job.request_s)
+
+    def _ends_as_estimated(self, execution_id: str, job: Job) -> bool:
+        if self._exact:
+            return True
+        predicted_s = self._predicted_s.get(execution_id, job.request_s)
+        return job.run_s == corrected_s(predicted_s, job.run_s, job.request_s)
 
     def _tick(self) -> None:
         now_s = self._clock()
@@ -138,15 +158,15 @@ class Replay:
             self.runs.append(Run(job, now_s, now_s + job.run_s))
             if execution_id in self._told:
                 self._learn(execution_id, now_s - job.submit_s)
-            kind = _ESTIMATED_END if job.run_s == self._estimate_s(job) else _TERMINATION
+            kind = _ESTIMATED_END if self._ends_as_estimated(execution_id, job) else _TERMINATION
             heapq.heappush(self._ends, (now_s + job.run_s, kind, len(self.runs), execution_id))
 
     def _move_to(self, at_s: float) -> None:
         self._clock.advance(at_s - self._clock())
 
 
-def execution_of(job: Job, execution_id: str, estimate_s: float) -> Execution:
-    """The job as a user submits it: one component, all of it core."""
+def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float | None = None) -> Execution:
+    """The job as a user submits it: one component, all of it core; `limit_s` where the estimate is no limit itself."""
     component = Component(
         _COMPONENT,
         "trace",
@@ -155,7 +175,9 @@ def execution_of(job: Job, execution_id: str, estimate_s: float) -> Execution:
         total_count=job.services,
         labels=job.labels,
     )
-    application = Application(name=str(job.id), components=(component,), expected_run_s=estimate_s)
+    application = Application(
+        name=str(job.id), components=(component,), expected_run_s=estimate_s, time_limit_s=limit_s
+    )
     return Execution(execution_id, application.name, "trace", job.user, application, job.submit_s)
 
 

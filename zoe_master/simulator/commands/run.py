@@ -15,6 +15,7 @@ from zoe_master.simulator.faults.of_trace import run_with_faults
 from zoe_master.simulator.figures import figures, forecast_figures
 from zoe_master.simulator.formats import FORMATS, read_trace
 from zoe_master.simulator.jobs import Run, Trace
+from zoe_master.simulator.predictors import PREDICTORS
 from zoe_master.simulator.trace import Replay
 
 
@@ -39,6 +40,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--exact-runtimes", action="store_true", help="estimates are the run times, not the requests")
     parser.add_argument(
+        "--predict",
+        choices=("off", *PREDICTORS),
+        default="off",
+        help="learn run times from what has ended, instead of taking the requests [off]",
+    )
+    parser.add_argument(
         "--forecast-every", type=positive, metavar="N", help="tell each N-th job that has to wait when it will start"
     )
     parser.add_argument("--jobs", type=positive, metavar="N", help="only the first so many jobs")
@@ -57,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry it out."""
     if arguments.faults and arguments.forecast_every:
         arguments.refuse("--forecast-every tells nothing with --faults")
+    if arguments.predict != "off" and (arguments.faults or arguments.exact_runtimes):
+        arguments.refuse("--predict is neither for --faults nor for --exact-runtimes")
     if arguments.window and not arguments.report:
         arguments.refuse("--window is of the chart that --report writes")
     trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
@@ -77,7 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
-    replay = Replay(trace, policy, arguments.exact_runtimes, arguments.forecast_every, arguments.check)
+    predictor = None if arguments.predict == "off" else PREDICTORS[arguments.predict]()
+    replay = Replay(
+        trace, policy, arguments.exact_runtimes, arguments.forecast_every, arguments.check, predictor=predictor
+    )
     with progress_bar(len(trace.jobs)) as started:
         began_s = time.perf_counter()
         runs = replay.run(started)

@@ -13,6 +13,7 @@ from zoe_master.simulator.formats.lines import read_lines, trace_name
 from zoe_master.simulator.jobs import Job, Trace, TraceError, pool_of, processors_of
 
 _JOB, _SUBMIT, _RUN, _ALLOCATED, _REQUESTED, _REQUEST, _USER = 0, 1, 3, 4, 7, 8, 11
+_APPLICATION = 13
 _COLUMNS_MIN = 12
 
 
@@ -57,6 +58,7 @@ def _job(columns: list[str]) -> Job:
     run_s, request_s = float(columns[_RUN]), float(columns[_REQUEST])
     requested, allocated = int(columns[_REQUESTED]), int(columns[_ALLOCATED])
     request_s = request_s if request_s > 0 else run_s
+    application = columns[_APPLICATION] if len(columns) > _APPLICATION else "-1"
     return Job(
         id=int(columns[_JOB]),
         submit_s=float(columns[_SUBMIT]),
@@ -64,6 +66,7 @@ def _job(columns: list[str]) -> Job:
         request_s=request_s,
         user=columns[_USER],
         reservation=processors_of(allocated if allocated > 0 else requested),
+        application="" if application.startswith("-") else application,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from zoe_lib.domain.policy import Policy
-from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.queue import refused_for_room, started_in_turn
 from zoe_master.simulator.invariants.room import expected_start_s
@@ -41,5 +40,5 @@ class Promises:
 
 
 def _overdue(snapshot: Snapshot) -> bool:
-    estimates = Estimates(snapshot.past_runs)
+    estimates = snapshot.estimates()
     return any(estimates.release_s(execution, 0.0) < snapshot.now_s for execution in snapshot.active)

@@ -13,7 +13,6 @@ from dataclasses import replace
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
-from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.room import Room, expected_start_s, room_of
 from zoe_master.simulator.invariants.turns import Turns
@@ -58,7 +57,7 @@ def _left_behind(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution
     Elastic services get what is left once all of the queue was asked; so they are no reason why there was more time.
     """
     shadow_s = expected_start_s(snapshot, policy, _cores_alone(snapshot, plan), head)
-    gives_way, estimates = policy.preemption == "elastic", Estimates(snapshot.past_runs)
+    gives_way, estimates = policy.preemption == "elastic", snapshot.estimates()
     room = room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True)
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)

@@ -13,7 +13,6 @@ from zoe_lib.domain.gateway import core_groups, wanted
 from zoe_lib.domain.gateway import held as held_by
 from zoe_lib.domain.policy import Holder, Policy
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
 # When it comes free, on which node, how much.
@@ -111,7 +110,7 @@ def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Ex
 
 def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Release]:
     """Expected ends of all that `room_of` counts as held; what is kept for a core, as if it started now."""
-    estimates, now_s = Estimates(snapshot.past_runs), snapshot.now_s
+    estimates, now_s = snapshot.estimates(), snapshot.now_s
     gives_way = policy.preemption == "elastic"
     gateway = gateway_reservation(snapshot.nodes)
     for execution in snapshot.active:

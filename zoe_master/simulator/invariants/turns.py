@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from zoe_lib.domain.execution import Execution, ExecutionId, Mark
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.virtual_time import arrival_of
 from zoe_master.simulator.invariants.sharing import virtual_ends
@@ -29,7 +28,7 @@ class Turns:
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
         self._snapshot = snapshot
         self._policy = policy
-        self._estimates = Estimates(snapshot.past_runs)
+        self._estimates = snapshot.estimates()
         self.known = policy.interactive_share == 0
         self._virtual: Mapping[ExecutionId, tuple[float, float]] = {}
         if self.known and policy.order == "psbs":

@@ -104,6 +104,25 @@ def test_orders_are_those_of_the_literature_unless_ageing_is_asked_for(
     assert started("--ageing", 600) != plain
 
 
+def test_run_times_are_learned_only_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "busy.swf"
+    log.write_text("\n".join(swf_lines(generate(300, 32, seed=4, overestimate=5.0), "made")))
+
+    def started(*words: object) -> dict[int, float]:
+        path = tmp_path / "starts.csv"
+        figures_of(capsys, monkeypatch, log, "--backfill", "easy-sjbf", "--starts", path, *words)
+        with path.open(newline="") as file:
+            return {int(row["job_id"]): float(row["start_s"]) for row in csv.DictReader(file)}
+
+    trace = read_swf(log)
+    asked = simulate(trace.processors, list(trace.jobs), "easy-sjbf")
+    assert started() == started("--predict", "off") == asked
+    learned = [started("--predict", name) for name in ("mean2", "neighbours")]
+    assert learned[0] != asked != learned[1] != learned[0]
+
+
 def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +141,8 @@ def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
     ("words", "says"),
     [
         (("--faults", "3", "--forecast-every", "2"), "--forecast-every"),
+        (("--faults", "3", "--predict", "mean2"), "--predict"),
+        (("--exact-runtimes", "--predict", "mean2"), "--predict"),
         (("--window", "0:10"), "--report"),
         (("--ageing", "-1"), "at least 0"),
     ],
