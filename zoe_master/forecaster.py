@@ -27,7 +27,7 @@ class Record:
         if told is None or told.wait_s is None or told.start_p90_s is None:
             return
         waited_s = max(execution.marks[Mark.PLACED] - told.at_s, 0.0)
-        self.waits.learn(told.wait_s, told.start_p90_s - told.at_s, waited_s)
+        self.waits.learn(told.wait_s, told.start_p90_s - told.at_s, waited_s, _cores(execution))
 
     def ended(self, execution: Execution) -> None:
         """An execution has ended: did it run as long as foretold?"""
@@ -56,7 +56,7 @@ def forecast(
     run_s = expected_s if expected_s < math.inf else None
     if wait.seconds == math.inf:
         return Forecast(now_s, None, run_s)
-    start = record.waits.spread(wait.seconds)
+    start = record.waits.spread(wait.seconds, _cores(execution))
     run = record.runs.spread(run_s) if run_s is not None else None
     return Forecast(
         at_s=now_s,
@@ -69,3 +69,8 @@ def forecast(
         samples=start.samples,
         extrapolated=wait.extrapolated,
     )
+
+
+def _cores(execution: Execution) -> float:
+    """What has to be free at once for it to start."""
+    return execution.application.core_resources().cores_milli / 1000

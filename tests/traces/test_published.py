@@ -20,7 +20,8 @@ from tests.support.long import of_traces
 from tests.support.needs import test_data
 from tests.unit.zoe_master.simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
-from zoe_master.simulator.figures import figures, forecast_figures
+from zoe_master.simulator.figures import figures
+from zoe_master.simulator.forecast_figures import forecast_figures
 from zoe_master.simulator.formats import format_of
 from zoe_master.simulator.formats.lines import read_lines
 from zoe_master.simulator.formats.swf import read_swf

@@ -1,18 +1,19 @@
 """Turns a simulated wait into p50 and p90 by how earlier forecasts turned out. No I/O; fed in order of time.
 
-The spread is the empirical one of the last ratios of real to simulated waits, among forecasts of a similar length
-(split conformal prediction). The level at which it is read follows the coverage that was reached, so that 90 % hold
-by the p90 whatever drifts: Gibbs and Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021.
+The spread is the empirical one of the last ratios of real to simulated waits, among forecasts of a similar length for
+executions of a similar width (split conformal prediction by groups): others pass those who ask for many cores, so one
+spread for all is too long for one core and too short for many. The level at which it is read follows the coverage that
+was reached, so that 90 % hold by the p90 whatever drifts: Gibbs and Candès, "Adaptive conformal inference under
+distribution shift", NeurIPS 2021.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections import deque
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 
 from zoe_lib.domain.values import value
 
@@ -20,6 +21,8 @@ from zoe_lib.domain.values import value
 _FLOOR_S = 30.0
 # Simulated waits of a similar length are calibrated together: up to 1 min, 10 min, 1 h, 4 h, a day, and beyond.
 _BOUNDS_S = (60.0, 600.0, 3600.0, 4 * 3600.0, 86400.0)
+# So do executions of a similar width: up to 1, 8 and 32 cores, and beyond.
+WIDTHS = (1.0, 8.0, 32.0)
 _KEPT = 200
 _NEEDED = 20
 _TARGET = 0.9
@@ -27,6 +30,10 @@ _LEVEL_MAX = 0.999
 _STEP = 0.02
 # Before anything was learned: a p90 of three times the simulated wait.
 _RULE_OF_THUMB = (1.0, 3.0)
+
+
+# A class of lengths and one of widths; None for all of them.
+_Class = tuple[int | None, int | None]
 
 
 @dataclass(slots=True)
@@ -48,7 +55,7 @@ class Calibration:
     """What is known of how good forecasts are. `coverage` is the share of real waits within the p90 told."""
 
     def __init__(self) -> None:
-        self._bins = [_Bin() for _ in range(len(_BOUNDS_S) + 1)]
+        self._bins: dict[_Class, _Bin] = defaultdict(_Bin)
         self.told = 0
         self.held = 0
 
@@ -57,30 +64,42 @@ class Calibration:
         """None before the first one."""
         return self.held / self.told if self.told else None
 
-    def spread(self, simulated_s: float) -> Spread:
-        """The calibrated waits of a simulated one."""
-        ratios, level = self._basis(simulated_s)
+    def spread(self, simulated_s: float, cores: float = 1.0) -> Spread:
+        """The calibrated waits of a simulated one, of an execution with so many cores."""
+        ratios, level = self._basis(simulated_s, cores)
         factors = _RULE_OF_THUMB if not ratios else (_quantile(ratios, 0.5), _quantile(ratios, level))
         p50_s, p90_s = (max(factor * (simulated_s + _FLOOR_S) - _FLOOR_S, 0.0) for factor in factors)
         return Spread(p50_s, max(p90_s, p50_s), len(ratios))
 
-    def learn(self, simulated_s: float, told_p90_s: float, waited_s: float) -> None:
+    def learn(self, simulated_s: float, told_p90_s: float, waited_s: float, cores: float = 1.0) -> None:
         """A forecast has come true or not: what was simulated, the p90 told, and the real wait."""
         held = waited_s <= told_p90_s
         self.told += 1
         self.held += held
-        one = self._bins[bisect_right(_BOUNDS_S, simulated_s)]
-        one.level = min(max(one.level + _STEP * (_TARGET - held), 0.5), _LEVEL_MAX)
-        one.ratios.append((waited_s + _FLOOR_S) / (simulated_s + _FLOOR_S))
+        for each in _classes(simulated_s, cores):
+            one = self._bins[each]
+            one.level = min(max(one.level + _STEP * (_TARGET - held), 0.5), _LEVEL_MAX)
+            one.ratios.append((waited_s + _FLOOR_S) / (simulated_s + _FLOOR_S))
 
-    def _basis(self, simulated_s: float) -> tuple[list[float], float]:
-        one = self._bins[bisect_right(_BOUNDS_S, simulated_s)]
-        own = list(one.ratios)
-        if len(own) >= _NEEDED:
-            return sorted(own), one.level
-        # Copied one by one: another thread may be learning.
-        everything = sorted(chain.from_iterable([list(each.ratios) for each in self._bins]))
-        return (everything if len(everything) >= _NEEDED else []), _TARGET
+    def _basis(self, simulated_s: float, cores: float) -> tuple[list[float], float]:
+        """Ratios in order, and the level of p90, of the narrowest class with enough of them."""
+        for each in _classes(simulated_s, cores):
+            one = self._bins.get(each)
+            ratios = [] if one is None else list(one.ratios)  # copied: another thread may be learning
+            if one is not None and len(ratios) >= _NEEDED:
+                return sorted(ratios), one.level
+        return [], _TARGET
+
+
+def width_of(cores: float) -> int:
+    """The class of widths."""
+    return bisect_left(WIDTHS, cores)
+
+
+def _classes(simulated_s: float, cores: float) -> tuple[_Class, ...]:
+    """The narrowest first."""
+    width = width_of(cores)
+    return (bisect_right(_BOUNDS_S, simulated_s), width), (None, width), (None, None)
 
 
 def _quantile(ordered: Iterable[float], level: float) -> float:

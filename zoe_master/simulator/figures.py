@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 from typing import Any
 
 from zoe_master.simulator.jobs import Run, Trace
-from zoe_master.simulator.trace import Foretold
 
 # Jobs shorter than this do not make the slowdown explode; the bound of Gaussier et al., SC'15.
 BOUND_S = 10.0
@@ -16,19 +14,6 @@ BOUND_S = 10.0
 def bounded_slowdown(run: Run) -> float:
     """Turnaround over run time, as if the job had taken at least ten seconds; at least one."""
     return max(1.0, run.turnaround_s / max(run.job.run_s, BOUND_S))
-
-
-def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
-    """How many forecasts there were, and the shares of starts by the p50 and the p90 that were told."""
-    count = max(len(foretold), 1)
-    return {
-        "forecasts": len(foretold),
-        "started_by_p50": sum(one.waited_s <= one.spread.p50_s for one in foretold) / count,
-        "started_by_p90": sum(one.waited_s <= one.spread.p90_s for one in foretold) / count,
-        "median_wait_s": median([one.waited_s for one in foretold] or [0.0]),
-        "median_p50_s": median([one.spread.p50_s for one in foretold] or [0.0]),
-        "median_p90_s": median([one.spread.p90_s for one in foretold] or [0.0]),
-    }
 
 
 def figures(trace: Trace, runs: Sequence[Run], took_s: float) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
+from statistics import fmean
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.execution import Execution, service_id
@@ -25,16 +27,23 @@ from zoe_master.simulator.jobs import Job, Run, Trace
 from zoe_master.simulator.predictors import Predictor
 
 _COMPONENT = "job"
+# The naive forecast is the mean of so many waits that have ended last.
+_WAITS_OF_NAIVE = 20
 _FOREVER = Behaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
 
 
 @value(frozen=True, slots=True)
 class Foretold:
-    """What a job was told at its submission, and what became of it: waits in seconds."""
+    """What a job was told at its submission, and what became of it: waits in seconds.
+
+    `naive_s` is the mean of the last waits before; None when nobody had waited.
+    """
 
     spread: Spread
     waited_s: float
+    processors: float
+    naive_s: float | None
 
 
 class Replay:
@@ -75,7 +84,8 @@ class Replay:
         self.runs: list[Run] = []
         self._forecast_every = forecast_every
         self._calibration = Calibration()
-        self._told: dict[str, tuple[Wait, Spread]] = {}
+        self._told: dict[str, tuple[Wait, Spread, float | None]] = {}
+        self._waits: deque[float] = deque(maxlen=_WAITS_OF_NAIVE)
         self.foretold: list[Foretold] = []
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> list[Run]:
@@ -110,12 +120,13 @@ class Replay:
         snapshot = picture.snapshot(self._clock(), self._backend.nodes(), {})
         wait = wait_of(snapshot, picture.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
-            self._told[execution_id] = wait, self._calibration.spread(wait.seconds)
+            spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
+            self._told[execution_id] = wait, spread, fmean(self._waits) if self._waits else None
 
     def _learn(self, execution_id: str, waited_s: float) -> None:
-        wait, spread = self._told.pop(execution_id)
-        self._calibration.learn(wait.seconds, spread.p90_s, waited_s)
-        self.foretold.append(Foretold(spread, waited_s))
+        (wait, spread, naive_s), processors = self._told.pop(execution_id), self._jobs[execution_id].processors
+        self._calibration.learn(wait.seconds, spread.p90_s, waited_s, processors)
+        self.foretold.append(Foretold(spread, waited_s, processors, naive_s))
 
     def _end(self) -> None:
         at_s, kind, number, execution_id = heapq.heappop(self._ends)
@@ -156,6 +167,8 @@ class Replay:
             job = self._jobs[execution_id]
             self._free -= job.processors
             self.runs.append(Run(job, now_s, now_s + job.run_s))
+            if now_s > job.submit_s:
+                self._waits.append(now_s - job.submit_s)
             if execution_id in self._told:
                 self._learn(execution_id, now_s - job.submit_s)
             kind = _ESTIMATED_END if self._ends_as_estimated(execution_id, job) else _TERMINATION

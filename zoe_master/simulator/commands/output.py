@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,23 @@ def print_figures(result: Mapping[str, Any], as_json: bool) -> None:
         print(json.dumps(result))
         return
     for name, value in result.items():
-        print(f"{name:<24}{value:,.3f}" if isinstance(value, float) else f"{name:<24}{value}")
+        if isinstance(value, list):
+            _print_rows(value)
+        else:
+            print(f"{name:<24}{_text(value)}")
+
+
+def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table: a line for each column, a column for each row of the figures."""
+    for name in rows[0] if rows else ():
+        print(f"{name:<24}" + "".join(f"{_text(row[name]):>24}" for row in rows))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        around = "" if value["low"] is None else f" ({value['low']:.3f} to {value['high']:.3f})"
+        return f"{value['share']:.3f}{around}"
+    return f"{value:,.3f}" if isinstance(value, float) else f"{value}"
 
 
 def write_starts(path: Path, runs: list[Run]) -> None:

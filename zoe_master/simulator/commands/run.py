@@ -12,7 +12,8 @@ from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
 from zoe_master.simulator.commands.arguments import not_negative, positive, share, window
 from zoe_master.simulator.commands.output import print_figures, progress_bar, write_starts
 from zoe_master.simulator.faults.of_trace import run_with_faults
-from zoe_master.simulator.figures import figures, forecast_figures
+from zoe_master.simulator.figures import figures
+from zoe_master.simulator.forecast_figures import forecast_figures
 from zoe_master.simulator.formats import FORMATS, read_trace
 from zoe_master.simulator.jobs import Run, Trace
 from zoe_master.simulator.predictors import PREDICTORS

@@ -133,6 +133,10 @@ def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
     assert 0.85 <= told["started_by_p90"] <= 0.95
     assert told["started_by_p50"] < told["started_by_p90"]
     assert told["median_p50_s"] < told["median_p90_s"]
+    by_width = {row["processors"]: row for row in told["forecasts_by_width"]}
+    assert sum(row["forecasts"] for row in by_width.values()) == 2 * told["forecasts"]
+    assert by_width["all"]["started_by_p90"]["share"] == told["started_by_p90"]
+    assert by_width["all"]["mean_error_s"] < by_width["all"]["naive_mean_error_s"]
     third = figures_of(capsys, monkeypatch, path, "--backfill", "easy", "--forecast-every", 3)
     assert 0 < third["forecasts"] < told["forecasts"] / 2
 
