@@ -121,3 +121,7 @@ def test_nine_of_ten_start_by_the_p90_that_they_were_told(name: str, every: int,
     told = forecast_figures(replay.foretold)
     assert told["forecasts"] > 4_000
     assert 0.85 <= told["started_by_p90"] <= 0.95
+    for row in told["forecasts_by_width"]:
+        assert 0.45 <= row["started_by_p50"]["share"] <= 0.55, row
+        assert 0.86 <= row["started_by_p90"]["share"] <= 0.94, row
+        assert row["mean_error_s"] < row["naive_mean_error_s"], row
