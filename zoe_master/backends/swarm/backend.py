@@ -35,6 +35,7 @@ from zoe_master.backends.swarm.launch import Launcher
 from zoe_master.backends.swarm.manager_loop import ManagerLoop
 from zoe_master.backends.swarm.marks import Marks
 from zoe_master.backends.swarm.nodes import NodeView
+from zoe_master.backends.swarm.path_checks import PathChecks
 from zoe_master.backends.swarm.pulls import Pulls
 from zoe_master.backends.swarm.reconcile import Reconciler
 from zoe_master.backends.swarm.records import Record
@@ -79,7 +80,8 @@ class SwarmBackend:
         )
         self._view = NodeView(self._reconciler, self._watches, self._board, self._gateways, self._fences, settings)
         self._tending = Tending(self._board, self._watches, self._pool, settings)
-        launcher = Launcher(self._managers, self._board, shared, settings)
+        self._paths = PathChecks(self._watches, settings, self._nudge)
+        launcher = Launcher(self._managers, self._board, shared, self._paths, settings)
         self._loop = ManagerLoop(
             self._board, launcher, self._reconciler, self._tending, self._gateways, shared, settings, self._at_intervals
         )
@@ -212,12 +214,16 @@ class SwarmBackend:
 
     def _let_go(self) -> None:
         self._fences.close()
+        self._paths.close()
         self._pool.shutdown()
         self._watches.close()
         self._managers.close()
 
     def _place(self, service: ServiceId) -> Path:
         return self._board.marks.place(service)
+
+    def _nudge(self) -> None:
+        self._loop.nudge()
 
     def _at_intervals(self, now_s: float) -> None:
         """Samples and pruning, begun by the manager's thread."""

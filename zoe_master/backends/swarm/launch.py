@@ -14,6 +14,7 @@ from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of, words_of
 from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
+from zoe_master.backends.swarm.path_checks import PathChecks
 from zoe_master.backends.swarm.records import Group
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.specification import (
@@ -30,18 +31,24 @@ from zoe_master.backends.swarm.specification import (
 class Launcher:
     """Turns Starts into Swarm services, one for each group of identical tasks."""
 
-    def __init__(self, managers: Managers, board: Board, shared: Infrastructure, settings: SwarmSettings) -> None:
+    def __init__(
+        self, managers: Managers, board: Board, shared: Infrastructure, paths: PathChecks, settings: SwarmSettings
+    ) -> None:
         self._managers = managers
         self._board = board
         self._shared = shared
+        self._paths = paths
         self._settings = settings
 
     def launch(self, starts: Sequence[Start], node_ids: Mapping[str, str]) -> list[Start]:
-        """Start them; those for which no manager answers are given back to be tried again."""
+        """Start them; given back to be tried again are those for which no manager answers, or a node is still asked."""
         rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
         again: list[Start] = []
         for group in grouped(rendered):
             try:
+                if not self._paths.passed(group[0].start):
+                    again += [one.start for one in group]
+                    continue
                 self._create(group, node_ids[group[0].start.node])
             except CannotStart as error:
                 self._refuse(group, error)

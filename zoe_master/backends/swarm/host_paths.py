@@ -1,0 +1,108 @@
+"""Which directories of a node may be mounted, and the proof that no tenant can make another one of them.
+
+An engine follows symbolic links when it mounts, some time after any check. So no check of links alone would do: whoever
+may write into a directory on the way could put a link there in between. A path is mounted only if each part of it is
+what it says, and only root may change the directories that hold these parts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from zoe_lib.domain.application import Volume
+from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows here, too
+
+
+@dataclass(frozen=True, slots=True)
+class HostPath:
+    """A path at or below `root`, the outermost directory that the admin named; without `..` and double slashes."""
+
+    root: str
+    path: str
+
+    def parts(self, root: str) -> list[str]:
+        """Each part of the way from the root to the path, as seen where the root is called `root`."""
+        found = [root]
+        for name in PurePosixPath(self.path).relative_to(self.root).parts:
+            found.append(posixpath.join(found[-1], name))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a node says of one part: the mode with its type, and the owner."""
+
+    mode: int
+    owner: int
+
+
+def host_paths_of(start: Start, settings: SwarmSettings) -> tuple[HostPath, ...]:
+    """What it mounts of its node's file systems; CannotStart when the admin allows it not."""
+    volumes = [volume for volume in start.component.volumes if volume.name is None]
+    return (*workspace_of(start, settings), *(host_path_of(volume, settings) for volume in volumes))
+
+
+def workspace_of(start: Start, settings: SwarmSettings) -> Iterator[HostPath]:
+    """The tenant's directory, where there are workspaces."""
+    if settings.workspaces_dir is None:
+        return
+    if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
+        raise CannotStart(f"{start.tenant!r} cannot be the name of a workspace")
+    path = posixpath.join(_plain(str(settings.workspaces_dir)), start.tenant)
+    yield HostPath(_outermost(path, settings), path)
+
+
+def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
+    """What a volume without a name mounts."""
+    if volume.host_path is None:
+        raise CannotStart(f"the volume at {volume.target} has neither a name nor a host path")
+    path = _plain(volume.host_path)
+    allowed = (_plain(str(base)) for base in settings.host_paths_allowed)
+    if not path.startswith("/") or not any(PurePosixPath(path).is_relative_to(base) for base in allowed):
+        raise CannotStart(f"host path {volume.host_path} is not on the admin's list of allowed host paths")
+    return HostPath(_outermost(path, settings), path)
+
+
+def problem(path: HostPath, seen: Sequence[Part], settings: SwarmSettings) -> str:
+    """Why it must not be mounted, in words; empty when it may be. `seen`: its parts, as far as there are any."""
+    names = path.parts(path.root)
+    if _run_as_root(settings):
+        return "Zoe is set to run components as root, who could put a link there"
+    for name, part in zip(names, seen, strict=False):
+        if stat.S_ISLNK(part.mode):
+            return f"{name} is a symbolic link; name the directory that it leads to"
+        if name == names[-1]:
+            return ""
+        if not stat.S_ISDIR(part.mode):
+            return f"{name} is not a directory"
+        if part.owner != 0 or part.mode & _WRITTEN_BY_OTHERS:
+            return f"others than root may change {name}, so a link could lead elsewhere (chown root, chmod go-w)"
+    return f"{names[len(seen)]} does not exist there"
+
+
+def _outermost(path: str, settings: SwarmSettings) -> str:
+    """Of the directories that the admin named, the one around all others that hold the path.
+
+    A path that was named itself is below it, too: who may write around it could replace it.
+    """
+    named = [str(base) for base in (*settings.host_paths_allowed, settings.workspaces_dir) if base is not None]
+    around = (base for base in map(_plain, named) if PurePosixPath(path).is_relative_to(base))
+    return min(around, key=len)
+
+
+def _plain(path: str) -> str:
+    plain = posixpath.normpath(path)
+    return plain[1:] if plain.startswith("//") else plain  # POSIX lets two slashes at the beginning be, Linux does not
+
+
+def _run_as_root(settings: SwarmSettings) -> bool:
+    users = (settings.user, *settings.tenant_users.values())
+    return any(user.partition(":")[0] in ("", "root") or user.partition(":")[0].strip("0") == "" for user in users)
