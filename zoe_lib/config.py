@@ -203,6 +203,9 @@ class Settings(FileSettings):
     swarm_allow_unhardened: bool = Field(
         default=False, description="Use engines without --no-new-privileges or with looser default ulimits; unchecked."
     )
+    swarm_check_closed: bool = Field(
+        default=True, description="Look whether containers reach control ports and metadata; `zoe nodes` says which."
+    )
     swarm_ulimits_max: dict[Ulimit, int] = Field(
         default={"nofile": 1 << 20, "core": 0}, description="The most that an engine's default ulimits may allow."
     )

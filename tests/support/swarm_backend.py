@@ -40,6 +40,7 @@ class SwarmHarness:
             images=("shell", "python"),
             gateway_image=GATEWAY_IMAGE,
             allow_unhardened=True,  # it is tried where it matters; here it would cost a container for each back-end
+            check_closed=False,  # the same
             publish_ports=True,
             sample_interval_s=0.5,
             busy_look_interval_s=0.1,

@@ -25,6 +25,7 @@ from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.containers import copy_output, discard, output_of
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
+from zoe_master.backends.swarm.exposure import Exposure
 from zoe_master.backends.swarm.facts import ContainerFacts
 from zoe_master.backends.swarm.fencing import Fences
 from zoe_master.backends.swarm.gateway_secrets import GatewaySecrets
@@ -78,7 +79,10 @@ class SwarmBackend:
         self._reconciler = Reconciler(
             self._managers, self._board, self._watches, self._gateways, self._fences, settings
         )
-        self._view = NodeView(self._reconciler, self._watches, self._board, self._gateways, self._fences, settings)
+        self._exposure = Exposure(settings, waker)
+        self._view = NodeView(
+            self._reconciler, self._watches, self._board, self._gateways, self._fences, self._exposure, settings
+        )
         self._tending = Tending(self._board, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
         launcher = Launcher(self._managers, self._board, shared, self._paths, settings)
@@ -215,6 +219,7 @@ class SwarmBackend:
     def _let_go(self) -> None:
         self._fences.close()
         self._paths.close()
+        self._exposure.close()
         self._pool.shutdown()
         self._watches.close()
         self._managers.close()
@@ -226,7 +231,8 @@ class SwarmBackend:
         self._loop.nudge()
 
     def _at_intervals(self, now_s: float) -> None:
-        """Samples and pruning, begun by the manager's thread."""
+        """Samples, pruning and looks from inside, begun by the manager's thread."""
+        self._exposure.look(self._watches.all())
         if now_s >= self._next_sample_s:
             self._next_sample_s = now_s + self._settings.sample_interval_s
             for watch in self._watches.all():

@@ -33,6 +33,7 @@ def _swarm_settings(settings: Settings) -> SwarmSettings:
         gateway_image=settings.swarm_gateway_image,
         gateway_reservation=Resources(round(settings.swarm_gateway_cores * 1000), settings.swarm_gateway_memory_bytes),
         allow_unhardened=settings.swarm_allow_unhardened,
+        check_closed=settings.swarm_check_closed,
         ulimits_max={str(name): most for name, most in settings.swarm_ulimits_max.items()},
         fence_command=settings.swarm_fence_command,
         fence_timeout_s=settings.swarm_fence_timeout_s,

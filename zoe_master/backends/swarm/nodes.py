@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.board import Board
+from zoe_master.backends.swarm.exposure import Exposure
 from zoe_master.backends.swarm.facts import NodeFacts
 from zoe_master.backends.swarm.fencing import Fences
 from zoe_master.backends.swarm.gateways import Gateways
@@ -27,6 +28,7 @@ class NodeView:
     board: Board
     gateways: Gateways
     fences: Fences
+    exposure: Exposure
     settings: SwarmSettings
 
     def nodes(self) -> list[Node]:
@@ -38,6 +40,7 @@ class NodeView:
         watch = self.watches.get(node.name)
         obstacles = list(self._obstacles(node, watch))
         problem = watch.problem if watch is not None else ""
+        warning = self.exposure.warning(node.name)
         return Node(
             name=node.name,
             total=node.total,
@@ -45,7 +48,7 @@ class NodeView:
             labels=node.labels,
             ready=node.available and not obstacles,
             containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
-            message="; ".join(text for text in (node.message, problem, *obstacles) if text),
+            message="; ".join(text for text in (node.message, problem, *obstacles, warning) if text),
             gateway=self.settings.gateway_taken,
         )
 

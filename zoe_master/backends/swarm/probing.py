@@ -18,7 +18,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 
 NOBODY = "65534:65534"
 _IMAGES_TRIED_MAX = 5
-_MEMORY_BYTES = 16 * 2**20
+_MEMORY_BYTES = 32 * 2**20
 _PROCESSES_MAX = 64
 _ANSWER_S = 20
 

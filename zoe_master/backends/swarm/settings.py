@@ -27,6 +27,7 @@ class SwarmSettings:
     gateway_image: what gateways run; empty: there are none, and proxied ports are like any other.
     gateway_reservation: what is taken off a node for each.
     allow_unhardened: use engines that do not keep containers from new privileges, or exceed `ulimits_max`.
+    check_closed: look from inside whether containers reach control ports and metadata, and say so of the node.
     ulimits_max: the most that an engine's default limits may be, by their names for dockerd.
     fence_command: run with a node's name when the node is lost; its services are lost only once it has succeeded.
     gather_s: how long the first of several starts waits for the others that come with it.
@@ -50,6 +51,7 @@ class SwarmSettings:
     gateway_image: str = "zoe/gateway"
     gateway_reservation: Resources = _GATEWAY
     allow_unhardened: bool = False
+    check_closed: bool = True
     ulimits_max: Mapping[str, int] = field(default_factory=lambda: {"nofile": 2**20, "core": 0})
     fence_command: Path | None = None
     fence_timeout_s: float = 60.0
