@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import Any, cast
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import GIB, READER, Server
+from zoe_cli.commands.cluster import _state
 
 
 def test_nodes(server: Server, zoe: Zoe, submitted: str) -> None:
@@ -16,6 +19,15 @@ def test_nodes(server: Server, zoe: Zoe, submitted: str) -> None:
     assert zoe("nodes", "-o", "json").json()["nodes"][0]["reserved_memory_bytes"] == 3 * GIB
     assert zoe("nodes", "-o", "name").out == "node-1\n"
     server.end(submitted)
+
+
+def test_a_warning_on_a_node_that_is_used_is_shown() -> None:
+    def shown(ready: bool, message: str) -> str:
+        return _state(cast(Any, SimpleNamespace(ready=ready, message=message, hold=None)))
+
+    assert shown(True, "containers there reach metadata") == "ready: containers there reach metadata"
+    assert shown(False, "it is down") == "not ready: it is down"
+    assert (shown(True, ""), shown(False, "")) == ("ready", "not ready")
 
 
 def test_top(server: Server, zoe: Zoe, submitted: str) -> None:

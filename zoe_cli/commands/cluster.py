@@ -109,7 +109,7 @@ def whoami(context: typer.Context) -> None:
 
 
 def _state(node: NodeView) -> str:
-    state = "ready" if node.ready else f"not ready: {node.message}"
+    state = ("ready" if node.ready else "not ready") + (f": {node.message}" if node.message else "")
     hold = node.hold
     if hold is None:
         return state
