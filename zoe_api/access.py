@@ -17,7 +17,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import SCOPES, Scope
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import Store, StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
@@ -53,6 +53,16 @@ def principal(
             request.state.audit_id = store.add_audit(asked)
     sessions.check_proved(asker)
     return who
+
+
+def still(store: Store, who: Principal) -> bool:
+    """Return whether the session or token counts still; also when the database cannot tell just now."""
+    try:
+        if who.token_id:
+            return store.principal(who.token_id, time.time()) is not None
+        return store.session(who.session_id, time.time()) is not None
+    except StoreUnavailable:
+        return True
 
 
 def asked_by(request: Request, who: Principal) -> None:

@@ -17,6 +17,10 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: c
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
+_OF_BODIES = (b"content-length", b"transfer-encoding")
+_NO_BODY = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
 def guarded(protocol: type[asyncio.Protocol], connections: Connections) -> type[asyncio.Protocol]:
     """Return the protocol within the bounds of these connections."""
     return type(f"Guarded{protocol.__name__}", (_Guarded, protocol), {"guard": connections})
@@ -83,9 +87,16 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             its.body_since_s = None
 
     def handle_websocket_upgrade(self, *event: Any) -> None:
-        """Its protocol takes the transport over, and the place with it."""
+        """Its protocol takes the transport over, and the place with it.
+
+        A handshake has no body (RFC 6455, 4.1). That protocol would wait for one, and no bound holds there.
+        """
         self._upgraded = True
         self.guard.coming.discard(self._coming)
+        if any(name in _OF_BODIES and value != b"0" for name, value in self.headers):
+            self.transport.write(_NO_BODY)
+            self.transport.close()
+            return
         super().handle_websocket_upgrade(*event)
         successor: Any = self.transport.get_protocol()
         if successor is self:

@@ -18,10 +18,13 @@ _LATE_WRITES_S = 2.0
 
 
 def main() -> int:
-    """Replace what is named; 1 when the database cannot be reached or something cannot be decrypted."""
+    """Replace what is named; 1 when there is no keys_dir, no database, or something cannot be decrypted."""
     options = _options()
     settings = Settings()
     keys_dir = Path(settings.keys_dir)
+    if not keys_dir.is_dir():
+        print(f"zoe-keys: keys_dir {keys_dir} is no directory; set ZOE_CONFIG or ZOE_KEYS_DIR", file=sys.stderr)
+        return 1
     if options.keys == "messaging":
         replace_keys(keys_dir)
         print(f"New key pairs are in {keys_dir}. Copy them to every host, then restart the master and each API.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 import anyio
@@ -20,6 +20,8 @@ Batches = AsyncGenerator[list[bytes], None]
 _ENTRIES_PER_READ = 500
 # A comment line now and then keeps balancers and browsers from closing a quiet stream.
 KEEP_ALIVE_S = 15.0
+# How long a stream may outlive the session or token that opened it.
+CHECK_S = 10.0
 # Under load every commit wakes every stream: each looks at most so often.
 _LOOK_PAUSE_S = 0.02
 # Streams wait in threads of their own, so that any number of them leaves the others to short requests.
@@ -101,12 +103,15 @@ class JournalNews:
 
 
 class EventStream(StreamingResponse):
-    """An answer of server-sent events; what its source holds is let go when the client does."""
+    """An answer of server-sent events; what its source holds is let go when the client does.
+
+    `may_go_on` is asked every `CHECK_S`: a stream ends with the session or token that opened it.
+    """
 
     media_type = "text/event-stream"
 
-    def __init__(self, batches: Batches) -> None:
-        self._source = _with_keep_alive(batches)
+    def __init__(self, batches: Batches, may_go_on: Callable[[], bool]) -> None:
+        self._source = _with_keep_alive(batches, may_go_on)
         super().__init__(self._source, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,13 +133,17 @@ def sse(event_id: int | str, kind: str, data: object) -> bytes:
     return f"id: {event_id}\nevent: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
-async def _with_keep_alive(batches: Batches) -> AsyncGenerator[bytes, None]:
+async def _with_keep_alive(batches: Batches, may_go_on: Callable[[], bool]) -> AsyncGenerator[bytes, None]:
     """The events of all batches, with a comment whenever nothing was sent for a while."""
     loop = asyncio.get_running_loop()
     yield b": open\n\n"
-    sent_at_s = loop.time()
+    sent_at_s = checked_at_s = loop.time()
     async with aclosing(batches):
         async for batch in batches:
+            if loop.time() - checked_at_s > CHECK_S:
+                checked_at_s = loop.time()
+                if not await anyio.to_thread.run_sync(may_go_on):
+                    return
             if batch:
                 yield b"".join(batch)
                 sent_at_s = loop.time()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import httpx
 import pytest
@@ -235,7 +236,31 @@ def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened
     inside = opened.enter()
     assert inside.get("/away").headers["location"] == "/echo?from=here"
     assert inside.get("/elsewhere").headers["location"] == "https://elsewhere.example/"
-    assert inside.get("/cookies").headers.get_list("set-cookie") == ["mine=1; Path=/; HttpOnly"]
+    assert inside.get("/cookies").headers.get_list("set-cookie") == [
+        "mine=1; Path=/; HttpOnly",
+        "blank=1",
+    ]
+
+
+def test_a_cookie_stays_with_the_browser_that_was_given_it(opened: Opened) -> None:
+    """Neither another user of the same application nor another application hears of it."""
+    first, second = opened.enter(), opened.enter(http=opened.api.http(make_token(opened.api.store, "bob")))
+    assert first.get("/cookies").cookies["mine"] == "1"
+    for inside in (second, opened.enter("ui")):
+        assert "cookie" not in dict(inside.get("/").json()["headers"])
+
+
+@pytest.mark.parametrize(
+    "to", ["javascript:alert(1)", "mailto:a@b", "about:blank", "urn:x", "http://xn--/", "http://[::1", "http://h:%s/x"]
+)
+def test_every_redirection_is_left_to_the_browser(opened: Opened, to: str) -> None:
+    inside, address = opened.enter(), urlsplit(opened.api.url)
+    headers = {"Host": inside.headers["Host"], "Cookie": f"zoe-app={inside.cookies['zoe-app']}"}
+    # httpx reads what it does not follow.
+    with closing(HTTPConnection(str(address.hostname), address.port, timeout=60)) as browser:
+        browser.request("GET", f"/redirect?to={quote(to)}", headers=headers)
+        answer = browser.getresponse()
+        assert (answer.status, answer.headers["Location"]) == (302, to)
 
 
 @pytest.mark.parametrize("to", ["//evil.example/x", "/\\evil.example/x", "///evil.example"])

@@ -122,3 +122,7 @@ def test_the_command(api: Api, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr("sys.argv", ["zoe-keys", "rotate", "credentials"])
     assert key_rotation.main() == 1
     assert "red swift" in capsys.readouterr().err
+    monkeypatch.setenv("ZOE_KEYS_DIR", str(api.settings.keys_dir / "nowhere"))
+    monkeypatch.setattr("sys.argv", ["zoe-keys", "rotate", "messaging"])
+    assert key_rotation.main() == 1
+    assert "set ZOE_CONFIG or ZOE_KEYS_DIR" in capsys.readouterr().err

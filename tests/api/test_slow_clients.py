@@ -285,6 +285,22 @@ def test_a_websocket_has_its_place_until_it_ends(parser: str) -> None:
         proxied.close()
 
 
+@pytest.mark.parametrize("framing", [b"Content-Length: 1\r\n", b"Transfer-Encoding: chunked\r\n"])
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+def test_a_websocket_handshake_with_a_body_is_refused(parser: str, method: bytes, framing: bytes) -> None:
+    """The protocol of WebSockets would wait for it without a bound."""
+    connections = Connections(BOUNDS, lambda: 0.0)
+    proxied = Proxied(http=guarded(PROTOCOLS[parser], connections))
+    try:
+        with socket.create_connection(("127.0.0.1", proxied.port), 60) as client:
+            client.sendall(method + b" / HTTP/1.1\r\nHost: localhost\r\n" + framing + UPGRADE + b"\r\n")
+            assert answer(client) == b"HTTP/1.1 400 Bad Request"
+            assert client.recv(100) == b""
+        until(lambda: connections.open == 0)
+    finally:
+        proxied.close()
+
+
 def test_addresses_of_version_6_are_counted_by_the_64() -> None:
     connections = Connections(Bounds(in_all=100, of_address=2), lambda: 0.0)
     connections._sweeping = True  # there is no loop

@@ -6,6 +6,7 @@ import itertools
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -20,9 +21,13 @@ from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import stream
+from zoe_api.sessions import id_of
+from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
+from zoe_lib.store.people import Session
 from zoe_lib.store.sql.journal import JOURNAL_LOCK
 
+SECRET = "s" * 43
 INSERT = """
     INSERT INTO journal (execution_id, tenant, version, kind, at_s, cause_id, data)
     VALUES (NULL, 'red', NULL, %s, 0, 'test', '{}') RETURNING id
@@ -151,6 +156,35 @@ def test_a_quiet_stream_gives_signs_of_life(api: Api, http: httpx.Client, monkey
     with http.stream("GET", "/api/v1/events") as response:
         lines = (line for line in response.iter_lines() if line)
         assert list(itertools.islice(lines, 3)) == [": open", ": still here", ": still here"]
+
+
+@pytest.mark.parametrize("by", ["token", "session"])
+@pytest.mark.parametrize("of", ["events", "logs"])
+def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyPatch, by: str, of: str) -> None:
+    monkeypatch.setattr(stream, "CHECK_S", 0.0)
+    monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
+    master = api.start_master()
+    client = api.client()
+    submitted = client.submit(job("sleep", "600"))
+    until(lambda: client.execution(submitted.id).state is ExecutionState.RUNNING)
+    store, http = api.store, api.http()
+    if by == "session":
+        now_s = time.time()
+        store.add_session(Session(id_of(SECRET), "ada", "red", now_s, now_s + 600, id_of("a proof")))
+        http = api.http(None)
+        http.headers["Cookie"] = f"zoe-session={SECRET}"
+    path = "events" if of == "events" else f"executions/{submitted.id}/services/{submitted.services[0].id}/logs/stream"
+    with http.stream("GET", f"/api/v1/{path}") as response:
+        assert response.status_code == 200
+        lines = response.iter_lines()
+        assert next(lines) == ": open"
+        if by == "session":
+            store.end_session(id_of(SECRET))
+        else:
+            store.revoke_token(api.token.split("_")[1])
+        list(lines)  # comes to an end
+    assert http.get("/api/v1/me").status_code == 401
+    assert master.failure is None
 
 
 def test_the_client_that_goes_frees_what_it_held(api: Api) -> None:

@@ -26,6 +26,7 @@ async def cookies(_: Request) -> Response:
     answer = Response("set")
     answer.headers.append("Set-Cookie", "mine=1; Domain=apps.localhost; Path=/; HttpOnly")
     answer.headers.append("Set-Cookie", "zoe-app=stolen; Path=/")
+    answer.raw_headers.append((b"set-cookie", b"blank=1\t; Domain=x"))
     return answer
 
 
@@ -37,6 +38,13 @@ async def doubled(request: Request) -> Response:
     """To a path of its own that reads like another host."""
     answer = Response(status_code=302)
     answer.raw_headers.append((b"location", f"http://{request.headers['host']}{request.query_params['to']}".encode()))
+    return answer
+
+
+async def redirect(request: Request) -> Response:
+    """To whatever is asked for, as it is written."""
+    answer = Response(status_code=302)
+    answer.raw_headers.append((b"location", request.query_params["to"].encode()))
     return answer
 
 
@@ -100,6 +108,7 @@ application = Starlette(
         Route("/cookies", cookies),
         Route("/away", away),
         Route("/doubled", doubled),
+        Route("/redirect", redirect),
         Route("/elsewhere", elsewhere),
         Route("/nowhere", nowhere),
         Route("/named", named),

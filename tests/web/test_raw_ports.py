@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
@@ -213,5 +214,19 @@ def test_an_address_that_somebody_wrote_takes_no_proof_away(admin: Visitor) -> N
     before = proof_of(page)
     page.goto("about:blank")
     page.goto(f"{admin.url}/#csrf_token=somebody-elses&next=//elsewhere.example/")
+    expect(page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
+    assert (proof_of(page), page.url) == (before, f"{admin.url}/catalogue")
+
+
+def test_a_proof_and_a_cookie_of_somebody_else_sign_nobody_in(admin: Visitor, stack: Stack) -> None:
+    """A page on another port of this host can set the cookie, and write the address; the user would work as another."""
+    page = admin.page
+    with httpx.Client(base_url=stack.url, trust_env=False) as attacker:
+        begun = attacker.post("/api/v1/session", json={"user": "admin", "password": stack.password}).json()
+        cookie = attacker.cookies["zoe-session"]
+    before = proof_of(page)
+    page.context.add_cookies([{"name": "zoe-session", "value": cookie, "domain": "127.0.0.1", "path": "/api"}])
+    page.goto("about:blank")
+    page.goto(f"{admin.url}/#csrf_token={begun['csrf_token']}&next=/%5Cevil.example")
     expect(page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
     assert (proof_of(page), page.url) == (before, f"{admin.url}/catalogue")

@@ -36,7 +36,7 @@ class AppsDoor:
         self._accesses = Accesses(store, lifetime_s)
         self._targets = Targets(store, master)
         self._activity = Activity(store)
-        self._client: httpx.AsyncClient | None = None
+        self._transport: httpx.AsyncHTTPTransport | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request or WebSocket."""
@@ -44,8 +44,8 @@ class AppsDoor:
             try:
                 await self._app(scope, receive, send)
             finally:
-                if self._client is not None:
-                    await self._client.aclose()
+                if self._transport is not None:
+                    await self._transport.aclose()
             return
         wanted = origin_form(scope)
         if wanted is None:
@@ -94,12 +94,12 @@ class AppsDoor:
     async def _forward(
         self, request: Request, target: Target, wanted: bytes, execution_id: ExecutionId, number: int
     ) -> Response:
-        if self._client is None:
-            self._client = forwarding.new_client()
+        if self._transport is None:
+            self._transport = forwarding.new_transport()
         if is_use(request):
             await self._activity.seen(execution_id)
         try:
-            return await forwarding.forward(self._client, request, target, wanted)
+            return await forwarding.forward(self._transport, request, target, wanted)
         except forwarding.NoAnswer:
             return pages.no_answer()
         except forwarding.BrowserLeft:

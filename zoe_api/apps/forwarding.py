@@ -15,7 +15,8 @@ from zoe_api.apps.headers import Headers, is_sound, to_application, to_browser
 from zoe_api.apps.targets import Target
 from zoe_lib.tls import verification
 
-_CONNECT_S = 5.0
+# Answers may take for ever; a connection may not.
+_TIMEOUT = httpx.Timeout(None, connect=5.0).as_dict()
 _BYTE_BY_BYTE = "latin-1"  # what is in a header passes as it is, in whatever encoding it was written
 _STATUSES = range(200, 600)  # RFC 9110, section 15: others are none; and those that go before an answer are no answer
 _WITHOUT_BODY = (204, 304)
@@ -30,18 +31,17 @@ class NoAnswer(Exception):  # noqa: N818 - the name is the fact
     """What the application wrote is none that can be passed on."""
 
 
-def new_client() -> httpx.AsyncClient:
-    """For all applications. Answers may take for ever; a connection may not."""
-    return httpx.AsyncClient(
-        verify=verification("http://"),
-        timeout=httpx.Timeout(None, connect=_CONNECT_S),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-        trust_env=False,
-        follow_redirects=False,
-    )
+def new_transport() -> httpx.AsyncHTTPTransport:
+    """For all applications.
+
+    No client of httpx: that keeps cookies, which belong to browsers and would go to other users and applications, and
+    follows or at least reads redirections.
+    """
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    return httpx.AsyncHTTPTransport(verify=verification("http://"), limits=limits, trust_env=False)
 
 
-async def forward(client: httpx.AsyncClient, request: Request, target: Target, wanted: bytes) -> Response:
+async def forward(transport: httpx.AsyncHTTPTransport, request: Request, target: Target, wanted: bytes) -> Response:
     """Return the application's answer to the request target `wanted`.
 
     Raises httpx.TransportError when there is none, NoAnswer when it is none of HTTP's, BrowserLeft when nobody waits
@@ -51,11 +51,9 @@ async def forward(client: httpx.AsyncClient, request: Request, target: Target, w
     # The connection goes to this address, whatever the client wrote; its bytes are a target there and nothing else.
     url = httpx.URL(scheme="http", host=target.host, port=target.port, path="/")
     body = _Body(request)
-    extensions = {"target": wanted}
-    upstream = client.build_request(request.method, url, headers=headers, content=body.stream, extensions=extensions)
-    if "accept-encoding" not in request.headers:
-        upstream.headers["accept-encoding"] = "identity"
-    answer = await _unless_left(client.send(upstream, stream=True), body)
+    extensions = {"target": wanted, "timeout": _TIMEOUT}
+    upstream = httpx.Request(request.method, url, headers=headers, content=body.stream, extensions=extensions)
+    answer = await _unless_left(transport.handle_async_request(upstream), body)
     if answer.status_code not in _STATUSES or not is_sound(answer.headers.raw):
         await answer.aclose()
         raise NoAnswer

@@ -101,7 +101,8 @@ def _host_only(cookie: str) -> str | None:
     first, *attributes = cookie.split(";")
     if first.partition("=")[0].strip() in OURS:
         return None
-    return ";".join([first, *(a for a in attributes if a.partition("=")[0].strip().lower() != "domain")])
+    kept = (a for a in attributes if a.partition("=")[0].strip().lower() != "domain")
+    return ";".join([first, *kept]).strip(" \t")  # no server takes a value with blanks around it
 
 
 def _relative(location: str, target: Target) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 
-from zoe_api.access import Reader, check
+from zoe_api.access import Reader, check, still
 from zoe_api.dependencies import (
     ServicesDep,
     StoreDep,
@@ -81,7 +81,7 @@ def stream_events(
     execution = None if execution_id is None else visible_execution(its.store, who, execution_id)
     tenant = None if all_tenants or execution is not None else who.tenant
     over = execution is not None and execution.terminal
-    return EventStream(_encoded(its.news, after, tenant, execution_id, over))
+    return EventStream(_encoded(its.news, after, tenant, execution_id, over), lambda: still(its.store, who))
 
 
 async def _encoded(news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool) -> Batches:

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from zoe_api.access import Reader
+from zoe_api.access import Reader, still
 from zoe_api.dependencies import (
     MasterDep,
     ServicesDep,
@@ -68,4 +68,4 @@ def stream_logs(
     is_alive(visible_execution(its.store, who, execution_id), service_id)
     resumed = resume_point(last_event_id)
     tail = LogTail(its.store, its.master, execution_id, service_id, who.user, its.news.output_threads)
-    return EventStream(tail.follow(offset if resumed is None else resumed))
+    return EventStream(tail.follow(offset if resumed is None else resumed), lambda: still(its.store, who))

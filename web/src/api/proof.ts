@@ -32,6 +32,33 @@ export function forgetProof(): void {
   }
 }
 
+const LEFT_KEY = "zoe-left-for-provider";
+const LEFT_MS = 15 * 60_000;
+
+/** This page leads to another's sign-in page: what that hands over is waited for, and nothing else is taken. */
+export function leaveForProvider(): void {
+  try {
+    window.localStorage.setItem(LEFT_KEY, String(Date.now()));
+  } catch {
+    // Nothing will be taken; signing in by password goes on.
+  }
+}
+
+function leftForProvider(): boolean {
+  try {
+    const at = Number(window.localStorage.getItem(LEFT_KEY) ?? 0);
+    window.localStorage.removeItem(LEFT_KEY);
+    return Date.now() - at < LEFT_MS;
+  } catch {
+    return false;
+  }
+}
+
+/** A path of this origin; the parser of addresses takes a backslash, and blanks away. */
+function ownPath(next: string): string {
+  return /^\/(?![\\/])[^\\\s]*$/.test(next) ? next : "/";
+}
+
 /**
  * What the way back from another's sign-in page hands over behind the `#`, which no server is sent. The address becomes
  * the one where the user was, so that the proof is in no history.
@@ -40,7 +67,8 @@ export function takeHandedOver(): string {
   const told = new URLSearchParams(window.location.hash.slice(1));
   const given = told.get("csrf_token");
   if (given === null) return "";
-  const next = told.get("next") ?? "/";
-  window.history.replaceState(null, "", next.startsWith("/") && !next.startsWith("//") ? next : "/");
-  return given;
+  window.history.replaceState(null, "", ownPath(told.get("next") ?? "/"));
+  // Anybody can write an address, and another origin of this host a cookie: together they would sign the user in as
+  // somebody else.
+  return leftForProvider() ? given : "";
 }

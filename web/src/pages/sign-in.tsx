@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { api, PROOF_HEADER, told } from "../api/client";
 import type { Refused } from "../api/problem";
-import { proof } from "../api/proof";
+import { leaveForProvider, proof } from "../api/proof";
 import { type Session, useSession, useSessionState } from "../api/session";
 import { Dialog } from "../components/dialog";
 import { ErrorBox } from "../components/feedback";
@@ -116,6 +116,8 @@ function SignInForm({ user: known = "", tenant = null }: { user?: string; tenant
           key={one.name}
           className="button"
           href={`${one.start}&next=${encodeURIComponent(here())}`}
+          onClick={leaveForProvider}
+          onAuxClick={leaveForProvider}
           {...(tenant !== null && { target: "_blank" })}
         >
           Sign in with {one.title}
