@@ -56,13 +56,19 @@ def principal(
 
 
 def still(store: Store, who: Principal) -> bool:
-    """Return whether the session or token counts still; also when the database cannot tell just now."""
+    """Return whether the session or token allows what it did, in the same tenant.
+
+    Also when the database cannot tell just now.
+    """
     try:
         if who.token_id:
-            return store.principal(who.token_id, time.time()) is not None
-        return store.session(who.session_id, time.time()) is not None
+            found = store.principal(who.token_id, time.time())
+            now = found[0] if found is not None else None
+        else:
+            now = store.session(who.session_id, time.time())
     except StoreUnavailable:
         return True
+    return now is not None and now.tenant == who.tenant and who.scopes <= now.scopes
 
 
 def asked_by(request: Request, who: Principal) -> None:

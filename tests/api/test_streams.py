@@ -47,6 +47,11 @@ def take(events: Iterator[ServerEvent], number: int) -> list[ServerEvent]:
     return list(itertools.islice(events, number))
 
 
+def comes_to_an_end(lines: Iterator[str]) -> bool:
+    """Before so many signs of life that it surely goes on."""
+    return len(list(itertools.islice(lines, 400))) < 400
+
+
 def test_events_come_as_they_happen(api: Api, http: httpx.Client) -> None:
     with following(http) as events:
         execution = api.client().submit(job())
@@ -162,6 +167,7 @@ def test_a_quiet_stream_gives_signs_of_life(api: Api, http: httpx.Client, monkey
 @pytest.mark.parametrize("of", ["events", "logs"])
 def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyPatch, by: str, of: str) -> None:
     monkeypatch.setattr(stream, "CHECK_S", 0.0)
+    monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.05)
     monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
     master = api.start_master()
     client = api.client()
@@ -182,9 +188,22 @@ def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyP
             store.end_session(id_of(SECRET))
         else:
             store.revoke_token(api.token.split("_")[1])
-        list(lines)  # comes to an end
+        assert comes_to_an_end(lines)
     assert http.get("/api/v1/me").status_code == 401
     assert master.failure is None
+
+
+def test_a_stream_of_all_tenants_ends_with_the_role_that_allowed_it(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "CHECK_S", 0.0)
+    monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
+    http = api.http(make_token(api.store, "olga", "red", "operator", ("read", "operate")))
+    with http.stream("GET", "/api/v1/events", params={"all_tenants": True}) as response:
+        lines = response.iter_lines()
+        assert next(lines) == ": open"
+        api.store.ensure_member("olga", "red", "user")
+        assert comes_to_an_end(lines)
+    assert http.get("/api/v1/me").status_code == 200
 
 
 def test_the_client_that_goes_frees_what_it_held(api: Api) -> None:

@@ -8,30 +8,15 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.support.proxied import DOMAIN, HTTP, SECRET, UPGRADE, WEBSOCKETS, Proxied
+from tests.support.proxied import DOMAIN, SECRET, UPGRADE, Proxied
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "100"))
 CLOSE = b"Connection: close\r\n"
-
-
-@pytest.fixture(scope="module", params=HTTP)
-def over_http(request: pytest.FixtureRequest) -> Iterator[Proxied]:
-    made = Proxied(http=request.param)
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module", params=[(http, ws) for http in HTTP for ws in WEBSOCKETS], ids="-".join)
-def over_websockets(request: pytest.FixtureRequest) -> Iterator[Proxied]:
-    made = Proxied(http=request.param[0], ws=request.param[1])
-    yield made
-    made.close()
 
 
 # -- from clients ------------------------------------------------------------------------------------------------------

@@ -6,30 +6,15 @@ Over raw sockets, with every parser of HTTP and WebSockets that uvicorn has here
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.support.proxied import DOMAIN, HTTP, UPGRADE, WEBSOCKETS, Proxied
+from tests.support.proxied import DOMAIN, UPGRADE, Proxied
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "100"))
-
-
-@pytest.fixture(scope="module", params=HTTP)
-def over_http(request: pytest.FixtureRequest) -> Iterator[Proxied]:
-    made = Proxied(http=request.param)
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module", params=[(http, ws) for http in HTTP for ws in WEBSOCKETS], ids="-".join)
-def over_websockets(request: pytest.FixtureRequest) -> Iterator[Proxied]:
-    made = Proxied(http=request.param[0], ws=request.param[1])
-    yield made
-    made.close()
 
 
 PIECES = [
