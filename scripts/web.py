@@ -6,7 +6,9 @@ lock file. What is built is plain files: nothing of Node is needed to run Zoe.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import mimetypes
 import os
 import subprocess
 import sys
@@ -20,6 +22,7 @@ STAMP = STATIC / ".stamp"
 PACKAGES_STAMP = WEB / "node_modules" / ".zoe-stamp"
 BIN = Path(sys.executable).parent
 MADE = ("node_modules", "schema.d.ts")
+TEXTS = ("text/", "image/svg+xml", "application/json")
 
 
 def main() -> int:
@@ -33,8 +36,17 @@ def main() -> int:
     print("[web] building the web UI", flush=True)
     failed = npm("run", "-s", "build")
     if not failed:
+        compress_texts()
         STAMP.write_text(stamp)
     return failed
+
+
+def compress_texts() -> None:
+    """A compressed file beside each text, so that no API process compresses them again when it starts."""
+    for path in [path for path in STATIC.rglob("*") if path.is_file()]:
+        media_type = mimetypes.guess_type(path.name)[0] or ""
+        if media_type.startswith(TEXTS) or media_type.endswith("javascript"):
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def install() -> None:
@@ -55,7 +67,8 @@ def npm(*arguments: str) -> int:
 
 
 def sources() -> Iterator[Path]:
-    """Everything that the build is made from."""
+    """Everything that the build is made from, this program included."""
+    yield Path(__file__)
     yield ROOT / "docs" / "reference" / "openapi.json"
     for path in sorted(WEB.rglob("*")):
         if path.is_file() and not any(part in MADE for part in path.relative_to(WEB).parts):

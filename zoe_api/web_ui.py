@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import mimetypes
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ SECURITY_HEADERS = {
 }
 _FOR_EVER = "public, max-age=31536000, immutable"  # the names of these files change with their content
 _ASK_EACH_TIME = "no-cache"
-_TEXTS = ("text/", "image/svg+xml", "application/json")
+_COMPRESSED = ".gz"  # the build puts such a file beside each text
 _NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Zoe</title><h1>The web UI is not built</h1>
 <p>Run <code>make web</code>, and start Zoe again. <a href="/lite/">/lite/</a> does without it.</p></html>
@@ -44,12 +43,14 @@ class _File:
 
 
 class WebUi:
-    """ASGI application for paths that are nobody else's. All files are in memory, compressed once."""
+    """ASGI application for paths that are nobody else's. All files are in memory, texts also compressed."""
 
     def __init__(self, otherwise: ASGIApp, directory: Path = STATIC) -> None:
         self._otherwise = otherwise
         self._files = {
-            path.relative_to(directory).as_posix(): _read(path) for path in directory.rglob("*") if path.is_file()
+            path.relative_to(directory).as_posix(): _read(path)
+            for path in directory.rglob("*")
+            if path.is_file() and path.suffix != _COMPRESSED
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +89,6 @@ def _no_page(path: str) -> bool:
 
 
 def _read(path: Path) -> _File:
-    content = path.read_bytes()
+    compressed = path.with_name(path.name + _COMPRESSED)
     media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    is_text = media_type.startswith(_TEXTS) or media_type.endswith("javascript")
-    return _File(content, gzip.compress(content, mtime=0) if is_text else None, media_type)
+    return _File(path.read_bytes(), compressed.read_bytes() if compressed.exists() else None, media_type)
