@@ -22,8 +22,10 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(_LOG_LEV
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Applications of tests live for seconds: the optimising compiler would take longer than what it speeds up.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Applications of tests live for seconds: the optimising compiler would take longer than what it speeds up, and a fifth
+# of their CPU time would go into verifying Spark's published classes.
+_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+os.environ.setdefault("JDK_JAVA_OPTIONS", _JAVA_OPTIONS)
 
 
 def pytest_collection_finish() -> None:

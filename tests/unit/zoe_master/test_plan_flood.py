@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from tests.support.api import in_threads
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.descriptions.bounds import COMPONENTS_MAX, SERVICES_MAX
+from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
@@ -123,7 +125,15 @@ def test_the_search_ends_with_its_budget(client: MasterClient, monkeypatch: pyte
     assert counted.passes == 2
 
 
-LONG, LOOKS = 100_000, 100
+LONG, LOOKS = 30_000, 100
+
+
+@cache
+def very_long_queue() -> tuple[Execution, ...]:
+    """One that holds a reservation, and many that would have to pass it."""
+    one = queued("x", component(cores=12, memory_gib=1), expected_run_s=10.0)
+    passing = queued("x", component(cores=0.5, memory_gib=1), expected_run_s=1e6)
+    return (one, *(replace(passing, id=f"q{i}") for i in range(LONG)))
 
 
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
@@ -133,11 +143,8 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
 ) -> None:
     """By a clock that only the looks of a pass at one execution move: a hundred of them are the budget."""
     policy = Policy(backfill=backfill, backfill_depth_max=LONG)
-    one = queued("x", component(cores=12, memory_gib=1), expected_run_s=10.0)
-    passing = queued("x", component(cores=0.5, memory_gib=1), expected_run_s=1e6)
-    waiting = (one, *(replace(passing, id=f"q{i}") for i in range(LONG)))
     assert master.latest is not None
-    master.latest.snapshot = replace(master.latest.snapshot, queued=waiting)  # type: ignore[misc]
+    master.latest.snapshot = replace(master.latest.snapshot, queued=very_long_queue())  # type: ignore[misc]
     master._picture.policy = policy  # type: ignore[misc]
     looks = [0]
     go_on = Placer.go_on
