@@ -17,6 +17,7 @@ from tests.local.support import DEADLINE_S, LocalWorld, server, shell, start_of,
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local.launch import launch
+from zoe_master.backends.local.records import new_record
 from zoe_master.backends.local.shim import files, processes
 from zoe_master.backends.local.specification import specify
 
@@ -161,3 +162,24 @@ def test_a_stop_asked_before_a_restart_holds(world: LocalWorld) -> None:
     world.close()
     (world.base / "state" / "services" / service / files.STOP).touch()
     assert world.ended(service).cause is Cause.STOPPED
+
+
+def test_what_another_master_put_away_meanwhile_is_not_run_again(world: LocalWorld) -> None:
+    """A deposed master wakes up: it has looked for the service, and the new one forgets it before the first hands over.
+
+    The window is short, so the worker is asked as if its back-end had looked before.
+    """
+    lines = world.settings.workspaces_dir / "tenant" / "lines"
+    component = shell("echo ran >> {workspace}/lines")
+    service = world.start(component)
+    world.ended(service)
+    world.backend.forget([service])
+    world.until(lambda: not (world.base / "state" / "services" / service).exists())
+    late = new_record(start_of(component), world.base / "state" / "services" / service)
+    world.backend._worker.start(late, start_of(component))
+    assert late.final
+    assert late.forgotten
+    assert late.child is None
+    assert not late.directory.exists()
+    assert lines.read_text() == "ran\n"
+    assert world.backend.logs(service, 0, 100).complete

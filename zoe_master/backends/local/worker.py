@@ -32,6 +32,9 @@ class Worker:
         """Write down what to run, then start its supervisor."""
         try:
             record.directory.mkdir(mode=0o700, exist_ok=True)
+            if self._layout.kept(record.service_id).exists():
+                self._leave(record)
+                return
             spec = specify(start, self._layout.around)
             files.write_json(str(record.directory / files.START), dict(spec))
         except CannotStart as error:
@@ -44,6 +47,16 @@ class Worker:
             self._end(record, Cause.START_FAILED, repr(error))
         else:
             self.launch(record)
+
+    def _leave(self, record: Record) -> None:
+        """Another master ran it and put it away after we had looked for it: it is not run once more.
+
+        Its directory is moved in one step, so one of the two places is there from the first start on; who made the
+        first has to look for the second after that.
+        """
+        directories.remove(record.directory)
+        record.lose("it was run by another master")
+        record.forgotten = True
 
     def launch(self, record: Record) -> None:
         """Start the supervisor of a service that is written down."""
