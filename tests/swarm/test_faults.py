@@ -88,6 +88,45 @@ def test_draining_a_node_stops_its_services_as_the_platforms_doing(harness: Swar
     harness.until(lambda: node_of(harness, "node-2").ready)
 
 
+@pytest.mark.parametrize("replicas", [[3], [3, 1], [0], [3, 0]])
+def test_somebody_scales_a_swarm_service(harness: SwarmHarness, swarm: Cluster, replicas: list[int]) -> None:
+    """Tasks that are no service of ours are ended, the node's news go on, and an end is told as one."""
+    harness.start(small("exec sleep 1000"), SERVICE, "node-2")
+    harness.reach(SERVICE, ObservedState.READY)
+    name, node = group_name(harness.settings.installation, "c", [SERVICE]), swarm.host("node-2")
+    for number in replicas:
+        scale(swarm.manager.api, name, number)
+        if number:
+            wait_for(lambda: len(begun(swarm.manager.api, name)) >= number, lambda: name)
+            wait_for(lambda: len(running(node.api)) == 1, lambda: str(running(node.api)))
+    if replicas[-1] == 0:
+        assert harness.reach(SERVICE, ObservedState.ENDED).cause in (Cause.STOPPED, Cause.KILLED)
+    other = "e.c.1.1"
+    harness.start(small("exec sleep 1000"), other, "node-2")
+    harness.reach(other, ObservedState.READY)
+    harness.backend.stop([SERVICE, other])
+    assert harness.reach(other, ObservedState.ENDED).cause is Cause.STOPPED
+    harness.reach(SERVICE, ObservedState.ENDED)
+
+
+def scale(api: Any, name: str, replicas: int) -> None:
+    """What `docker service scale` does."""
+    service = api.inspect_service(name)
+    spec = {**service["Spec"], "Mode": {"Replicated": {"Replicas": replicas}}}
+    api._post_json(
+        api._url("/services/{0}/update", service["ID"]), data=spec, params={"version": service["Version"]["Index"]}
+    ).raise_for_status()
+
+
+def begun(api: Any, name: str) -> list[Any]:
+    tasks = api.tasks(filters={"service": name})
+    return [task for task in tasks if task["Status"]["State"] in ("running", "complete", "failed", "shutdown")]
+
+
+def running(api: Any) -> list[str]:
+    return [one["Names"][0] for one in api.containers()]
+
+
 def test_an_image_that_is_on_no_node_is_told_and_cannot_be_started(harness: SwarmHarness) -> None:
     harness.reopen()
     harness.settings = replace(harness.settings, images=("*",))

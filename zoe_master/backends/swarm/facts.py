@@ -71,11 +71,11 @@ class NodeFacts:
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
-    """A task's container; None for one that is not ours."""
+    """A task's container; None for one that is not ours, or is of no service."""
     tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
-    if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
+    slot = _slot(tags)
+    if slot is None or is_surplus(inspected):
         return None
-    slot = int(tags[labels.TASK_NAME].split(".")[1])
     started_at_s, finished_at_s = seconds(state["StartedAt"]), seconds(state["FinishedAt"])
     unstartable = state["Status"] == "created" and bool(state["Error"])
     over = not state["Running"] and (state["Status"] in ("exited", "dead") or unstartable)
@@ -93,6 +93,20 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
         published=dict(_published(inspected["NetworkSettings"].get("Ports") or {})),
     )
+
+
+def is_surplus(inspected: Json) -> bool:
+    """Whether it is a task beyond our services, which Swarm runs after somebody has scaled one of its services up."""
+    tags = inspected["Config"].get("Labels") or {}
+    slot = _slot(tags)
+    return slot is not None and not 0 < slot <= len(tags[labels.SERVICES].split())
+
+
+def _slot(tags: Json) -> int | None:
+    """Which task of its Swarm service a container is, from 1; None for other containers."""
+    if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
+        return None
+    return int(tags[labels.TASK_NAME].split(".")[1])
 
 
 def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:

@@ -15,7 +15,7 @@ from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
-from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended
+from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus
 from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
 from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
 
@@ -179,6 +179,9 @@ class EngineWatch:
 
     def _inspect(self, container_id: str, after_gap: bool) -> None:
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
+        if inspected is not None and is_surplus(inspected):
+            self._end_surplus(inspected)
+            return
         facts = container_facts(inspected) if inspected is not None else None
         with self._lock:
             self._running.pop(container_id, None)
@@ -186,6 +189,13 @@ class EngineWatch:
                 self._running[container_id] = facts
         if facts is not None:
             self._listener.container_seen(facts, after_gap)
+
+    def _end_surplus(self, inspected: Mapping[str, Any]) -> None:
+        """It holds what the scheduler counts as free. Swarm, told to scale down, might end one of ours instead."""
+        if inspected["State"]["Running"]:
+            name = inspected["Config"]["Labels"][labels.TASK_NAME]
+            _log.warning("somebody has scaled a service of Zoe up: task %s on %s is ended", name, self.node)
+            self._found(lambda: self.engine.api.kill(inspected["Id"]))
 
     def _look_at_images(self) -> None:
         self.images = frozenset(
