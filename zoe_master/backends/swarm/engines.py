@@ -64,7 +64,7 @@ class Managers:
                 return question(self._engines[self._current].api)
             except UNREACHABLE as error:
                 last = attempt == len(self._engines) - 1
-                if last or (isinstance(error, APIError) and not _without_leader(error)):
+                if last or not cannot_serve(error):
                     raise
                 self._current = (self._current + 1) % len(self._engines)
         raise AssertionError("there is always a manager")
@@ -85,9 +85,10 @@ def words_of(error: Exception) -> str:
     return str(error.explanation or error) if isinstance(error, APIError) else str(error)
 
 
-def _without_leader(error: APIError) -> bool:
+def cannot_serve(error: Exception) -> bool:
+    """Whether an engine gave no answer, or one about itself, as a manager does without a leader: not a refusal."""
     status = status_of(error)
-    return status is not None and status >= 500
+    return status is None or status >= 500
 
 
 def _tls(directory: Path) -> TLSConfig:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 from docker.errors import APIError
 
+from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of, words_of
+from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, cannot_serve, status_of, words_of
 from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.path_checks import PathChecks
@@ -27,6 +29,9 @@ from zoe_master.backends.swarm.specification import (
     service_spec,
 )
 
+_SILENT = (None, 503)
+"""No answer, or that there will be one later: nothing is wrong with what was asked, however long it takes."""
+
 
 class Launcher:
     """Turns Starts into Swarm services, one for each group of identical tasks."""
@@ -41,7 +46,7 @@ class Launcher:
         self._settings = settings
 
     def launch(self, starts: Sequence[Start], node_ids: Mapping[str, str]) -> list[Start]:
-        """Start them; given back to be tried again are those for which no manager answers, or a node is still asked."""
+        """Start them; given back to be tried again are those that no manager can take now, or whose node is asked."""
         rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
         again: list[Start] = []
         for group in grouped(rendered):
@@ -53,10 +58,12 @@ class Launcher:
             except CannotStart as error:
                 self._refuse(group, error)
             except UNREACHABLE as error:
-                if status_of(error) is None:
+                if not cannot_serve(error):
+                    self._refuse(group, CannotStart(f"Swarm refuses it: {words_of(error)}"))
+                elif status_of(error) in _SILENT or self._may_wait(group):
                     again += [one.start for one in group]
                 else:
-                    self._refuse(group, CannotStart(f"Swarm refuses it: {words_of(error)}"))
+                    self._refuse(group, CannotStart(f"no manager takes it: {words_of(error)}", Cause.ENGINE_FAULT))
         return again
 
     def remove(self, group: Group) -> None:
@@ -123,6 +130,11 @@ class Launcher:
             if service["Spec"]["Labels"].get(labels.SERVICES) == spec["labels"][labels.SERVICES]:
                 return str(service["ID"])
         raise CannotStart(f"another Swarm service is called {spec['name']}; ask the admin to remove it")
+
+    def _may_wait(self, group: Sequence[Rendered]) -> bool:
+        """Managers without a leader fail for a while, but one that is asked for what it cannot do fails for ever."""
+        record = self._board.get(group[0].start.service_id)
+        return record is not None and time.time() <= record.created_at_s + self._settings.place_timeout_s
 
     def _refuse(self, group: Sequence[Rendered], error: CannotStart) -> None:
         for one in group:

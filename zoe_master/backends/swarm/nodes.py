@@ -32,14 +32,13 @@ class NodeView:
     settings: SwarmSettings
 
     def nodes(self) -> list[Node]:
-        """One Node for each machine; one whose engine cannot be asked says so and is used all the same."""
+        """One Node for each machine; one whose engine cannot be asked says so, and gets nothing new meanwhile."""
         ours = Counter(record.node for record in self.board.all() if not record.final) + self.gateways.by_node()
         return [self._node(node, ours) for node in self.reconciler.nodes.values()]
 
     def _node(self, node: NodeFacts, ours: Mapping[str, int]) -> Node:
         watch = self.watches.get(node.name)
         obstacles = list(self._obstacles(node, watch))
-        problem = watch.problem if watch is not None else ""
         warning = self.exposure.warning(node.name)
         return Node(
             name=node.name,
@@ -48,12 +47,14 @@ class NodeView:
             labels=node.labels,
             ready=node.available and not obstacles,
             containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
-            message="; ".join(text for text in (node.message, problem, *obstacles, warning) if text),
+            message="; ".join(text for text in (node.message, *obstacles, warning) if text),
             gateway=self.settings.gateway_taken,
         )
 
     def _obstacles(self, node: NodeFacts, watch: EngineWatch | None) -> Iterator[str]:
         """Why nothing may be placed there though Swarm would, in words."""
+        if watch is not None and watch.problem:
+            yield watch.problem
         if watch is not None and watch.unfit:
             yield watch.unfit
         if fencing := self.fences.problem(node.name):

@@ -113,7 +113,7 @@ class Reconciler:
     def _pending(self, record: Record, task: TaskFacts) -> None:
         if record.mark.stop_cause is None and time.time() > record.created_at_s + self._settings.place_timeout_s:
             message = f"Swarm finds no room on {record.node}: {task.message}"
-            self._board.end_unstarted(record.service_id, Cause.START_FAILED, message)
+            self._board.end_unstarted(record.service_id, Cause.ENGINE_FAULT, message)
 
 
 def by_name(
