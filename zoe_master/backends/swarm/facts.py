@@ -109,6 +109,19 @@ def _slot(tags: Json) -> int | None:
     return int(tags[labels.TASK_NAME].split(".")[1])
 
 
+def wrong_shares(inspected: Json) -> int | None:
+    """The CPU shares that a container's reservation stands for, if it has others; None when they are right.
+
+    Swarm reserves cores by counting only: without shares, containers that compete get the same each. A core is 1024
+    shares, as for a container by itself; the kernel's least is 2.
+    """
+    reserved = (inspected["Config"].get("Labels") or {}).get(labels.CORES)
+    if reserved is None or not inspected["State"]["Running"]:
+        return None
+    wanted = max(int(reserved) * 1024 // 1000, 2)
+    return wanted if inspected["HostConfig"].get("CpuShares") != wanted else None
+
+
 def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
     """The same container after its engine's word of its end; None when only a closer look tells why it ended."""
     if exit_code == KILLED:

@@ -122,6 +122,7 @@ def container_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict
         **attempt_labels(Attempt(start.execution_id, start.attempt), start.tenant, settings.installation),
         labels.USER: start.user,
         labels.COMPONENT: start.component.name,
+        labels.CORES: str(start.component.reservation.cores_milli),
         labels.CAUSE: start.cause_id,
     }
 

@@ -15,7 +15,7 @@ from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
-from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus
+from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus, wrong_shares
 from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
 from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
 
@@ -182,6 +182,9 @@ class EngineWatch:
         if inspected is not None and is_surplus(inspected):
             self._end_surplus(inspected)
             return
+        shares = wrong_shares(inspected) if inspected is not None else None
+        if shares is not None:
+            self._found(lambda: self.engine.api.update_container(container_id, cpu_shares=shares))
         facts = container_facts(inspected) if inspected is not None else None
         with self._lock:
             self._running.pop(container_id, None)
