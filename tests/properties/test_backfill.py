@@ -23,7 +23,7 @@ from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.queue import queue_problems, refused_for_room
-from zoe_master.simulator.invariants.reservations import reservation_problems
+from zoe_master.simulator.invariants.reservations import passing_problems, reservation_problems
 from zoe_master.simulator.invariants.room import expected_start_s, room_of
 
 
@@ -47,7 +47,8 @@ def with_run_times(snapshot: Snapshot, policy: Policy, chance: random.Random) ->
 
 def problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
     """What is wrong with who passes, by the accounts of the simulator's invariants."""
-    found = [*queue_problems(snapshot, policy, plan), *reservation_problems(snapshot, policy, plan)]
+    checks = (queue_problems, reservation_problems, passing_problems)
+    found = [wrong for problems_of in checks for wrong in problems_of(snapshot, policy, plan)]
     head = refused_for_room(snapshot, plan)
     if head is None:
         return found
@@ -150,6 +151,14 @@ def test_with_conservative_backfill_nobody_delays_anybody_ahead(first_seed: int)
     for seed in range(first_seed, first_seed + PER_CASE):
         snapshot, policy = crowded(seed)
         policy = replace(policy, backfill="conservative")
+        assert not (wrong := problems(snapshot, policy, schedule(snapshot, policy))), f"seed {seed}: {wrong}"
+
+
+@pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
+def test_with_easy_nobody_waits_who_has_a_place_on_any_node_without_delaying_the_first(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PER_CASE):
+        snapshot, policy = crowded(seed)
+        policy = replace(policy, backfill=random.Random(seed).choice(["easy", "easy-sjbf"]))
         assert not (wrong := problems(snapshot, policy, schedule(snapshot, policy))), f"seed {seed}: {wrong}"
 
 

@@ -42,6 +42,16 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
     return _placements(execution, requests, found, placer)
 
 
+def places_in(placer: Placer, execution: Execution) -> tuple[Placement, ...] | None:
+    """Where its core would go; None where it finds no room. The ledger is as it was."""
+    answer = None if surely_refused(execution, placer) else admit(execution, placer)
+    if not isinstance(answer, tuple):
+        return None
+    for node, amount in placer.ledger.wanted(execution, answer):
+        placer.ledger.give_back(node, amount)
+    return answer
+
+
 def surely_refused(execution: Execution, placer: Placer) -> bool:
     """Whether fewer cores are free on all nodes together than its core needs: the quick no of `admit`."""
     return placer.ledger.lacks_cores(execution.application.core_resources().cores_milli)

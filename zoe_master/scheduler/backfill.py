@@ -15,7 +15,8 @@ from zoe_lib.domain.application import Component
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import core_groups
-from zoe_master.scheduler.admission import admit, surely_refused
+from zoe_master.scheduler.admission import admit, places_in, surely_refused
+from zoe_master.scheduler.beside import Beside
 from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Holding, Ledger
 from zoe_master.scheduler.placement import Placer
@@ -64,26 +65,35 @@ class Reservation:
         self._now_s = now_s
         self._estimates = estimates
         self.shadow_s, self._then = _first_fit(blocked, placer, releases)
-        self._beside = placer.ledger.copy()  # room both now and then
-        if self._then is not None:
-            self._beside.lower_to(self._then)
-        # Both only shrink, so what there was room for at first is never too little.
+        self._widest = placer
+        self._besides: dict[Placer, Beside] = {}
+        # Room both now and then only shrinks, so what there was at first is never too little.
         self._capacities: dict[Hashable, float] = {}
 
     def may_let_pass(self, execution: Execution) -> bool:
-        """False when no places that it could take would let it pass: the quick no of `lets_pass`."""
+        """False when no places that it could take would let it pass: the quick no of `find`."""
         if self._then is None:
             return False
         if self._ends_before(execution):
             return True
-        if self._beside.lacks_cores(execution.application.core_resources().cores_milli):
+        beside = self._beside(self._widest, self._then)
+        if surely_refused(execution, beside):
             return False
         groups = core_groups(execution.application, self._then.gateway)
-        return all(count <= self._capacity(component) for component, count in groups)
+        return all(count <= self._capacity(component, beside.ledger) for component, count in groups)
 
-    def lets_pass(self, execution: Execution, placements: Sequence[Placement]) -> bool:
-        """Whether the blocked one starts no later if this one takes these places now; if so they are accounted for."""
-        return self._then is not None and (self._ends_before(execution) or self._fits_then(execution, placements))
+    def find(self, execution: Execution, room: Placer) -> tuple[Placement, ...] | None:
+        """Places in this room by which the blocked one starts no later, accounted for; the room stays as it is.
+
+        Where weighers choose nodes that are promised, the other nodes are asked alone.
+        """
+        if self._then is None:
+            return None
+        found = places_in(room, execution)
+        if found is None or self._ends_before(execution) or self._fits_then(execution, found):
+            return found
+        found = places_in(self._beside(room, self._then), execution)
+        return found if found is not None and self._fits_then(execution, found) else None
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
         """The same of elastic services of one that runs until `ends_s`, for services that no core can take back."""
@@ -101,10 +111,16 @@ class Reservation:
             self._then.take(node, amount)
         return True
 
-    def _capacity(self, component: Component) -> float:
+    def _beside(self, room: Placer, then: Ledger) -> Placer:
+        known = self._besides.get(room)
+        if known is None:
+            known = self._besides[room] = Beside(room, then)
+        return known.placer()
+
+    def _capacity(self, component: Component, beside: Ledger) -> float:
         known = self._capacities.get(component.demand)
         if known is None:
-            known = self._capacities[component.demand] = self._beside.capacity(component.reservation)
+            known = self._capacities[component.demand] = beside.capacity(component.reservation)
         return known
 
     def _ends_before(self, execution: Execution) -> bool:

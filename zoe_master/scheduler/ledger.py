@@ -93,6 +93,17 @@ class Ledger:
             for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
         ]
 
+    def set_to_lower(self, node: int, one: Ledger, other: Ledger) -> None:
+        """On this node, of each amount what is free in both of these; services as in the first."""
+        before = self.free_cores[node]
+        after = self.free_cores[node] = min(one.free_cores[node], other.free_cores[node])
+        self.free_cores_in_all += max(after, 0) - max(before, 0)
+        self.free_memory[node] = min(one.free_memory[node], other.free_memory[node])
+        theirs = other.free_devices[node]
+        self.free_devices[node] = {k: min(free, theirs.get(k, 0)) for k, free in one.free_devices[node].items()}
+        self.services[node] = one.services[node]
+        self.changes.append(node)
+
     def held(self, execution: Execution) -> list[Holding]:
         """Node and amount of every service of the execution that holds something."""
         known = self._holdings.get(execution.id)

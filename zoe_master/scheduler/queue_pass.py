@@ -157,14 +157,11 @@ class QueuePass:
         stay the same while these come and go, so that what was taken back for a core is not refused to it afterwards.
         """
         giving = self._giving(execution)
-        impossible = giving or surely_refused(execution, self._placer)
-        answer = None if impossible else admit(execution, self._placer)
-        if isinstance(answer, tuple):
-            if reservation.lets_pass(execution, answer):
-                self._give(execution, answer)
-                return
-            self._undo(execution, answer)
-        if self._reclaim.make_room(execution, reservation.lets_pass, giving):
+        found = None if giving else reservation.find(execution, self._placer)
+        if found is not None:
+            self._take(execution, found)
+            self._give(execution, found)
+        elif self._reclaim.make_room(execution, reservation.find, giving):
             self._keep_room(execution)
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
@@ -180,8 +177,7 @@ class QueuePass:
             if found is None:
                 reserved += 1
             elif found.free:
-                for node, amount in self._placer.ledger.wanted(execution, found.placements):
-                    self._placer.ledger.take(node, amount)
+                self._take(execution, found.placements)
                 self._give(execution, found.placements)
             else:
                 self._reclaim.keep(execution, found.placements, self._giving(execution))
@@ -256,6 +252,10 @@ class QueuePass:
             self._keep_room(execution)
         else:
             self._start(execution, placements)
+
+    def _take(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
+        for node, amount in self._placer.ledger.wanted(execution, placements):
+            self._placer.ledger.take(node, amount)
 
     def _undo(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         for node, amount in self._placer.ledger.wanted(execution, placements):

@@ -22,12 +22,12 @@ from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Holder
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.admission import admit, surely_refused
+from zoe_master.scheduler.admission import places_in
 from zoe_master.scheduler.ledger import Holding
 from zoe_master.scheduler.placement import Placer
 
-# Whether an execution may have these places.
-Allows = Callable[[Execution, Sequence[Placement]], bool]
+# Places that an execution may have in a room, which stays as it is.
+Find = Callable[[Execution, Placer], tuple[Placement, ...] | None]
 # For whose limits an execution's services count.
 Holders = Callable[[Execution], Sequence[Holder]]
 
@@ -111,23 +111,17 @@ class Reclaim:
         free = [self._leaves[holder] - amount for holder, amount in excess.items()]
         return _fewest(sorted(own, key=_most_dispensable_first), free, counted)
 
-    def make_room(self, execution: Execution, allows: Allows | None = None, giving: Sequence[Elastic] = ()) -> bool:
+    def make_room(self, execution: Execution, find: Find | None = None, giving: Sequence[Elastic] = ()) -> bool:
         """Keep a place for the core where something leaves, or else where elastic services then must go.
 
         The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for a
-        limit. False when neither helps, or no place that was found is allowed.
+        limit. `find` tells the places for one that may not have all; False when neither helps.
         """
         # Places are asked for where nothing has to go, or else as if elastic services were absent: what lies between
         # changes with each that goes, and with it the places and whether they are allowed.
-        for room in self.rooms()[2:] if giving and allows is not None else self._rooms_without(giving):
-            if surely_refused(execution, room):
-                continue
-            placements = admit(execution, room)
-            if isinstance(placements, tuple):
-                for node, amount in room.ledger.wanted(execution, placements):
-                    room.ledger.give_back(node, amount)
-                if allows is not None and not allows(execution, placements):
-                    continue
+        for room in self.rooms()[2:] if giving and find is not None else self._rooms_without(giving):
+            placements = places_in(room, execution) if find is None else find(execution, room)
+            if placements is not None:
                 self.keep(execution, placements, giving)
                 return True
         return False

@@ -54,6 +54,39 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
             promising &= promised < policy.backfill_depth_max
 
 
+def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
+    """With EASY: who has a place that delays the first that waits, and who waits behind it though a place would not."""
+    head = refused_for_room(snapshot, plan) if policy.backfill in ("easy", "easy-sjbf") else None
+    if head is None or plan.placements >= policy.placements_per_tick_max:
+        return
+    queue = Queue(snapshot, policy)
+    table = Timetable(snapshot, policy, queue)
+    if not table.known:
+        return
+    sequence = queue.sequence()
+    place = next(i for i, execution in enumerate(sequence) if execution.id == head.id)
+    given = {e.id: given for e in sequence if (given := plan.starts.get(e.id) or plan.reserved.get(e.id))}
+    for execution in sequence[:place]:
+        if execution.id in given:
+            table.hold(table.now(execution, given[execution.id]))
+    promise = table.earliest(head)
+    if promise is None:
+        return
+    table.hold(promise, promised=True)
+    passed = [table.now(execution, given[execution.id]) for execution in sequence[place:] if execution.id in given]
+    for use in passed:
+        if table.delayed_by(use) is not None:
+            yield f"{use.name} has a place, and delays {head.id}, which was to start at {promise.begin_s:g} s"
+        table.hold(use)
+    for execution in sequence[place:]:
+        reason = plan.reasons.get(execution.id)
+        if reason is None or reason.code is not ReasonCode.BEHIND_IN_QUEUE or _may_be_kept_back(execution, policy):
+            continue
+        first = table.earliest(execution)
+        if first is not None and first.begin_s == snapshot.now_s:
+            yield f"{execution.id} was left behind, though it would not delay {head.id}"
+
+
 def _may_be_kept_back(execution: Execution, policy: Policy) -> bool:
     limited = limits_of(policy, execution.tenant, execution.user)
     return bool(limited) or required(execution.application) is not None

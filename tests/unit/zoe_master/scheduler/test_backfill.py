@@ -171,3 +171,30 @@ def test_where_no_run_time_is_known_an_hour_is_expected(backfill: str) -> None:
         plan = schedule(Snapshot(now_s, nodes, (wants, hello, wide), (notebook,)), policy)
         assert list(plan.starts) == ["hello"], "the wide one would delay the first"
         assert plan.reasons["wants"].code is ReasonCode.NO_RESOURCES
+
+
+def _two_nodes_of_which_one_is_promised(waiting: Execution, **policy: str) -> Plan:
+    """At 100; `blocked` waits for all of `a`, half of which `old` holds until 200; `b` has 6 of 10 cores free.
+
+    Weighers choose `a`, which has more memory.
+    """
+    nodes = (node("a", cores=10, memory_gib=64), node("b", cores=10, memory_gib=32))
+    old = started(queued("old", component(cores=5), expected_run_s=199.0), "a")
+    other = started(queued("other", component(cores=4), expected_run_s=10_000.0), "b")
+    blocked = queued("blocked", component(cores=10), at_s=2.0, expected_run_s=10.0)
+    snapshot = Snapshot(100.0, nodes, (blocked, waiting), (old, other))
+    return schedule(snapshot, Policy(order="fifo", weighers={"free_memory": 1.0}, **policy))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("preemption", ["elastic", "none"])
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
+def test_whoever_would_delay_the_first_on_one_node_passes_on_another(backfill: str, preemption: str) -> None:
+    waiting = queued("long", component(cores=2), at_s=3.0, expected_run_s=1000.0)
+    plan = _two_nodes_of_which_one_is_promised(waiting, backfill=backfill, preemption=preemption)
+    assert [p.node for p in plan.starts["long"]] == ["b"]
+    brief = queued("brief", component(cores=2), at_s=3.0, expected_run_s=50.0)
+    plan = _two_nodes_of_which_one_is_promised(brief, backfill=backfill, preemption=preemption)
+    assert [p.node for p in plan.starts["brief"]] == ["a"], "who ends before takes what weighers prefer"
+    wide = queued("wide", component(cores=2, total_count=4, essential_count=4), at_s=3.0, expected_run_s=1000.0)
+    plan = _two_nodes_of_which_one_is_promised(wide, backfill=backfill, preemption=preemption)
+    assert not plan.starts, "one of its services would be in the way"
