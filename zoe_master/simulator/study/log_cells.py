@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
+from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.elastic_run import ElasticRun
-from zoe_master.simulator.study.log_workloads import AS_LOGGED, LOGS, WINDOWS, log_workload, trace_of
+from zoe_master.simulator.study.log_workloads import AS_LOGGED, LOGS, POPULATIONS, WINDOWS, log_workload, trace_of
 from zoe_master.simulator.study.one_run import summary
 
 LOG_PART = "logs"
@@ -28,8 +29,8 @@ POLICIES = (
     ("f3", "easy-sjbf"),
     ("f4", "easy-sjbf"),
 )
-# Population and load. Not all pairs: with these the study takes a quarter of an hour of one processor.
-CONDITIONS = (("rigid", AS_LOGGED), ("rigid", 0.9), ("rigid", 1.1), ("malleable", 0.9), ("mixed", 0.9))
+# Population and load.
+CONDITIONS = tuple(product(POPULATIONS, (AS_LOGGED, 0.9, 1.1)))
 # The first jobs of a window meet an empty machine, and are not counted.
 WARM_UP = 0.2
 # An elastic worker that gives way loses so much of the work that it did.
