@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.application import Application, Component, Kind
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import Policy
@@ -35,6 +35,11 @@ class Finished:
     arrival: Arrival
     start_s: float
     end_s: float
+
+    @property
+    def wait_s(self) -> float:
+        """From submission to start."""
+        return self.start_s - self.arrival.submit_s
 
     @property
     def turnaround_s(self) -> float:
@@ -121,7 +126,10 @@ class ElasticRun:
             _COMPONENT, "study", arrival.component, essential_count=arrival.core, total_count=arrival.total
         )
         storage = self._use.demand_of(arrival) if self._use is not None else None
-        application = Application(execution_id, (component,), expected_run_s=arrival.estimate_s, storage=storage)
+        kind = Kind.INTERACTIVE if arrival.interactive else Kind.BATCH
+        application = Application(
+            execution_id, (component,), expected_run_s=arrival.estimate_s, storage=storage, kind=kind
+        )
         fresh = Execution(
             execution_id,
             execution_id,

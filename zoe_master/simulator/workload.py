@@ -71,6 +71,7 @@ class Arrival:
     tenant: str
     deadline_s: float
     reading: Reading | None = None
+    interactive: bool = False
 
     @property
     def area(self) -> float:

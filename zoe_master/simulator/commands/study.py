@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ from zoe_master.simulator.study.log_cells import LOG_PART, LogCell, log_cells, r
 from zoe_master.simulator.study.log_tables import log_tables
 from zoe_master.simulator.study.one_run import run_cell
 from zoe_master.simulator.study.results import AnyCell, Results
+from zoe_master.simulator.study.sharing_cells import SHARING_PART, sharing_cells
 from zoe_master.simulator.study.tables import tables
 
 APPLICATIONS = 200
 JOBS = 1000
 SEEDS = 20
+# Parts on drawn workloads.
+DRAWN = (*PARTS, SHARING_PART)
 # So few runs are handed out ahead that an interrupt does not wait for many.
 _AHEAD = 4
 
@@ -38,7 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--seeds", type=positive, default=SEEDS, help="runs of each cell, on as many workloads")
     parser.add_argument("--processes", type=positive, default=2)
     parser.add_argument(
-        "--part", action="append", choices=(*PARTS, LOG_PART), help="only this part; may be given more than once"
+        "--part", action="append", choices=(*DRAWN, LOG_PART), help="only this part; may be given more than once"
     )
     parser.add_argument(
         "--logs",
@@ -53,11 +57,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run every cell that is not there yet."""
-    parts = arguments.part or [*PARTS, *([LOG_PART] if arguments.logs is not None else [])]
+    parts = arguments.part or [*DRAWN, *([LOG_PART] if arguments.logs is not None else [])]
     if LOG_PART in parts and arguments.logs is None and not arguments.tables_only:
         arguments.refuse("the part `logs` needs published logs: give --logs FOLDER or set ZOE_TEST_DATA")
     results = Results(arguments.out)
-    wanted: list[AnyCell] = [cell for cell in cells(arguments.seeds) if cell.part in parts]
+    drawn = chain(cells(arguments.seeds), sharing_cells(arguments.seeds))
+    wanted: list[AnyCell] = [cell for cell in drawn if cell.part in parts]
     wanted += log_cells() if LOG_PART in parts else ()
     there = results.there(arguments.applications) - set(log_cells())
     there |= results.there(arguments.jobs) & set(log_cells())
@@ -67,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         results.add(cell, figures)
         _tell(number, len(missing), time.perf_counter() - began_s)
     results.sort(wanted)
-    (arguments.out / "tables.md").write_text(tables({part: results.rows(part) for part in PARTS}))
+    (arguments.out / "tables.md").write_text(tables({part: results.rows(part) for part in DRAWN}))
     if rows := results.log_rows():
         (arguments.out / "logs.md").write_text(log_tables(rows))
     return 0

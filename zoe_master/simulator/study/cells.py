@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
-from typing import Self
+from dataclasses import dataclass
 
 from zoe_lib.domain.policy import DEFAULT_WEIGHERS, Policy
+from zoe_master.simulator.study.cell import StudyCell
 
 PARTS = ("orders", "backfill", "ageing", "overload", "storage")
 # Work that arrives, over the cores of the cluster. With the first nearly all are wanted; with the other the cores of
@@ -30,13 +30,12 @@ _NO_SIZES = ("fifo", "las", "edf", "fair-share")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Cell:
+class Cell(StudyCell):
     """One run. `family`: rigid, all or nothing; malleable, elastic services stay; flexible, they give way to cores.
 
     `storage` is `none` where nothing is read from a store.
     """
 
-    part: str
     order: str
     family: str
     backfill: str
@@ -56,23 +55,6 @@ class Cell:
             preemption="none" if self.family == "malleable" else "elastic",
             weighers={**DEFAULT_WEIGHERS, **headroom},
         )
-
-    def key(self) -> tuple[str, ...]:
-        """As it stands in a table."""
-        return tuple(str(value) for value in astuple(self))
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """The columns of `key`."""
-        return tuple(field.name for field in fields(cls))
-
-    @classmethod
-    def of(cls, row: dict[str, str]) -> Self:
-        """A cell read from a table."""
-        return cls(*(type_of(row[name]) for name, type_of in zip(cls.names(), _TYPES, strict=True)))
-
-
-_TYPES = (str, str, str, str, float, float, str, int)
 
 
 def cells(seeds: int) -> Iterator[Cell]:

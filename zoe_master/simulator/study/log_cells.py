@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from zoe_lib.domain.policy import Policy
 from zoe_master.simulator.elastic_run import ElasticRun
+from zoe_master.simulator.study.cell import StudyCell
 from zoe_master.simulator.study.log_workloads import AS_LOGGED, LOGS, POPULATIONS, WINDOWS, log_workload, trace_of
 from zoe_master.simulator.study.one_run import summary
 
@@ -38,10 +39,9 @@ LOSS = 0.5
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class LogCell:
+class LogCell(StudyCell):
     """One run. `load` is work that arrives over the cores; 0: as logged. `window` stands for a seed."""
 
-    part: str
     log: str
     population: str
     load: float
@@ -53,23 +53,6 @@ class LogCell:
     def policy(self) -> Policy:
         """The policy of the run, with the scheduler's defaults for what the study does not vary."""
         return Policy(order=self.order, backfill=self.backfill)
-
-    def key(self) -> tuple[str, ...]:
-        """As it stands in a table."""
-        return tuple(str(value) for value in astuple(self))
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """The columns of `key`."""
-        return tuple(field.name for field in fields(cls))
-
-    @classmethod
-    def of(cls, row: dict[str, str]) -> Self:
-        """A cell read from a table."""
-        return cls(*(type_of(row[name]) for name, type_of in zip(cls.names(), _TYPES, strict=True)))
-
-
-_TYPES = (str, str, str, float, str, str, int)
 
 
 def log_cells() -> Iterator[LogCell]:

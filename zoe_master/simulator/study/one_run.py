@@ -14,6 +14,7 @@ from zoe_master.simulator.elastic_run import ElasticRun, Finished
 from zoe_master.simulator.shared_store import StoreSize
 from zoe_master.simulator.store_use import StoreUse
 from zoe_master.simulator.study.cells import LOAD, OVERLOAD, Cell
+from zoe_master.simulator.study.sharing_cells import SharingCell, of_sharing, shared
 from zoe_master.simulator.workload import (
     MACHINE,
     MACHINES_PER_FACTOR,
@@ -34,8 +35,9 @@ MEASURES = (
     "allocation",
     "preempted",
 )
-# These only where something is read from a store.
+# These only where something is read from a store, and where tenants share.
 WISHES = ("wishing_bounded_slowdown", "wish_granted")
+SHARED = ("interactive_wait_s", "others_bounded_slowdown")
 # The readers of a full cluster could use about a third more than the store can move.
 _STORE = StoreSize(store=250_000_000, path=80_000_000, floor=100_000)
 _USES: Mapping[str, StoreUse | None] = {
@@ -65,15 +67,18 @@ def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
         "allocation": run.core_seconds / (workload[-1].submit_s * cores),
         "preempted": run.preempted,
         **(_of_wishes(run) if use is not None else {}),
+        **(of_sharing(finished) if isinstance(cell, SharingCell) else {}),
         "cpu_s": cpu_s,
     }
 
 
 def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:
     """The applications of a cell: the same for all cells of a seed but for family and errors."""
-    workload = with_errors(
-        arrivals(cell.seed, applications, OVERLOAD if cell.part == "overload" else LOAD), cell.seed, cell.sigma
-    )
+    sharing = isinstance(cell, SharingCell)
+    load = OVERLOAD if sharing or cell.part == "overload" else LOAD
+    workload = with_errors(arrivals(cell.seed, applications, load), cell.seed, cell.sigma)
+    if sharing:
+        workload = shared(workload, cell.seed)
     if cell.storage != "none":
         workload = with_reading(workload, cell.seed)
     return rigid(workload) if cell.family == "rigid" else workload
@@ -103,5 +108,5 @@ def summary(finished: Sequence[Finished]) -> dict[str, float]:
         "p95_turnaround_s": turnarounds[min(int(0.95 * len(turnarounds)), len(turnarounds) - 1)],
         "mean_bounded_slowdown": fmean(slowdowns),
         "max_bounded_slowdown": max(slowdowns),
-        "mean_wait_s": fmean(one.start_s - one.arrival.submit_s for one in finished),
+        "mean_wait_s": fmean(one.wait_s for one in finished),
     }

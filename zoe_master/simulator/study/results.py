@@ -9,6 +9,7 @@ from typing import Any
 
 from zoe_master.simulator.study.cells import Cell
 from zoe_master.simulator.study.log_cells import LOG_PART, LogCell
+from zoe_master.simulator.study.sharing_cells import SHARING_PART, SharingCell
 
 Row = dict[str, str]
 AnyCell = Cell | LogCell
@@ -23,7 +24,8 @@ class Results:
 
     def rows(self, part: str) -> list[tuple[Cell, Row]]:
         """All complete rows of a part on drawn workloads."""
-        return [(Cell.of(row), row) for row in self._complete(part)]
+        kind = SharingCell if part == SHARING_PART else Cell
+        return [(kind.of(row), row) for row in self._complete(part)]
 
     def log_rows(self) -> list[tuple[LogCell, Row]]:
         """All complete rows of the part on logs."""

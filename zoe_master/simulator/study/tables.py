@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 
 from zoe_master.simulator.study.cells import Cell
-from zoe_master.simulator.study.one_run import MEASURES, WISHES
+from zoe_master.simulator.study.one_run import MEASURES, SHARED, WISHES
 from zoe_master.simulator.study.results import Row
 from zoe_master.simulator.study.statistics import Interval, mean_interval, ratio_interval
 
@@ -21,6 +21,8 @@ _COLUMNS = {
     "allocation": "allocation",
     "wishing_bounded_slowdown": "bounded slowdown of those with a wish",
     "wish_granted": "share of their time with what they wish for",
+    "interactive_wait_s": "mean wait of interactive ones, s",
+    "others_bounded_slowdown": "bounded slowdown of all tenants but the largest",
 }
 _RATIOS = ("mean_turnaround_s", "p95_turnaround_s", "mean_bounded_slowdown", "max_bounded_slowdown")
 # Rounding of sums of seconds.
@@ -51,13 +53,14 @@ def _groups(rows: Iterable[tuple[Cell, Row]]) -> dict[Cell, Group]:
     groups: dict[Cell, Group] = defaultdict(dict)
     for cell, row in rows:
         groups[replace(cell, seed=0)][cell.seed] = {
-            name: float(row[name]) for name in (*MEASURES, *WISHES) if name in row
+            name: float(row[name]) for name in (*MEASURES, *WISHES, *SHARED) if name in row
         }
     return dict(groups)
 
 
 def _part(groups: Mapping[Cell, Group]) -> str:
-    differing = [name for name in Cell.names()[1:-1] if len({getattr(cell, name) for cell in groups}) > 1]
+    names = (name for name in next(iter(groups)).names() if name not in ("part", "seed"))
+    differing = [name for name in names if len({getattr(cell, name) for cell in groups}) > 1]
     there = next(iter(next(iter(groups.values())).values()))
     measures = [measure for measure in _COLUMNS if measure in there]
     means = [[*_named(cell, differing), *_means(group, measures)] for cell, group in groups.items()]

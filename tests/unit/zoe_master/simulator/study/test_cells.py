@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from zoe_lib.domain import policy
 from zoe_lib.domain.policy import problems
 from zoe_master.simulator.study.cells import FAMILIES, PARTS, SIGMAS, STUDIED_ORDERS, Cell, cells
+from zoe_master.simulator.study.one_run import SHARED, run_cell, workload_of
+from zoe_master.simulator.study.sharing_cells import SharingCell, sharing_cells
 
 
 def test_every_order_is_run_in_every_family_and_with_every_error_that_it_can_notice() -> None:
@@ -24,3 +27,23 @@ def test_a_cell_is_read_as_it_was_written_and_its_policy_can_be_put_in_force() -
     for cell in cells(1):
         assert Cell.of(dict(zip(Cell.names(), cell.key(), strict=True))) == cell
         assert problems(cell.policy) == []
+
+
+def test_every_rule_of_sharing_is_run_where_cores_wait() -> None:
+    every = list(sharing_cells(2))
+    assert {(cell.policy.tenants, cell.policy.interactive_share > 0) for cell in every} == {
+        (tenants, precedence) for tenants in policy.TENANCIES for precedence in (False, True)
+    }
+    for cell in every:
+        assert SharingCell.of(dict(zip(SharingCell.names(), cell.key(), strict=True))) == cell
+        assert problems(cell.policy) == []
+
+
+def test_of_sharing_it_is_told_how_interactive_ones_and_small_tenants_fare() -> None:
+    """Turns of tenants help the small ones, on the same workload, which every rule has."""
+    none, drf = (next(c for c in sharing_cells(1) if c.family == "rigid" and c.tenants == t) for t in ("none", "drf"))
+    assert workload_of(none, 200) == workload_of(drf, 200)
+    assert {one.interactive for one in workload_of(none, 200)} == {True, False}
+    told, told_with_turns = run_cell(none, 200), run_cell(drf, 200)
+    assert set(SHARED) <= told.keys()
+    assert told_with_turns["others_bounded_slowdown"] < told["others_bounded_slowdown"]

@@ -1,0 +1,28 @@
+"""A cell of the study: one run, named by what was chosen for it, as it stands in the rows of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self, get_type_hints
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class StudyCell:
+    """What all cells have in common; `part` is the file in which its row stands."""
+
+    part: str
+
+    def key(self) -> tuple[str, ...]:
+        """As it stands in a table."""
+        return tuple(str(getattr(self, name)) for name in self.names())
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The columns of `key`."""
+        return tuple(field.name for field in fields(cls))
+
+    @classmethod
+    def of(cls, row: dict[str, str]) -> Self:
+        """A cell read from a table."""
+        types = get_type_hints(cls)
+        return cls(**{name: types[name](row[name]) for name in cls.names()})
