@@ -143,10 +143,10 @@ REASONS = {
     "retry_backoff": "it failed and is tried again after a pause",
     "storage_bandwidth": "the bandwidth that it requires is not free; it holds up nobody who can start",
     "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; it is asked again",
-    "tenant_limit": "its tenant has reached a limit of the policy, and not by elastic services that would give way; "
-    "it holds up nobody",
+    "tenant_limit": "its tenant has reached a limit of the policy, and not by elastic services that would give way, "
+    "or what is left is for one of the tenant that comes first; it holds up nobody of other tenants",
     "user_limit": "its user has reached a limit of the policy in this tenant, and not by elastic services that would "
-    "give way; it holds up nobody",
+    "give way, or what is left is for one of the user that comes first; it holds up nobody else",
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
 }

@@ -32,7 +32,7 @@ from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.limits import limit_problems
+from zoe_master.simulator.invariants.limits import limit_problems, line_problems
 from zoe_master.simulator.invariants.queue import queue_problems
 
 PER_CASE = 100
@@ -139,7 +139,7 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         assert set(ids) >= {s.id for s in executions[execution_id].core_services()}, "core only in part"
         assert max(ids.values()) == 1
     _check_preemptions(snapshot, policy, plan)
-    assert not (wrong := list(limit_problems(snapshot, policy, plan))), wrong
+    assert not (wrong := [*limit_problems(snapshot, policy, plan), *line_problems(snapshot, policy, plan)]), wrong
     assert plan.starts.keys() | plan.reasons.keys() == {e.id for e in snapshot.queued}
     assert not plan.starts.keys() & plan.reasons.keys()
     _check_nothing_left_behind(snapshot, policy, plan)

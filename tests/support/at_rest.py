@@ -19,7 +19,7 @@ from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_u
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.limits import limit_problems
+from zoe_master.simulator.invariants.limits import limit_problems, line_problems
 from zoe_master.simulator.invariants.queue import queue_problems
 from zoe_master.simulator.invariants.reservations import passing_problems, reservation_problems
 
@@ -46,6 +46,7 @@ class AtRest:
                 yield f"{name} is over-committed"
         yield from queue_problems(*case)
         yield from limit_problems(*case)
+        yield from line_problems(*case)
         yield from passing_problems(*case)
         yield from reservation_problems(*case)
         if not self._protected() and (idle := self._idle_elastic()) is not None:
@@ -131,9 +132,11 @@ class AtRest:
         return left
 
     def _protected(self) -> bool:
-        """Whether elastic services may have to leave room for the first that waits: what they get, they keep."""
+        """Whether elastic services may have to leave to the first that waits its room, or what is left of a limit: what
+        they get, they keep."""
         policy = self._policy
-        return policy.preemption == "none" and policy.backfill != "none" and bool(self._plan.reasons)
+        promising = policy.backfill != "none" or policy.tenant_limits or policy.user_limits
+        return policy.preemption == "none" and bool(promising) and bool(self._plan.reasons)
 
     def _idle_elastic(self) -> str | None:
         """An elastic service of one that runs that could be placed within all limits."""

@@ -10,6 +10,8 @@ from zoe_lib.domain.policy import Holder, Limit, Policy, limits_of
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 
+_ENDLESS = 2**62
+
 
 class Holdings:
     """What each tenant's services reserve while a plan is made, and each user's; not counted where nothing asks for it.
@@ -63,6 +65,28 @@ class Holdings:
                 found[holder] = Resources(cores, memory)
         return found
 
+    def left_of(self, execution: Execution, holder: Holder) -> Resources:
+        """What is left of a limit that counts for it; as good as endless of what is not limited, devices aside."""
+        limit, has = dict(self._limits_of(execution))[holder], self._has(holder)
+        return Resources(
+            _ENDLESS if limit.cores_milli is None else limit.cores_milli - has.cores_milli,
+            _ENDLESS if limit.memory_bytes is None else limit.memory_bytes - has.memory_bytes,
+            dict.fromkeys(execution.application.core_resources().devices, _ENDLESS),
+        )
+
+    def behind(self, holder: Holder) -> Reason:
+        """That another one of its tenant or its user has waited longer for what is left of the limit."""
+        code, who, whose = (
+            (ReasonCode.TENANT_LIMIT, "its tenant", "the tenant's")
+            if holder.user is None
+            else (ReasonCode.USER_LIMIT, "its user", "the user's")
+        )
+        return Reason(
+            code,
+            f"Another execution of {who} comes first by the policy, and waits for what is left of {whose} limit.",
+            hint="it starts when that one has started, or earlier where it would not delay it",
+        )
+
     def refusal(self, execution: Execution, holder: Holder) -> Reason:
         """That the core would take its tenant or its user beyond a limit."""
         limit = next(limit for limited, limit in self._limits_of(execution) if limited == holder)
@@ -71,11 +95,15 @@ class Holdings:
             if holder.user is None
             else (ReasonCode.USER_LIMIT, "its user", "the user's", " in this tenant")
         )
+        core = execution.application.core_resources()
+        ever = not any(_over(*one) for one in _compared(limit, Resources(), core))
         return Reason(
             code,
-            f"Its core needs {_text(execution.application.core_resources())}, and {who} holds "
+            f"Its core needs {_text(core)}, and {who} holds "
             f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}.",
-            hint=f"it starts when enough of {whose} own services have ended, or an admin raises the limit",
+            hint=f"it starts when enough of {whose} own services have ended, or an admin raises the limit"
+            if ever
+            else "it never starts within the limit: ask for less, or an admin raises the limit",
         )
 
     def _has(self, holder: Holder) -> Resources:

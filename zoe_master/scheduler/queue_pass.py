@@ -12,9 +12,11 @@ from zoe_lib.domain.gateway import core_groups
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
-from zoe_master.scheduler.admission import admit, refusal, surely_refused
+from zoe_lib.domain.resources import total
+from zoe_master.scheduler.admission import admit, core_requests, lasting_refusal, refusal, surely_refused
 from zoe_master.scheduler.backfill import Capacities, Release, Reservation
 from zoe_master.scheduler.elastic import Grows
+from zoe_master.scheduler.limit_lines import LimitLines
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.profile import Profile
 from zoe_master.scheduler.queue import Queue
@@ -69,6 +71,8 @@ class QueuePass:
         self._blocked: Execution | None = None
         self._reservation: Reservation | None = None
         self._profile: Profile | None = None
+        takes_back = policy.preemption == "elastic"
+        self._lines = LimitLines(snapshot, queue.holdings, queue.estimates, takes_back)
         self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -144,11 +148,21 @@ class QueuePass:
 
     def grows(self) -> Grows | None:
         """Which places elastic services may have that stay until their execution ends; None: all."""
-        if self._blocked is None or self._policy.backfill == "none":
+        promised: Profile | Reservation | None = None
+        if self._blocked is not None and self._policy.backfill != "none":
+            conservative = self._policy.backfill == "conservative"
+            promised = self._reserve_all(self._blocked) if conservative else self._reserve(self._blocked)
+        if promised is None and not self._queue.holdings.limited:
             return None
-        conservative = self._policy.backfill == "conservative"
-        promised = self._reserve_all(self._blocked) if conservative else self._reserve(self._blocked)
-        return lambda execution, places: promised.lets_grow(execution, places, self._queue.span(execution)[1])
+
+        def lets_grow(execution: Execution, places: Sequence[Placement]) -> bool:
+            ends_s = self._queue.span(execution)[1]
+            if promised is not None and not promised.lets_grow(execution, places, ends_s):
+                return False
+            components = (execution.component_of(execution.service(place.service_id)) for place in places)
+            return self._lines.lets_grow(execution, total(one.reservation for one in components), ends_s)
+
+        return lets_grow
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
         """On what is free, or else where elastic services give way.
@@ -235,10 +249,19 @@ class QueuePass:
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
         """Why a limit forbids it even once all that counts for that and leaves or can give way has gone."""
+        if not self._queue.holdings.limited:
+            return None
         for holder, excess in self._queue.holdings.excess(execution).items():
             if not self._reclaim.covers(holder, excess):
+                self._lines.wait(execution, holder, self._may_ever_start)
                 return self._queue.holdings.refusal(execution, holder)
-        return None
+        behind = self._lines.refuses(execution)
+        return None if behind is None else self._queue.holdings.behind(behind)
+
+    def _may_ever_start(self, execution: Execution) -> bool:
+        """Whether no lasting reason would keep it from the nodes once a limit lets it."""
+        requests = core_requests(execution, self._placer)
+        return not requests or lasting_refusal(execution, requests[0], self._placer) is None
 
     def _giving(self, execution: Execution) -> Sequence[Elastic]:
         """The elastic services of its tenant or user that have to go before their limits let it start."""
@@ -287,6 +310,8 @@ class QueuePass:
         """What it gets counts for its tenant, its user and the store, from now on or soon."""
         self._queue.holdings.take(execution, execution.application.core_resources())
         self._queue.guarantees.take(execution)
+        if self._queue.holdings.limited:
+            self._lines.take(execution)
 
 
 @cache

@@ -5,16 +5,18 @@ Everything is summed anew over plain lists of who has which service.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId, Service
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionId, Mark, Service
 from zoe_lib.domain.policy import Holder, Limit, Policy, UserLimit, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
+from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.room import cores_of, counts_for, leaving
+from zoe_master.simulator.invariants.room import Room, cores_of, counts_for, leaving
 
 _REFUSALS = (ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)
 # What services of whom.
@@ -45,15 +47,96 @@ def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[
 
 
 def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Limits of bandwidth aside."""
-    for execution in snapshot.queued:
-        reason = plan.reasons.get(execution.id)
-        if reason is None or reason.code not in _REFUSALS or required(execution.application) is not None:
-            continue
-        holder = Holder(execution.tenant, execution.user if reason.code is ReasonCode.USER_LIMIT else None)
-        limit = dict(limits_of(policy, execution.tenant, execution.user)).get(holder, UserLimit())
-        if not _beyond(limit, execution.application.core_resources(), cores_of(snapshot, plan, holder)):
-            yield f"{execution.id} was refused for {reason.code}, though elastic services fill it"
+    """Limits of bandwidth aside. Whoever comes later by the policy may wait for what the first waits for."""
+    firsts: set[Holder] = set()
+    for execution in _refused(snapshot, policy, plan):
+        holder, limit = _refusing(execution, policy, plan)
+        if _beyond(limit, execution.application.core_resources(), cores_of(snapshot, plan, holder)):
+            firsts.add(holder)
+        elif holder not in firsts and required(execution.application) is None:
+            yield f"{execution.id} was refused for {plan.reasons[execution.id].code}, though elastic services fill it"
+
+
+def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
+    """Who got a place and delays the first that a limit of the same holder refuses, and who waits for it in vain.
+
+    By the expected ends, counted anew. Asked in the sequence of the queue; so not of `easy-sjbf`, which looks at the
+    shortest first.
+    """
+    if policy.backfill == "easy-sjbf" or plan.placements >= policy.placements_per_tick_max:
+        return
+    sequence = list(Queue(snapshot, policy).sequence())
+    lines: dict[Holder, Execution] = {}
+    for execution in _refused(snapshot, policy, plan):
+        holder, limit = _refusing(execution, policy, plan)
+        core = execution.application.core_resources()
+        alone = not _beyond(limit, core, Resources()) and Room(snapshot.nodes).fits(execution)
+        if alone and holder not in lines and _beyond(limit, core, cores_of(snapshot, plan, holder)):
+            lines[holder] = execution
+    for holder, first in lines.items():
+        _, limit = _refusing(first, policy, plan)
+        behind = sequence[sequence.index(first) + 1 :]
+        passed = [e for e in behind if counts_for(e, holder) and (e.id in plan.starts or e.id in plan.reserved)]
+        without = {e.id for e in passed}
+        starts_s = _starts_s(snapshot, policy, plan, holder, first, limit, without)
+        if any(_end_s(snapshot, e) > starts_s for e in passed):
+            held = _held_at(snapshot, policy, plan, holder, starts_s, set())
+            if _beyond(limit, first.application.core_resources(), held):
+                yield f"{first.id} waits for a limit of {_name(holder)}, and {without} that come later delay it"
+
+
+def _refused(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Execution]:
+    """Whom a limit refuses, in the sequence of the queue."""
+    limited = {e.id for e in snapshot.queued if (r := plan.reasons.get(e.id)) is not None and r.code in _REFUSALS}
+    return (e for e in Queue(snapshot, policy).sequence() if e.id in limited) if limited else iter(())
+
+
+def _refusing(execution: Execution, policy: Policy, plan: Plan) -> tuple[Holder, Limit]:
+    of_user = plan.reasons[execution.id].code is ReasonCode.USER_LIMIT
+    holder = Holder(execution.tenant, execution.user if of_user else None)
+    return holder, dict(limits_of(policy, execution.tenant, execution.user)).get(holder, UserLimit())
+
+
+def _starts_s(
+    snapshot: Snapshot, policy: Policy, plan: Plan, holder: Holder, first: Execution, limit: Limit, without: set[str]
+) -> float:
+    """When the limit is expected to let it, if those without had got nothing; infinite for never."""
+    ends = {snapshot.now_s, *(_end_s(snapshot, e) for e in (*snapshot.active, *snapshot.queued))}
+    core = first.application.core_resources()
+    fits = (
+        at_s
+        for at_s in sorted(ends)
+        if not _beyond(limit, core, _held_at(snapshot, policy, plan, holder, at_s, without))
+    )
+    return next(fits, math.inf)
+
+
+def _held_at(
+    snapshot: Snapshot, policy: Policy, plan: Plan, holder: Holder, at_s: float, without: set[str]
+) -> Resources:
+    """What of the holder's is expected to stay beyond then, of what no core can take back."""
+    keeps = policy.preemption == "none"
+    held = [
+        execution.component_of(service).reservation
+        for execution in snapshot.active
+        if counts_for(execution, holder) and _end_s(snapshot, execution) > at_s
+        for service in execution.services
+        if service.node is not None and service.alive and (service.core or keeps) and not leaving(execution, service)
+    ]
+    given = [
+        execution.component_of(service).reservation
+        for execution, service in _parts({e.id: e for e in snapshot.queued}, {**plan.starts, **plan.reserved})
+        if execution.id not in without and counts_for(execution, holder) and _end_s(snapshot, execution) > at_s
+        if service.core
+    ]
+    return total([*held, *given])
+
+
+def _end_s(snapshot: Snapshot, execution: Execution) -> float:
+    estimates = snapshot.estimates()
+    if Mark.PLACED in execution.marks and execution.state in ACTIVE_STATES:
+        return estimates.release_s(execution, snapshot.now_s)
+    return snapshot.now_s + estimates.guess_s(execution)
 
 
 def _parts(known: Mapping[ExecutionId, Execution], placed: Mapping[ExecutionId, Iterable[Placement]]) -> Iterator[Part]:
