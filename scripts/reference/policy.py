@@ -64,8 +64,9 @@ A higher priority comes first in every order; ties go to who came first, then by
 sequence, and what runs gets elastic services in it; when a core needs room, elastic services go in the opposite
 sequence. No order ever takes back a core. The expected run time is the declared one (`size.run_time_s`), else the mean
 of the last two successful runs of the same user's application of the same name, else the time limit, else an hour;
-`zoe explain` says which. For what waits `sjf` and `srpt` coincide; for rigid applications that were never tried before,
-`las` and `fifo` do.
+`zoe explain` says which. A run time of less than a second counts as one: nothing is checked against what is declared,
+so a smaller one must not be worth more. For what waits `sjf` and `srpt` coincide; for rigid applications that were
+never tried before, `las` and `fifo` do.
 """
 PSBS_TEXT = """\
 `psbs` is practical size-based scheduling (Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling",

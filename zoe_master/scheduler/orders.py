@@ -22,6 +22,8 @@ from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 SortKey = tuple[float, ...]
 
 _LEAST_S = 1e-9
+# What runs for less counts as this; below it, the logarithm of `f1` would put wide ones first, too.
+_SHORTEST_S = 1.0
 
 
 @value(frozen=True, slots=True)
@@ -48,8 +50,11 @@ class Moment:
         return max(until_s - since_s, 0.0)
 
     def run_s(self, execution: Execution) -> float:
-        """Expected run time in seconds; an hour when nothing is known."""
-        return self.estimates.guess_s(execution)
+        """Expected run time in seconds, at least one; an hour when nothing is known.
+
+        Nothing is checked against a declared run time, so one of a nanosecond would come before all others for weeks.
+        """
+        return max(self.estimates.guess_s(execution), _SHORTEST_S)
 
     def remaining_s(self, execution: Execution) -> float:
         """What is expected to be left of the run time."""
@@ -148,9 +153,7 @@ def _by_arrival(score: ByArrival) -> Order:
         waited_s = moment.waited_s(execution)
         if waited_s >= WINDOW_S:  # a large one would be passed for ever
             return (0.0, -waited_s)
-        # Below a second the logarithm would put wide ones first.
-        run_s = max(moment.run_s(execution), 1.0)
-        return (1.0, score(run_s, _cores(execution, moment), arrival_in_window(waited_s)))
+        return (1.0, score(moment.run_s(execution), _cores(execution, moment), arrival_in_window(waited_s)))
 
     return order
 

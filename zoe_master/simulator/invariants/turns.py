@@ -76,7 +76,7 @@ class Turns:
         aged = waited_s / policy.ageing_s if policy.ageing_s > 0 else 0.0
         if policy.order == "fair-share":
             return -(math.pow(2.0, -self._use_over_due(execution.tenant)) + policy.fair_share_age_weight * aged)
-        run_s = self._estimates.guess_s(execution)
+        run_s = max(self._estimates.guess_s(execution), 1.0)
         if policy.order == "hrrn":
             return -(waited_s + run_s) / run_s
         if policy.order in _LEARNED and waited_s >= _WINDOW_S:

@@ -134,3 +134,25 @@ def test_in_the_end_waiting_counts_more_than_anything(order: str) -> None:
     small = job("small", 1e9, 1, tenant="other")
     queue = Queue(Snapshot(1e9, queued=(small, large), used=USED), Policy(order=order))
     assert [e.id for e in queue.sequence()] == ["large", "small"]
+
+
+@pytest.mark.parametrize("order", sorted(set(ORDERS) - {"psbs"}))
+@pytest.mark.parametrize("declared_s", [5e-324, 1e-9, 0.5])
+def test_no_declared_run_time_below_a_second_moves_an_execution_ahead(order: str, declared_s: float) -> None:
+    """Nobody checks what is declared: without a bound, a nanosecond would be worth weeks of waiting."""
+    policy = Policy(order=order)
+    for at_s in (0.0, 500.0, 999.0):
+        queues = [(*WAITING, job("wishes", at_s, run_s, cores=3)) for run_s in (declared_s, 1.0)]
+        first, second = (
+            [e.id for e in Queue(Snapshot(NOW_S, queued=queue, used=USED), policy).sequence()] for queue in queues
+        )
+        assert first == second
+
+
+@pytest.mark.parametrize("declared_s", [1e-300, 1.0])
+def test_a_wrong_run_time_is_worth_a_bounded_wait(declared_s: float) -> None:
+    """An hour, declared as nothing, passes an honest one for twelve halvings, and not for ever."""
+    honest = job("honest", 0.0, 3600.0)
+    wrong = job("wrong", 12 * Policy().ageing_s, declared_s)
+    queue = Queue(Snapshot(12 * Policy().ageing_s, queued=(wrong, honest)), Policy())
+    assert [e.id for e in queue.sequence()] == ["honest", "wrong"]
