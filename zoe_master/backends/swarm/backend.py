@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from zoe_lib.domain.cluster import Node
@@ -40,9 +39,9 @@ from zoe_master.backends.swarm.path_checks import PathChecks
 from zoe_master.backends.swarm.pulls import Pulls
 from zoe_master.backends.swarm.reconcile import Reconciler
 from zoe_master.backends.swarm.records import Record
+from zoe_master.backends.swarm.sampling import Sampling
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.tending import Tending
-from zoe_master.backends.swarm.watch import EngineWatch
 from zoe_master.backends.swarm.watches import Watches
 from zoe_master.waker import Waker
 
@@ -60,9 +59,6 @@ class SwarmBackend:
     def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
         self._settings = settings
         self._waker = waker
-        self._usage: dict[ServiceId, Usage] = {}
-        self._sampling: dict[str, Future[None]] = {}
-        self._next_sample_s = 0.0
         self._next_prune_s = 0.0
         self._board = Board(
             Marks(settings.state_dir), waker, lambda service: output.position_of(self._place(service)).complete
@@ -83,6 +79,7 @@ class SwarmBackend:
         self._view = NodeView(
             self._reconciler, self._watches, self._board, self._gateways, self._fences, self._exposure, settings
         )
+        self._sampling = Sampling(self._board, self._watches, self._pool, settings)
         self._tending = Tending(self._board, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
         launcher = Launcher(self._managers, self._board, shared, self._paths, settings)
@@ -164,9 +161,7 @@ class SwarmBackend:
 
     def usage(self) -> Sequence[Usage]:
         """What was measured last of running services."""
-        usage = self._usage
-        running = (record.service_id for record in self._board.all() if record.running)
-        return [usage[service] for service in running if service in usage]
+        return self._sampling.usage()
 
     def prepare(self, image: str) -> ImageStatus:
         """Whether the admin allows it and nodes have it; begins to pull it where that is allowed."""
@@ -233,28 +228,7 @@ class SwarmBackend:
     def _at_intervals(self, now_s: float) -> None:
         """Samples, pruning and looks from inside, begun by the manager's thread."""
         self._exposure.look(self._watches.all())
-        if now_s >= self._next_sample_s:
-            self._next_sample_s = now_s + self._settings.sample_interval_s
-            for watch in self._watches.all():
-                before = self._sampling.get(watch.node)
-                if before is None or before.done():
-                    with contextlib.suppress(RuntimeError):
-                        self._sampling[watch.node] = self._pool.submit(self._sample, watch)
+        self._sampling.begin(now_s)
         if now_s >= self._next_prune_s:
             self._next_prune_s = now_s + _PRUNE_INTERVAL_S
             self._board.marks.prune(self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)
-
-    def _sample(self, watch: EngineWatch) -> None:
-        records = [record for record in self._board.all() if record.node == watch.node and record.running]
-        running = {record.container.container_id: record.service_id for record in records if record.container}
-        sample = watch.sample(running)
-        now_s = time.time()
-        found = {
-            record.service_id: Usage(
-                record.service_id, record.execution_id, record.node, *sample[record.service_id], now_s
-            )
-            for record in records
-            if record.service_id in sample
-        }
-        known = {record.service_id for record in self._board.all()}
-        self._usage = {service: usage for service, usage in {**self._usage, **found}.items() if service in known}
