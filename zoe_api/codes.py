@@ -21,6 +21,7 @@ class Code(StrEnum):
     CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
+    SOCKET_REFUSED = "socket_refused"
     BAD_SIGN_IN = "bad_sign_in"
     TOO_MANY_SIGN_INS = "too_many_sign_ins"
     SIGN_IN_BUSY = "sign_in_busy"
@@ -51,6 +52,7 @@ class Code(StrEnum):
     PLAN_BUSY = "plan_busy"
     LOGS_BUSY = "logs_busy"
     CHECK_BUSY = "check_busy"
+    TOO_MANY_STREAMS = "too_many_streams"
     QUEUE_TOO_LONG = "queue_too_long"
     REPLAY_FAILED = "replay_failed"
     NEVER_FITS = "never_fits"
@@ -76,6 +78,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.CSRF_TOKEN_MISSING: (403, "A change by a session needs its CSRF token"),
     Code.FOREIGN_ORIGIN: (403, "Pages of other origins may not use this API"),
     Code.HOST_NOT_ALLOWED: (421, "This Zoe does not answer to that name"),
+    Code.SOCKET_REFUSED: (403, "The WebSocket is not opened"),
     Code.BAD_SIGN_IN: (401, "The user or the password is wrong"),
     Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from there"),
     Code.SIGN_IN_BUSY: (429, "Others are signing in: try again in a moment"),
@@ -106,6 +109,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.PLAN_BUSY: (429, "The master computes other plans; try again soon"),
     Code.LOGS_BUSY: (429, "The output of other services is being read; try again soon"),
     Code.CHECK_BUSY: (429, "Other descriptions are being checked; try again soon"),
+    Code.TOO_MANY_STREAMS: (429, "You have too many streams open: end some of them"),
     Code.QUEUE_TOO_LONG: (503, "Not computed: the queue is too long"),
     Code.REPLAY_FAILED: (500, "The replay failed"),
     Code.NEVER_FITS: (422, "It can never run on this installation"),

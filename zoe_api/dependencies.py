@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
+from zoe_api.journal_news import JournalNews
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
-from zoe_api.stream import JournalNews
+from zoe_api.stream_places import StreamPlaces
 from zoe_lib.config import Settings
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
@@ -34,6 +35,7 @@ class Services:
     store: Store
     master: MasterClient
     news: JournalNews
+    streams: StreamPlaces
     checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
@@ -87,6 +89,11 @@ def checking(its: Services, who: Principal) -> Iterator[None]:
         raise ApiProblem(Code.CHECK_BUSY, str(refused), "four of each user are checked at a time") from None
     with its.checks.held(_CHECK, who.user):
         yield
+
+
+def stream_place(its: Services, who: Principal) -> AbstractContextManager[None]:
+    """The place of a stream that the principal opens."""
+    return its.streams.stream(who.user, who.token_id or who.session_id)
 
 
 def check_if_match(wanted: str | None, version: int) -> None:

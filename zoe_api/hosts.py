@@ -13,14 +13,12 @@ from ipaddress import ip_address
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocket
 
 from zoe_api.addresses import host_name, parts_of
 from zoe_api.codes import Code
 from zoe_api.problems import problem, refuse_unread
 from zoe_lib.config import ANY_HOST, Settings
 
-_POLICY_VIOLATION = 1008
 _SHOWN_MAX = 200
 
 
@@ -71,8 +69,5 @@ def _is_address(name: str) -> bool:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, code: Code, why: str) -> None:
-    if scope["type"] == "http":
-        hint = "an admin can allow the name (allowed_hosts)" if code is Code.HOST_NOT_ALLOWED else ""
-        await refuse_unread(problem(code, why, hint, path=scope["path"]), scope, receive, send)
-    else:
-        await WebSocket(scope, receive, send).close(_POLICY_VIOLATION)
+    hint = "an admin can allow the name (allowed_hosts)" if code is Code.HOST_NOT_ALLOWED else ""
+    await refuse_unread(problem(code, why, hint, path=scope["path"]), scope, receive, send)

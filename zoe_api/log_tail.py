@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
+from zoe_api.journal_news import JournalNews
 from zoe_api.stream import Batches, sse
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -27,21 +29,28 @@ class LogTail:
         self,
         store: Store,
         master: MasterClient,
+        news: JournalNews,
         execution_id: str,
         service_id: str,
         user: str,
-        threads: anyio.CapacityLimiter,
     ) -> None:
         self._store = store
         self._master = master
+        self._news = news
         self._execution_id = execution_id
         self._service_id = service_id
         self._user = user
-        self._threads = threads
+        self._threads = news.output_threads
         self._told = False
 
     async def follow(self, offset: int) -> Batches:
         """Events by batches; the id of each is the next offset."""
+        with self._news.watch(None, self._execution_id) as news:
+            async with aclosing(self._followed(offset, news)) as batches:
+                async for batch in batches:
+                    yield batch
+
+    async def _followed(self, offset: int, news: asyncio.Event) -> Batches:
         pause_s = _PAUSE_S_MIN
         gone = False
         while True:
@@ -65,7 +74,7 @@ class LogTail:
                     pause_s = _PAUSE_S_MIN
                     continue
             # Looked up before the next read, so that a read after the end finds all there is.
-            gone = gone or await self._is_gone()
+            gone = gone or await self._is_gone(news)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _PAUSE_S_MAX)
 
@@ -74,11 +83,15 @@ class LogTail:
         ask = partial(self._master.ask, "logs", body, asker=self._user)
         return await anyio.to_thread.run_sync(ask, limiter=self._threads)
 
-    async def _is_gone(self) -> bool:
-        """Whether the journal knows the end of the service."""
+    async def _is_gone(self, news: asyncio.Event) -> bool:
+        """Whether the journal knows the end of the service; it is asked when there is news of the execution."""
+        if not news.is_set():
+            return False
+        news.clear()
         try:
             execution = await anyio.to_thread.run_sync(self._store.execution, self._execution_id, limiter=self._threads)
         except StoreUnavailable:
+            news.set()
             return False
         except NotFound:
             return True

@@ -23,6 +23,7 @@ from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
 from zoe_api.guarded import guarded
 from zoe_api.hosts import HostDoor
+from zoe_api.journal_news import JournalNews
 from zoe_api.origins import OriginDoor
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
@@ -40,7 +41,7 @@ from zoe_api.routers import (
     storage,
     use,
 )
-from zoe_api.stream import JournalNews
+from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -101,7 +102,10 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         generate_unique_id_function=openapi.operation_id,
         routes=list(API.routes),
     )
-    app.state.services = Services(settings, store, master, news)
+    streams = StreamPlaces(
+        settings.api_streams_of_user_max, settings.api_streams_of_token_max, settings.api_app_requests_of_user_max
+    )
+    app.state.services = Services(settings, store, master, news, streams)
     problems.install(app)
     app.mount("/lite", lite.application(app.state.services))
     _add_health(app)
@@ -111,8 +115,14 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     app.add_middleware(HostDoor, settings=settings)
     app.add_middleware(RequestContext, audit=_Audit(store))
     openapi.install(app)
-    lifetime_s = settings.session_lifetime_s
-    app.add_middleware(AppsDoor, domain=settings.apps_domain, store=store, master=master, lifetime_s=lifetime_s)
+    app.add_middleware(
+        AppsDoor,
+        domain=settings.apps_domain,
+        store=store,
+        master=master,
+        lifetime_s=settings.session_lifetime_s,
+        streams=streams,
+    )
     return app
 
 

@@ -37,6 +37,7 @@ _RETRY_AFTER_S_OF = {
     Code.CHECK_BUSY: "1",
     Code.SIGN_IN_BUSY: "1",
     Code.TOO_MANY_SIGN_INS: "60",
+    Code.TOO_MANY_STREAMS: "10",
     Code.QUEUE_TOO_LONG: "60",
 }
 
@@ -47,6 +48,10 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
     def __init__(self, code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = ()) -> None:
         super().__init__(f"{code}: {detail}")
         self.problem = problem(code, detail, hint, errors)
+
+    def at(self, path: str) -> Problem:
+        """The problem of a request to that path."""
+        return self.problem.model_copy(update={"instance": path})
 
 
 def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = (), path: str = "") -> Problem:
@@ -77,7 +82,10 @@ def problem_response(told: Problem) -> Response:
 
 
 async def refuse_unread(told: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer before the body was read, and end the connection: servers read on and throw away what else comes."""
+    """Answer before the body was read, and end the connection: servers read on and throw away what else comes.
+
+    A WebSocket is not opened: its handshake gets the answer.
+    """
     response = problem_response(told)
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
@@ -88,7 +96,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(ApiProblem)
     def _api_problem(request: Request, error: ApiProblem) -> Response:
-        return problem_response(error.problem.model_copy(update={"instance": request.url.path}))
+        return problem_response(error.at(request.url.path))
 
     @app.exception_handler(TimeLimitTooLong)
     def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:

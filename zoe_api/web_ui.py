@@ -10,6 +10,9 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from zoe_api.codes import Code
+from zoe_api.problems import problem, problem_response
+
 STATIC = Path(__file__).resolve().parent / "static"
 
 ROUTE = "web"  # what all of its answers are counted as
@@ -54,8 +57,10 @@ class WebUi:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file or a page; what is neither goes on."""
+        """Answer with a file or a page; what is neither goes on. There are no WebSockets."""
         answer = None
+        if scope["type"] == "websocket":
+            answer = problem_response(problem(Code.NO_SUCH_ROUTE, path=scope["path"]))
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
             answer = self.answer(scope["path"].lstrip("/"), "gzip" in Headers(scope=scope).get("accept-encoding", ""))
         if answer is not None:

@@ -81,6 +81,20 @@ class Settings(FileSettings):
     api_connections_of_address_max: int = Field(
         default=250, gt=0, description="Most of them from one address, unless it is one of `trusted_proxies`."
     )
+    api_streams_of_user_max: int = Field(
+        default=100,
+        gt=0,
+        description="Most streams of events and output, and WebSockets of applications, that one user has open at one "
+        "API process.",
+    )
+    api_streams_of_token_max: int = Field(
+        default=50, gt=0, description="Most of them that one session or API token has open."
+    )
+    api_app_requests_of_user_max: int = Field(
+        default=100,
+        gt=0,
+        description="Most requests of one user to applications that are under way at one API process.",
+    )
     api_head_timeout_s: float = Field(
         default=10.0, gt=0, description="How long the head of a request may take to come."
     )

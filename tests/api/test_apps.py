@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -468,11 +469,24 @@ def test_what_is_said_before_the_other_side_reads_arrives_in_order(opened: Opene
         assert echoed == messages
 
 
-def test_a_websocket_needs_the_cookie(opened: Opened) -> None:
+def test_a_websocket_needs_the_cookie_and_says_so_in_the_form_of_all_refusals(opened: Opened) -> None:
     stranger = opened.api.http(None)
     stranger.headers["Host"] = opened.enter().headers["Host"]
-    with pytest.raises(InvalidStatus), opened.talk(stranger):
+    with pytest.raises(InvalidStatus) as refused, opened.talk(stranger):
         pass
+    answer = refused.value.response
+    assert (answer.status_code, answer.headers["Content-Type"]) == (403, "application/problem+json")
+    told = json.loads(answer.body)
+    assert (told["code"], told["instance"]) == ("socket_refused", "/talk")
+
+
+@pytest.mark.parametrize(("host", "status"), [("localhost", 404), ("evil.example", 421)])
+def test_the_api_has_no_websockets(opened: Opened, host: str, status: int) -> None:
+    raw = socket.create_connection(("127.0.0.1", urlsplit(opened.api.url).port or 0))
+    with pytest.raises(InvalidStatus) as refused, connect(f"ws://{host}/api/v1/events", sock=raw, proxy=None):
+        pass
+    answer = refused.value.response
+    assert (answer.status_code, answer.headers["Content-Type"]) == (status, "application/problem+json")
 
 
 def close_code(talking: ClientConnection) -> int:

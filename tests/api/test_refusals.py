@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,14 @@ def replay_busy(api: Api, _: Raise) -> httpx.Response:
         return replay_refused(api, _)
 
 
+def too_many_streams(api: Api, _: Raise) -> httpx.Response:
+    its = api.app.state.services
+    with ExitStack() as held:
+        for _number in range(its.settings.api_streams_of_token_max):
+            held.enter_context(its.streams.stream("ada", api.token.split("_")[1]))
+        return api.http().get("/api/v1/events")
+
+
 def replay_failed(api: Api, _: Raise) -> httpx.Response:
     api.settings.database_url = SecretStr("postgresql+psycopg2://zoe@/zoe?host=/nonexistent")
     return replay_refused(api, _)
@@ -342,7 +351,10 @@ def http_error(api: Api, _: Raise) -> httpx.Response:
 CASES = {Code(case.__name__): case for case in list(globals().values()) if getattr(case, "__name__", "") in set(Code)}
 
 
-@pytest.mark.parametrize("code", list(Code))
+OF_WEBSOCKETS = {Code.SOCKET_REFUSED}  # see test_apps.py
+
+
+@pytest.mark.parametrize("code", [code for code in Code if code not in OF_WEBSOCKETS])
 def test_a_refusal_has_its_code_and_its_whole_form(api: Api, breaks: Raise, code: Code) -> None:
     response = CASES[code](api, breaks)
     told = problem(response)

@@ -20,7 +20,7 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
-from zoe_api import stream
+from zoe_api import journal_news, stream
 from zoe_api.sessions import id_of
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
@@ -157,7 +157,7 @@ def test_the_stream_of_an_ended_execution_ends(api: Api, http: httpx.Client) -> 
 
 def test_a_quiet_stream_gives_signs_of_life(api: Api, http: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.1)
-    monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
+    monkeypatch.setattr(journal_news, "TICK_S", 0.05)
     with http.stream("GET", "/api/v1/events") as response:
         lines = (line for line in response.iter_lines() if line)
         assert list(itertools.islice(lines, 3)) == [": open", ": still here", ": still here"]
@@ -168,7 +168,7 @@ def test_a_quiet_stream_gives_signs_of_life(api: Api, http: httpx.Client, monkey
 def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyPatch, by: str, of: str) -> None:
     monkeypatch.setattr(stream, "CHECK_S", 0.0)
     monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.05)
-    monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
+    monkeypatch.setattr(journal_news, "TICK_S", 0.05)
     master = api.start_master()
     client = api.client()
     submitted = client.submit(job("sleep", "600"))
@@ -196,7 +196,7 @@ def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyP
 def test_a_stream_of_all_tenants_ends_with_the_role_that_allowed_it(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "CHECK_S", 0.0)
     monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.05)
-    monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
+    monkeypatch.setattr(journal_news, "TICK_S", 0.05)
     http = api.http(make_token(api.store, "olga", "red", "operator", ("read", "operate")))
     with http.stream("GET", "/api/v1/events", params={"all_tenants": True}) as response:
         lines = response.iter_lines()

@@ -16,6 +16,7 @@ from tests.support.listeners import Connects, Listener
 from tests.support.scheduling import component, queued, started
 from tests.support.serving import Served
 from zoe_api.apps.door import AppsDoor
+from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.store.people import AppAccess
 
@@ -38,7 +39,7 @@ CONNECTS = Connects()
 class Proxied:
     """A door before one application, whose user is known, and a listener that plays any other host."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, streams: StreamPlaces | None = None, **options: Any) -> None:
         self.application, self.other = Listener(), Listener()
         address = {"host": "127.0.0.1", "port": self.application.port, "headers": {"X-Zoe-Secret": "s3cret"}}
         access = AppAccess("a", "ada", "red", None, None, "e1", 0, 2e9)
@@ -56,7 +57,9 @@ class Proxied:
             add_use_of=lambda *_: None,
         )
         master: Any = SimpleNamespace(ask=lambda *asked: looking(asked, address))
-        door = AppsDoor(PlainTextResponse("the API"), DOMAIN, store, master, 3600.0)
+        door = AppsDoor(
+            PlainTextResponse("the API"), DOMAIN, store, master, 3600.0, streams or StreamPlaces(100, 100, 100)
+        )
         self.served = Served(door, **options)
         self.port = urlsplit(self.served.url).port or 0
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import httpx
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketState
 from websockets.exceptions import WebSocketException
 
 from zoe_api.addresses import host_name
@@ -19,10 +21,12 @@ from zoe_api.apps.request_target import origin_form
 from zoe_api.apps.targets import Target, Targets
 from zoe_api.codes import Code
 from zoe_api.origins import foreign
-from zoe_api.problems import problem, refuse_unread
+from zoe_api.problems import ApiProblem, problem, problem_response, refuse_unread
+from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.people import AppAccess
 
 _LEFT = 499  # as nginx logs it
 
@@ -30,8 +34,17 @@ _LEFT = 499  # as nginx logs it
 class AppsDoor:
     """ASGI middleware, outermost: nothing of the API, its cookies included, is seen by what goes to an application."""
 
-    def __init__(self, app: ASGIApp, domain: str, store: Store, master: MasterClient, lifetime_s: float) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        domain: str,
+        store: Store,
+        master: MasterClient,
+        lifetime_s: float,
+        streams: StreamPlaces,
+    ) -> None:
         self._app = app
+        self._streams = streams
         self._suffix = f".{domain}".lower()
         self._accesses = Accesses(store, lifetime_s)
         self._targets = Targets(store, master)
@@ -60,19 +73,27 @@ class AppsDoor:
             return
         execution_id, number = read_label(name.removesuffix(self._suffix))
         if scope["type"] == "http":
-            answer = await self._answer(Request(scope, receive), wanted, execution_id, number)
-            await answer(scope, receive, send)
+            with ExitStack() as held:
+                try:
+                    answer = await self._answer(Request(scope, receive), wanted, execution_id, number, held)
+                except ApiProblem as refused:
+                    answer = problem_response(refused.at(scope["path"]))
+                await answer(scope, receive, send)
         else:
             await self._socket(WebSocket(scope, receive, send), wanted, execution_id, number)
 
-    async def _answer(self, request: Request, wanted: bytes, execution_id: ExecutionId, number: int) -> Response:
+    async def _answer(
+        self, request: Request, wanted: bytes, execution_id: ExecutionId, number: int, held: ExitStack
+    ) -> Response:
         try:
             if request.scope["path"] == ENTRANCE:
                 return await self._enter(request, execution_id, number)
             if foreign(request.headers):
                 return pages.foreign()
-            if await self._accesses.of(request, execution_id, number) is None:
+            access = await self._accesses.of(request, execution_id, number)
+            if access is None:
                 return pages.not_entered()
+            held.enter_context(self._streams.request(access.user))
             target = await self._targets.of(execution_id, number)
             if target is None:
                 return pages.not_running()
@@ -109,27 +130,34 @@ class AppsDoor:
             return pages.unreachable()
 
     async def _socket(self, browser: WebSocket, wanted: bytes, execution_id: ExecutionId, number: int) -> None:
-        async def allowed() -> bool:
-            return await self._accesses.of(browser, execution_id, number) is not None
+        async def access() -> AppAccess | None:
+            return await self._accesses.of(browser, execution_id, number)
 
         try:
             # A browser always names the origin of a WebSocket; one without is not a browser's and has no cookie.
-            if foreign(browser.headers) or not await allowed():
-                await browser.close(sockets.REFUSED)
-                return
-            target = await self._targets.of(execution_id, number)
-            if target is None:
-                await browser.close(sockets.TRY_AGAIN)
-                return
-            await sockets.forward(browser, target, wanted, allowed, lambda: self._activity.seen(execution_id))
+            known = None if foreign(browser.headers) else await access()
+            if known is None:
+                raise ApiProblem(Code.SOCKET_REFUSED, hint="open the application from Zoe")
+            with self._streams.stream(known.user, known.session_id or known.token_id or ""):
+                target = await self._targets.of(execution_id, number)
+                if target is None:
+                    raise ApiProblem(Code.SOCKET_REFUSED, "the application is not running")
+                await sockets.forward(browser, target, wanted, access, lambda: self._activity.seen(execution_id))
+        except ApiProblem as refused:
+            await _end(browser, refused)
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
             self._targets.doubt(execution_id, number)
-            await browser.close(sockets.TRY_AGAIN)
+            await _end(browser, ApiProblem(Code.SOCKET_REFUSED, "the application does not open it now"))
+
+
+async def _end(browser: WebSocket, refused: ApiProblem) -> None:
+    """Answer the handshake with the refusal; after it, close."""
+    if browser.application_state is WebSocketState.CONNECTING:
+        await problem_response(refused.at(browser.url.path))(browser.scope, browser.receive, browser.send)
+    else:
+        await browser.close(sockets.TRY_AGAIN)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
     """Answer 400 to what names no path or no host: neither an application nor the API could tell what is meant."""
-    if scope["type"] == "http":
-        await refuse_unread(problem(Code.HTTP_ERROR, why, path=scope["path"]), scope, receive, send)
-    else:
-        await WebSocket(scope, receive, send).close(sockets.REFUSED)
+    await refuse_unread(problem(Code.HTTP_ERROR, why, path=scope["path"]), scope, receive, send)

@@ -35,7 +35,7 @@ async def forward(
     browser: WebSocket,
     target: Target,
     wanted: bytes,
-    allowed: Callable[[], Awaitable[bool]],
+    allowed: Callable[[], Awaitable[object]],
     used: Callable[[], Awaitable[None]],
 ) -> None:
     """Pass messages on until one of both ends it; OSError or WebSocketException when the application refuses.
@@ -102,7 +102,7 @@ async def _down(browser: WebSocket, application: ClientConnection) -> None:
             await (browser.send_text(message) if isinstance(message, str) else browser.send_bytes(message))
 
 
-async def _watch(allowed: Callable[[], Awaitable[bool]]) -> None:
+async def _watch(allowed: Callable[[], Awaitable[object]]) -> None:
     """Until it is not allowed any more; StoreUnavailable when nobody could tell for too long."""
     known_s = time.monotonic()
     while True:

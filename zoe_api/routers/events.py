@@ -14,9 +14,11 @@ from zoe_api.access import Reader, check, still
 from zoe_api.dependencies import (
     ServicesDep,
     StoreDep,
+    stream_place,
     visible_execution,
 )
-from zoe_api.stream import Batches, EventStream, JournalNews, resume_point, sse
+from zoe_api.journal_news import JournalNews
+from zoe_api.stream import Batches, EventStream, resume_point, sse
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
@@ -81,7 +83,8 @@ def stream_events(
     execution = None if execution_id is None else visible_execution(its.store, who, execution_id)
     tenant = None if all_tenants or execution is not None else who.tenant
     over = execution is not None and execution.terminal
-    return EventStream(_encoded(its.news, after, tenant, execution_id, over), lambda: still(its.store, who))
+    batches = _encoded(its.news, after, tenant, execution_id, over)
+    return EventStream(batches, lambda: still(its.store, who), stream_place(its, who))
 
 
 async def _encoded(news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool) -> Batches:

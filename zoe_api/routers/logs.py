@@ -13,6 +13,7 @@ from zoe_api.dependencies import (
     ServicesDep,
     StoreDep,
     ask,
+    stream_place,
     visible_execution,
 )
 from zoe_api.log_tail import LogTail, is_alive
@@ -67,5 +68,6 @@ def stream_logs(
     """
     is_alive(visible_execution(its.store, who, execution_id), service_id)
     resumed = resume_point(last_event_id)
-    tail = LogTail(its.store, its.master, execution_id, service_id, who.user, its.news.output_threads)
-    return EventStream(tail.follow(offset if resumed is None else resumed), lambda: still(its.store, who))
+    tail = LogTail(its.store, its.master, its.news, execution_id, service_id, who.user)
+    batches = tail.follow(offset if resumed is None else resumed)
+    return EventStream(batches, lambda: still(its.store, who), stream_place(its, who))

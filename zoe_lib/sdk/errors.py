@@ -7,7 +7,7 @@ ZoeError
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits
     ├── QuotaExceeded          429 quota_exceeded
-    ├── Busy                   429 plan_busy, logs_busy, check_busy; 503 queue_too_long
+    ├── Busy                   429 plan_busy, logs_busy, check_busy, too_many_streams; 503 queue_too_long
     ├── NotFound               404
     ├── NotAllowed             401, 403
     └── Conflict               409, 412
@@ -54,7 +54,7 @@ class QuotaExceeded(Refused):
 
 
 class Busy(Refused):
-    """Other questions of this kind are being answered, or the queue is too long now; ask again later."""
+    """Other questions or streams of this kind are under way, or the queue is too long now; ask again later."""
 
 
 class NotFound(Refused):
@@ -76,6 +76,7 @@ _BY_CODE: dict[str, type[Refused]] = {
     "plan_busy": Busy,
     "logs_busy": Busy,
     "check_busy": Busy,
+    "too_many_streams": Busy,
     "queue_too_long": Busy,
 }
 _BY_STATUS: dict[int, type[Refused]] = {

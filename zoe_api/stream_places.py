@@ -1,0 +1,57 @@
+"""How many streams, WebSockets and requests to applications one user may have open at this process.
+
+Bounds by address do not keep users behind one address (NAT) apart.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+
+from zoe_api.codes import Code
+from zoe_api.problems import ApiProblem
+
+_Key = tuple[str, str]
+
+
+class StreamPlaces:
+    """Counts what is open. Thread-safe."""
+
+    def __init__(self, of_user_max: int, of_token_max: int, requests_of_user_max: int) -> None:
+        self._lock = threading.Lock()
+        self._of_user_max = of_user_max
+        self._of_token_max = of_token_max
+        self._requests_of_user_max = requests_of_user_max
+        self._open: Counter[_Key] = Counter()
+
+    def stream(self, user: str, opened_by: str) -> AbstractContextManager[None]:
+        """A place of the user and of the session or token of that id; entering it is refused (429) when none is left.
+
+        For a stream of events or output, or a WebSocket.
+        """
+        return self._held(
+            {
+                ("streams of one user", user): self._of_user_max,
+                ("streams of one session or token", opened_by): self._of_token_max,
+            }
+        )
+
+    def request(self, user: str) -> AbstractContextManager[None]:
+        """A place of a request of the user to an application, until its answer has ended; refused as above."""
+        return self._held({("requests of one user to applications", user): self._requests_of_user_max})
+
+    @contextmanager
+    def _held(self, bounds: Mapping[_Key, int]) -> Iterator[None]:
+        with self._lock:
+            for key, most in bounds.items():
+                if self._open[key] >= most:
+                    raise ApiProblem(Code.TOO_MANY_STREAMS, f"at most {most} {key[0]} are open at a time")
+            self._open.update(bounds.keys())
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open.subtract(bounds.keys())
+                self._open = +self._open
