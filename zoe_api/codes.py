@@ -43,6 +43,10 @@ class Code(StrEnum):
     IDEMPOTENCY_CONFLICT = "idempotency_conflict"
     VERSION_MISMATCH = "version_mismatch"
     TOO_LARGE = "too_large"
+    NOT_HTTP = "not_http"
+    TOO_SLOW = "too_slow"
+    HEAD_TOO_LARGE = "head_too_large"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
     INVALID_REQUEST = "invalid_request"
     INVALID_DESCRIPTION = "invalid_description"
     INVALID_POLICY = "invalid_policy"
@@ -100,6 +104,10 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.IDEMPOTENCY_CONFLICT: (409, "This idempotency key came with another request before"),
     Code.VERSION_MISMATCH: (412, "It was changed since you read it"),
     Code.TOO_LARGE: (413, "The request is too large"),
+    Code.NOT_HTTP: (400, "The request cannot be read as HTTP"),
+    Code.TOO_SLOW: (408, "The request took too long to come"),
+    Code.HEAD_TOO_LARGE: (431, "The head of the request is too large"),
+    Code.TOO_MANY_CONNECTIONS: (503, "There are too many connections, in all or from your address"),
     Code.INVALID_REQUEST: (422, "The request is not valid"),
     Code.INVALID_DESCRIPTION: (422, "The description is not valid"),
     Code.INVALID_POLICY: (422, "The policy is not valid"),

@@ -1,7 +1,8 @@
-"""Bounds on connections to this process: how many, in all and of one address, and how long a request may take to come.
+"""Bounds on connections to this process: how many, in all and of one address, how long a request may take to come, and
+how long an answer may wait for a client that does not read.
 
 uvicorn ends a connection that is idle between two requests. It refuses none before its request, and waits for ever for
-the rest of a head or body that trickles.
+the rest of a head or body that trickles, and for a client that does not read.
 """
 
 from __future__ import annotations
@@ -29,18 +30,24 @@ _DESCRIPTORS_EACH = 2
 _CONNECTIONS_MIN = 8
 _SWEEP_S_MAX = 1.0
 _TELL_S = 1.0
-BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+# A client that has closed its sending side may wait for its answer, or be gone: the two look the same.
+HALF_CLOSED_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one process grants. A body has `body_s`, and longer while it brings so many bytes a second on average."""
+    """What one process grants.
+
+    A body has `body_s`, and longer while it brings so many bytes a second on average. What is written has `write_s`
+    until the client takes more of it.
+    """
 
     in_all: int = 1000
     of_address: int = 250
     head_s: float = 10.0
     body_s: float = 30.0
     body_bytes_per_s: int = 1000
+    write_s: float = 60.0
     shared: Sequence[str] = ()
     """Addresses and networks of proxies, behind each of which are many."""
 
@@ -55,6 +62,7 @@ class Bounds:
             settings.api_head_timeout_s,
             settings.api_body_timeout_s,
             settings.api_body_bytes_per_s_min,
+            settings.api_write_timeout_s,
             tuple(settings.trusted_proxies),
         )
 
@@ -74,14 +82,35 @@ def _place(address: str) -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Coming:
-    """What has come so far of the request that a connection waits for; `end` ends the connection."""
+class Exchange:
+    """What has come so far of the request that a connection waits for, and what waits to be taken of an answer.
+
+    `end` ends the connection with an answer, if none has begun; `abort` ends it at once.
+    """
 
     end: Callable[[], None]
+    abort: Callable[[], None]
     paused: Callable[[], bool]
+    unsent: Callable[[], int]
     head_since_s: float | None = None
     body_since_s: float | None = None
     body_bytes: int = 0
+    half_closed_since_s: float | None = None
+    _unsent_bytes: int = 0
+    _unsent_since_s: float = 0.0
+
+    def all_came(self) -> None:
+        """Nothing is waited for."""
+        self.head_since_s = self.body_since_s = None
+
+    def is_stuck(self, now_s: float, write_s: float) -> bool:
+        """Whether the client has taken nothing for so long; or has left, if it was seen to close its sending side."""
+        unsent = self.unsent()
+        if unsent != self._unsent_bytes or not unsent:
+            self._unsent_bytes, self._unsent_since_s = unsent, now_s
+        if unsent:
+            return now_s >= self._unsent_since_s + write_s
+        return self.half_closed_since_s is not None and now_s >= self.half_closed_since_s + HALF_CLOSED_S
 
 
 @dataclass(slots=True, eq=False)
@@ -90,12 +119,13 @@ class Connections:
 
     bounds: Bounds
     clock: Callable[[], float] = time.monotonic
-    coming: set[Coming] = field(default_factory=set)
+    exchanges: set[Exchange] = field(default_factory=set)
     open: int = 0
     _of_address: Counter[str] = field(default_factory=Counter)
     _sweeping: bool = False
     _refused: int = 0
     _late: int = 0
+    _stuck: int = 0
     _told_s: float = float("-inf")
 
     def enter(self, address: str) -> bool:
@@ -120,14 +150,18 @@ class Connections:
             del self._of_address[place]
 
     def sweep(self) -> None:
-        """End those whose request does not come."""
+        """End those whose request does not come, or whose answer is not taken."""
         now_s = self.clock()
-        for one in [one for one in self.coming if self._is_late(one, now_s)]:
-            self._late += 1
-            one.end()
+        for one in list(self.exchanges):
+            if self._is_late(one, now_s):
+                self._late += 1
+                one.end()
+            elif one.is_stuck(now_s, self.bounds.write_s):
+                self._stuck += 1
+                one.abort()
         self._tell()
 
-    def _is_late(self, one: Coming, now_s: float) -> bool:
+    def _is_late(self, one: Exchange, now_s: float) -> bool:
         if one.head_since_s is not None:
             return now_s >= one.head_since_s + self.bounds.head_s
         if one.body_since_s is None or one.paused():
@@ -138,13 +172,13 @@ class Connections:
     def _sweep_later(self) -> None:
         if not self._sweeping:
             self._sweeping = True
-            every_s = min(_SWEEP_S_MAX, self.bounds.head_s / 4, self.bounds.body_s / 4)
+            every_s = min(_SWEEP_S_MAX, self.bounds.head_s / 4, self.bounds.body_s / 4, self.bounds.write_s / 4)
             asyncio.get_running_loop().call_later(every_s, self._sweep_on)
 
     def _sweep_on(self) -> None:
         self._sweeping = False
         self.sweep()
-        if self.open or self._refused or self._late:
+        if self.open or self._refused or self._late or self._stuck:
             self._sweep_later()
 
     def _is_shared(self, address: str) -> bool:
@@ -156,9 +190,16 @@ class Connections:
     def _tell(self) -> None:
         """At most one line a second, however many there are."""
         now_s = self.clock()
-        if (self._refused or self._late) and now_s >= self._told_s + _TELL_S:
-            log.warning("connections ended", refused=self._refused, too_slow=self._late, open=self.open)
-            self._refused, self._late, self._told_s = 0, 0, now_s
+        some = self._refused or self._late or self._stuck
+        if some and now_s >= self._told_s + _TELL_S:
+            log.warning(
+                "connections ended",
+                refused=self._refused,
+                too_slow=self._late,
+                not_reading=self._stuck,
+                open=self.open,
+            )
+            self._refused, self._late, self._stuck, self._told_s = 0, 0, 0, now_s
 
 
 class AcceptTrouble:

@@ -1,24 +1,27 @@
-"""uvicorn's HTTP protocols within the bounds on connections."""
+"""uvicorn's HTTP protocols within the bounds on connections, and with refusals in the form of all others."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from zoe_api.connections import BUSY, Coming, Connections
+from websockets import http11
+
+from zoe_api.codes import Code
+from zoe_api.connections import Connections, Exchange
+from zoe_api.heads import READ_BYTES_MAX, is_too_large, too_large
+from zoe_api.problems import problem, raw_response
+from zoe_lib.wire import Problem
 
 if TYPE_CHECKING:
     _Protocol = Any  # one of uvicorn's two, which have no common base
 else:
     _Protocol = object
 
-_HEAD_BYTES_MAX = 65536  # h11's own bound; httptools has none
-_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-
-
+# The library of WebSockets reads a handshake again, and hangs up without an answer on 8 KiB of cookies.
+http11.MAX_LINE_LENGTH = http11.MAX_NUM_HEADERS = READ_BYTES_MAX
+_THROWN_AWAY_BYTES_MAX = 1 << 20
 _OF_BODIES = (b"content-length", b"transfer-encoding")
-_NO_BODY = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 def guarded(protocol: type[asyncio.Protocol], connections: Connections) -> type[asyncio.Protocol]:
@@ -31,24 +34,33 @@ class _Guarded(_Protocol):  # type: ignore[misc]
 
     guard: Connections
     _address: str | None = None
-    _coming: Coming
+    _exchange: Exchange
     _noted: Any = None
     _head_bytes = 0
     _upgraded = False
+    _refused = False
+
+    def __init__(self, config: Any, *more: Any, **named: Any) -> None:
+        config.h11_max_incomplete_event_size = READ_BYTES_MAX  # httptools has no bound of its own
+        super().__init__(config, *more, **named)
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Refuse one too many; the time for the first head begins."""
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if isinstance(peer, tuple) else ""
-        self._coming = Coming(self._end, lambda: self.flow is not None and self.flow.read_paused)
+        self._exchange = Exchange(
+            end=lambda: self._refuse(problem(Code.TOO_SLOW)),
+            abort=transport.abort,
+            paused=lambda: self.flow is not None and self.flow.read_paused,
+            unsent=transport.get_write_buffer_size,
+        )
         super().connection_made(transport)
         if not self.guard.enter(address):
-            transport.write(BUSY)
-            transport.close()
+            self._refuse(problem(Code.TOO_MANY_CONNECTIONS))
             return
         self._address = address
-        self._coming.head_since_s = self.guard.clock()
-        self.guard.coming.add(self._coming)
+        self._exchange.head_since_s = self.guard.clock()
+        self.guard.exchanges.add(self._exchange)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give its place back."""
@@ -59,26 +71,38 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         """Note what it is a part of, before and after uvicorn has read it."""
         if self.transport.is_closing():
             return
-        its = self._coming
+        if self._refused:
+            self._throw_away(data)
+            return
+        its = self._exchange
         if self._waits_for_head():
             its.head_since_s = self.guard.clock() if its.head_since_s is None else its.head_since_s
             self._head_bytes += len(data)
         its.body_bytes += len(data)
         super().data_received(data)
         self._note_request()
-        if not self._upgraded and self._waits_for_head() and self._head_bytes > _HEAD_BYTES_MAX:
-            self._refuse(_TOO_LARGE)
+        if not self._upgraded and not self._refused and self._waits_for_head() and self._head_bytes > READ_BYTES_MAX:
+            self._refuse_unread(too_large())
+
+    def eof_received(self) -> bool:
+        """Answer what came whole: a client that sends no more may still read. Everything else ends."""
+        answering = not self._refused and not self._waits_for_head() and not self.cycle.more_body
+        if answering:
+            self._exchange.half_closed_since_s = self.guard.clock()
+        return answering
 
     def on_response_complete(self) -> None:
         """What comes from now on is of the next request, which may be here; uvicorn bounds how long nothing comes."""
         if self._waits_for_head():
-            self._coming.body_since_s = None
+            self._exchange.body_since_s = None
         super().on_response_complete()
         self._note_request()
+        if self._exchange.half_closed_since_s is not None and self._waits_for_head():
+            self.transport.close()
 
     def _note_request(self) -> None:
         """A head that is complete begins a body, if there is one."""
-        its = self._coming
+        its = self._exchange
         if self.cycle is not self._noted:
             self._noted = self.cycle
             its.head_since_s, self._head_bytes = None, 0
@@ -89,13 +113,17 @@ class _Guarded(_Protocol):  # type: ignore[misc]
     def handle_websocket_upgrade(self, *event: Any) -> None:
         """Its protocol takes the transport over, and the place with it.
 
-        A handshake has no body (RFC 6455, 4.1). That protocol would wait for one, and no bound holds there.
+        A handshake has no body (RFC 6455, 4.1). That protocol would wait for one, and no bound holds there. A head that
+        is too large is refused here, as that protocol would hang up without an answer.
         """
         self._upgraded = True
-        self.guard.coming.discard(self._coming)
+        self._exchange.all_came()
+        target = event[0].target if event else self.url  # h11 gives the request, httptools keeps its target
+        if is_too_large(self.scope["method"], target, self.headers):
+            self._refuse(too_large())
+            return
         if any(name in _OF_BODIES and value != b"0" for name, value in self.headers):
-            self.transport.write(_NO_BODY)
-            self.transport.close()
+            self._refuse(problem(Code.NOT_HTTP, "the handshake of a WebSocket has no body"))
             return
         super().handle_websocket_upgrade(*event)
         successor: Any = self.transport.get_protocol()
@@ -109,23 +137,40 @@ class _Guarded(_Protocol):  # type: ignore[misc]
 
         successor.connection_lost = connection_lost
 
+    def send_400_response(self, _msg: str) -> None:
+        """Refuse what uvicorn's parser does not take; too much of an incomplete head is among it."""
+        self._refuse_unread(too_large() if self._head_bytes > READ_BYTES_MAX else problem(Code.NOT_HTTP))
+
     def _waits_for_head(self) -> bool:
         return self.cycle is None or bool(self.cycle.response_complete)
 
-    def _end(self) -> None:
-        self._refuse(_TOO_SLOW)
-
-    def _refuse(self, answer: bytes) -> None:
+    def _refuse(self, told: Problem) -> None:
         """Hang up, with an answer unless one has begun."""
-        self.guard.coming.discard(self._coming)
+        self._exchange.all_came()
         if self._waits_for_head() or not self.cycle.response_started:
-            self.transport.write(answer)
+            self.transport.write(raw_response(told))
             self.transport.close()
         else:
             self.transport.abort()
 
+    def _refuse_unread(self, told: Problem) -> None:
+        """Refuse while more may come: a close before all was read takes the answer back (RFC 9112, section 9.6)."""
+        if self._waits_for_head() and not self._refused:
+            self._refused, self._head_bytes = True, 0
+            self._exchange.all_came()
+            self._exchange.half_closed_since_s = self.guard.clock()
+            self.transport.write(raw_response(told))
+            self.transport.write_eof()
+        else:
+            self._refuse(told)
+
+    def _throw_away(self, data: bytes) -> None:
+        self._head_bytes += len(data)
+        if self._head_bytes > _THROWN_AWAY_BYTES_MAX:
+            self.transport.abort()
+
     def _leave(self) -> None:
-        self.guard.coming.discard(self._coming)
+        self.guard.exchanges.discard(self._exchange)
         if self._address is not None:
             self.guard.leave(self._address)
             self._address = None

@@ -22,6 +22,7 @@ from zoe_api.body import BodyDoor
 from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
 from zoe_api.guarded import guarded
+from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
 from zoe_api.journal_news import JournalNews
 from zoe_api.origins import OriginDoor
@@ -123,6 +124,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         lifetime_s=settings.session_lifetime_s,
         streams=streams,
     )
+    app.add_middleware(HeadDoor)
     return app
 
 

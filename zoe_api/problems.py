@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -79,6 +80,14 @@ def problem_response(told: Problem) -> Response:
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
     body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, told.status, headers, MEDIA_TYPE)
+
+
+def raw_response(told: Problem) -> bytes:
+    """The whole HTTP answer of a problem, for a connection on which no request came so far as to be handled."""
+    response = problem_response(told)
+    status = f"HTTP/1.1 {told.status} {HTTPStatus(told.status).phrase}".encode()
+    headers = [b"%s: %s" % header for header in (*response.raw_headers, (b"connection", b"close"))]
+    return b"\r\n".join([status, *headers, b"", bytes(response.body)])
 
 
 async def refuse_unread(told: Problem, scope: Scope, receive: Receive, send: Send) -> None:

@@ -106,6 +106,11 @@ class Settings(FileSettings):
     api_body_bytes_per_s_min: int = Field(
         default=1000, gt=0, description="As fast as this, on average, a body may take longer than `api_body_timeout_s`."
     )
+    api_write_timeout_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="How long a client may take nothing of an answer or stream that waits for it; then it is ended.",
+    )
     api_page_max: int = Field(default=500, gt=0, description="Most entries of one page of a list.")
     api_sse_poll_s: float = Field(default=1.0, gt=0, description="Slowest look at the journal for a stream of events.")
 

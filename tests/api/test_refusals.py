@@ -351,10 +351,11 @@ def http_error(api: Api, _: Raise) -> httpx.Response:
 CASES = {Code(case.__name__): case for case in list(globals().values()) if getattr(case, "__name__", "") in set(Code)}
 
 
-OF_WEBSOCKETS = {Code.SOCKET_REFUSED}  # see test_apps.py
+# Those of connections have no request id; see test_heads.py, and test_apps.py for that of WebSockets.
+OF_CONNECTIONS = {Code.NOT_HTTP, Code.TOO_SLOW, Code.HEAD_TOO_LARGE, Code.TOO_MANY_CONNECTIONS, Code.SOCKET_REFUSED}
 
 
-@pytest.mark.parametrize("code", [code for code in Code if code not in OF_WEBSOCKETS])
+@pytest.mark.parametrize("code", [code for code in Code if code not in OF_CONNECTIONS])
 def test_a_refusal_has_its_code_and_its_whole_form(api: Api, breaks: Raise, code: Code) -> None:
     response = CASES[code](api, breaks)
     told = problem(response)
