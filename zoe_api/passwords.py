@@ -40,12 +40,15 @@ def verify(store: Store, user: str, password: str, address: str) -> None:
 
 def guess(store: Store, brake: Brake, check: Callable[[], T | None]) -> T:
     """Return what a check of a password gives; None is a wrong one: 401. 429 without a check after too many of them."""
-    brake.check(store)
-    told = check()
+    taken_s = brake.take(store)
+    try:
+        told = check()
+    except BaseException:  # nobody could tell whether it is right
+        brake.give_back(store, taken_s)
+        raise
     if told is None:
-        brake.failed(store)
         raise ApiProblem(Code.BAD_SIGN_IN)
-    brake.succeeded(store)
+    brake.succeeded(store, taken_s)
     return told
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.api import in_threads
 from tests.support.applications import application, execution
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome
@@ -413,6 +414,23 @@ def test_failures_are_counted_by_key_and_time(any_store: Store) -> None:
     assert any_store.failures(["a"], 0.0) == {"a": 2}
 
 
+def test_a_guess_is_counted_under_all_keys_or_none(any_store: Store) -> None:
+    limits = {"a": (1.0, 2), "b": (1.0, 1)}
+    assert any_store.take_guess(["a", "b"], limits, 0.5) is None  # before the time from which they count
+    assert any_store.take_guess(["a", "b", "c"], limits, 2.0) is None
+    assert any_store.take_guess(["a", "b", "c"], limits, 3.0) == "b"
+    assert any_store.failures(["a", "b", "c"], 0.0) == {"a": 2, "b": 2, "c": 1}
+    any_store.give_back_guess(["a", "b", "c"], 2.0)
+    assert any_store.failures(["a", "b", "c"], 0.0) == {"a": 1, "b": 1}
+
+
+def test_guesses_at_the_same_moment_do_not_take_the_same_place(open_store: OpenStore) -> None:
+    stores = [open_store(), open_store()]
+    told = in_threads(24, lambda n: stores[n % 2].take_guess(["a", "b"], {"a": (0.0, 10)}, 1.0 + n))
+    assert (told.count(None), told.count("a")) == (10, 14)
+    assert stores[0].failures(["a", "b"], 0.0) == {"a": 10, "b": 10}
+
+
 def test_the_audit_log_is_read_from_its_end(open_store: OpenStore) -> None:
     store = open_store()
     first, second = store.add_audit(ENTRY), store.add_audit(replace(ENTRY, user="bob"))
@@ -475,6 +493,8 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.sessions_among(["s1"], 0.0),
     lambda store: store.end_session("s1"),
     lambda store: store.add_failure("a", 1.0),
+    lambda store: store.take_guess(["a"], {"a": (0.0, 1)}, 1.0),
+    lambda store: store.give_back_guess(["a"], 1.0),
     lambda store: store.failures(["a"], 1.0),
     lambda store: store.add_audit(ENTRY),
     lambda store: store.end_audit(1, 200),

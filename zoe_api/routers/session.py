@@ -84,7 +84,8 @@ async def change_password(body: PasswordChange, who: SignedIn, request: Request,
         if body.end_tokens:
             its.store.end_access(who.user)
 
-    await its.password_checks.run(Brake(passwords.LOCAL, who.user, network_of(address)), change)
+    brake = Brake(passwords.LOCAL, who.user, network_of(address))
+    await its.password_checks.run(brake, its.store, change)
     return Response(status_code=204)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
@@ -17,8 +18,9 @@ FAILURES_OF_NETWORK_MAX = 100
 # Over all networks, against guesses from many machines; NIST SP 800-63B (5.2.2) allows no more than a hundred.
 USER_WITHIN_S = 3600.0
 FAILURES_OF_USER_MAX = 100
-# What bounds a user over all networks lets strangers keep that user out. So it does not count for networks from which
-# the user signed in within this time (as OWASP's device cookies do), and sessions and tokens go on in any case.
+# What bounds a user over all networks, or a network over all users, lets strangers keep others out. So it does not
+# count for a user at networks from which that user signed in within this time (as OWASP's device cookies do), and
+# sessions and tokens go on in any case. The bound on the user at the network always counts.
 FAMILIAR_S = 4 * 86400.0
 _IPV6_NETWORK_BITS = 64  # the least that a subscriber gets, so that one machine has 2^64 addresses
 
@@ -55,32 +57,45 @@ class Brake:
         return _key(f"everywhere {self.provider} {self.user}")
 
     @property
+    def _keys(self) -> Sequence[str]:
+        return (self.pair, self.place, self.everywhere)
+
+    @property
     def _familiar(self) -> str:
         return _key(f"familiar {self.network} {self.provider} {self.user}")
 
-    def check(self, store: Store) -> None:
-        """Raise Braked after too many failures."""
+    def take(self, store: Store) -> float:
+        """Count a guess before it is checked, and return when; after too many failures raise Braked and count nothing.
+
+        Guesses that are checked at the same moment, here or in other processes, are counted one after the other.
+        """
         now_s = time.time()
-        lately = store.failures([self.pair, self.place], now_s - WITHIN_S)
-        if lately.get(self.place, 0) >= FAILURES_OF_NETWORK_MAX:
-            raise Braked(self.place, WITHIN_S)
-        if lately.get(self.pair, 0) >= FAILURES_OF_PAIR_MAX:
-            raise Braked(self.pair, WITHIN_S)
-        of_user = store.failures([self.everywhere], now_s - USER_WITHIN_S)
-        if of_user.get(self.everywhere, 0) >= FAILURES_OF_USER_MAX and not self._is_familiar(store):
+        limits = {self.pair: (now_s - WITHIN_S, FAILURES_OF_PAIR_MAX)}
+        if not self.is_familiar(store):
+            limits[self.place] = (now_s - WITHIN_S, FAILURES_OF_NETWORK_MAX)
+            limits[self.everywhere] = (now_s - USER_WITHIN_S, FAILURES_OF_USER_MAX)
+        reached = store.take_guess(self._keys, limits, now_s)
+        if reached == self.everywhere:
             raise Braked(self.pair, USER_WITHIN_S)
+        if reached is not None:
+            raise Braked(reached, WITHIN_S)
+        return now_s
 
-    def failed(self, store: Store) -> None:
-        """Count a failure."""
-        for key in (self.pair, self.place, self.everywhere):
-            store.add_failure(key, time.time())
+    def succeeded(self, store: Store, taken_s: float) -> None:
+        """Give the guess that was taken then back, and remember that the user signs in from this network.
 
-    def succeeded(self, store: Store) -> None:
-        """Remember that the user signs in from this network; the mark is kept as long as failures are."""
-        if not self._is_familiar(store, FAMILIAR_S / 2):
+        The mark is kept as long as failures are.
+        """
+        self.give_back(store, taken_s)
+        if not self.is_familiar(store, FAMILIAR_S / 2):
             store.add_failure(self._familiar, time.time())
 
-    def _is_familiar(self, store: Store, within_s: float = FAMILIAR_S) -> bool:
+    def give_back(self, store: Store, taken_s: float) -> None:
+        """Forget the guess that was taken then: it was not wrong."""
+        store.give_back_guess(self._keys, taken_s)
+
+    def is_familiar(self, store: Store, within_s: float = FAMILIAR_S) -> bool:
+        """Return whether the user signed in from this network lately."""
         return bool(store.failures([self._familiar], time.time() - within_s).get(self._familiar))
 
 

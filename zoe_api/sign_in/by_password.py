@@ -24,7 +24,7 @@ async def signed_in(body: SignIn, request: Request, its: Services, then: Callabl
     name, check = _local(body, its) if body.provider == passwords.LOCAL else _directory(body, request, its)
     brake = Brake(body.provider, name, network_of(address_of(request)))
     try:
-        told = await its.password_checks.run(brake, lambda: then(passwords.guess(its.store, brake, check)()))
+        told = await its.password_checks.run(brake, its.store, lambda: then(passwords.guess(its.store, brake, check)()))
     except ApiProblem:
         its.sign_in_audit.note(request, body.user, body.provider, right=False)
         raise

@@ -13,6 +13,7 @@ from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
     EndedAccess,
+    Limits,
     Membership,
     Principal,
     Quota,
@@ -267,6 +268,20 @@ class MemoryPeople(MemorySignIn):
         """Count a failed sign-in."""
         with self._reached() as state:
             state.people.failures.append((key, at_s))
+
+    def take_guess(self, keys: Sequence[str], limits: Limits, at_s: float) -> str | None:
+        """Count a guess, or tell which limit is reached."""
+        with self._reached() as state:
+            for key, (since_s, most) in limits.items():
+                if sum(of == key and then_s >= since_s for of, then_s in state.people.failures) >= most:
+                    return key
+            state.people.failures.extend((key, at_s) for key in keys)
+        return None
+
+    def give_back_guess(self, keys: Sequence[str], at_s: float) -> None:
+        """Forget a guess that was right."""
+        with self._reached() as state:
+            state.people.failures = [one for one in state.people.failures if one not in {(key, at_s) for key in keys}]
 
     def failures(self, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
         """Failed sign-ins by key."""

@@ -9,6 +9,8 @@ from typing import Protocol
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 SIGN_INS_MAX = 10_000
+Limits = Mapping[str, tuple[float, int]]
+"""Of guesses: by key, since when they are counted and how many are granted."""
 """Most attempts kept of those who were sent to a provider."""
 
 
@@ -360,6 +362,18 @@ class PeopleStore(Protocol):
 
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""
+        ...
+
+    def take_guess(self, keys: Sequence[str], limits: Limits, at_s: float) -> str | None:
+        """Count a guess under all keys before it is checked, and return None.
+
+        When as many are counted under a key as its limit allows, count nothing and return that key. No two calls, of
+        any process, take the last place of a key.
+        """
+        ...
+
+    def give_back_guess(self, keys: Sequence[str], at_s: float) -> None:
+        """Forget a guess that was counted under these keys at that time, and was right."""
         ...
 
     def failures(self, keys: Sequence[str], since_s: float) -> Mapping[str, int]:

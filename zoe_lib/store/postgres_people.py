@@ -10,6 +10,7 @@ from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
     EndedAccess,
+    Limits,
     Membership,
     Principal,
     Quota,
@@ -177,6 +178,14 @@ class PostgresPeople:
     def add_failure(self, key: str, at_s: float) -> None:
         """Count a failed sign-in."""
         self._database.write(lambda c: signing_in.add_failure(c, key, at_s))
+
+    def take_guess(self, keys: Sequence[str], limits: Limits, at_s: float) -> str | None:
+        """Count a guess, or tell which limit is reached."""
+        return self._database.write(lambda c: signing_in.take_guess(c, keys, limits, at_s))
+
+    def give_back_guess(self, keys: Sequence[str], at_s: float) -> None:
+        """Forget a guess that was right."""
+        self._database.write(lambda c: signing_in.give_back_guess(c, keys, at_s))
 
     def failures(self, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
         """Failed sign-ins by key."""

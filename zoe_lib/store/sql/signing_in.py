@@ -10,10 +10,21 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import SIGN_INS_MAX, AppAccess, EndedAccess, Principal, Session, SignInAttempt, Token
+from zoe_lib.store.people import (
+    SIGN_INS_MAX,
+    AppAccess,
+    EndedAccess,
+    Limits,
+    Principal,
+    Session,
+    SignInAttempt,
+    Token,
+)
 from zoe_lib.store.rows import Row, to_token, token_values
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
+
+SIGN_IN_LOCK = 0x5A6F65_04
 
 
 def add_token(connection: Connection, token: Token) -> None:
@@ -167,6 +178,23 @@ def _to_access(row: Row) -> AppAccess:
 def add_failure(connection: Connection, key: str, at_s: float) -> None:
     """Count a failed sign-in."""
     connection.execute(insert(sign_in_failures).values(key=key, at_s=at_s))
+
+
+def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s: float) -> str | None:
+    """Count a guess under all keys, unless one of the limits is reached; that key."""
+    # One after the other, over all processes: each sees those that were counted before.
+    connection.execute(select(func.pg_advisory_xact_lock(SIGN_IN_LOCK)))
+    for key, (since_s, most) in limits.items():
+        if read_failures(connection, [key], since_s).get(key, 0) >= most:
+            return key
+    connection.execute(insert(sign_in_failures), [{"key": key, "at_s": at_s} for key in keys])
+    return None
+
+
+def give_back_guess(connection: Connection, keys: Sequence[str], at_s: float) -> None:
+    """Forget a guess that was right."""
+    its = sign_in_failures.c
+    connection.execute(delete(sign_in_failures).where(its.key.in_(keys), its.at_s == at_s))
 
 
 def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -> Mapping[str, int]:

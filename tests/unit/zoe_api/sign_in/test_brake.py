@@ -95,6 +95,27 @@ def test_strangers_do_not_lock_a_user_out_of_a_familiar_network(guesses: Guesses
     assert guesses.guess("2001:db8::1", right=True) == Code.TOO_MANY_SIGN_INS
 
 
+def test_failures_of_others_at_a_familiar_network_do_not_count_for_its_users(guesses: Guesses) -> None:
+    assert guesses.guess("192.0.2.1", right=True) == "in"
+    for number in range(FAILURES_OF_NETWORK_MAX):
+        guesses.guess("192.0.2.1", f"user-{number}")
+    assert guesses.guess("192.0.2.1", "ben", right=True) == Code.TOO_MANY_SIGN_INS
+    assert guesses.guess("192.0.2.1", right=True) == "in"
+    for _ in range(FAILURES_OF_PAIR_MAX):
+        assert guesses.guess("192.0.2.1") == Code.BAD_SIGN_IN
+    assert guesses.guess("192.0.2.1", right=True) == Code.TOO_MANY_SIGN_INS
+
+
+def test_what_is_right_or_cannot_be_told_is_no_failure(guesses: Guesses) -> None:
+    def away() -> None:
+        raise ApiProblem(Code.PROVIDER_UNAVAILABLE)
+
+    for _ in range(2 * FAILURES_OF_PAIR_MAX):
+        assert guesses.guess("192.0.2.1", right=True) == "in"
+        with pytest.raises(ApiProblem, match="provider_unavailable"):
+            passwords.guess(guesses.store, Brake("local", "mia", "192.0.2.1"), away)
+
+
 def test_the_brake_on_a_user_lets_go(guesses: Guesses) -> None:
     brake = Brake("local", "mia", "192.0.2.1")
     for _ in range(FAILURES_OF_USER_MAX):

@@ -1,0 +1,113 @@
+"""A few threads for which networks take turns, so that one that asks much waits behind itself."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class NoPlace(Exception):  # noqa: N818 - the name is the fact
+    """As many wait as are let in; or one that waited gave its place to a network with fewer."""
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[], Any]
+    future: Future[Any]
+
+
+class Lane:
+    """Runs works in a few threads, one of each network in turn. Thread-safe."""
+
+    def __init__(self, name: str, at_once_max: int, inside_max: int, of_network_max: int) -> None:
+        self._lock = threading.Lock()
+        self._executor = ThreadPoolExecutor(at_once_max, name)
+        self._at_once_max = at_once_max
+        self._inside_max = inside_max
+        self._of_network_max = of_network_max
+        self._running = 0
+        self._inside: Counter[str] = Counter()  # those that run or wait, by network
+        self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()  # whose turn is next comes first
+
+    @property
+    def inside(self) -> int:
+        """How many run or wait."""
+        with self._lock:
+            return self._inside.total()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether one more would have to wait."""
+        with self._lock:
+            return self._running >= self._at_once_max
+
+    def submit(self, network: str, work: Callable[[], T]) -> Future[T]:
+        """Have the work done when it is the network's turn; NoPlace, at once or later, when too many wait."""
+        job = _Job(_in_this_context(work), Future())
+        with self._lock:
+            if self._inside[network] >= self._of_network_max:
+                raise NoPlace
+            displaced = self._displaced_by(network) if self._inside.total() >= self._inside_max else None
+            self._inside[network] += 1
+            self._waiting.setdefault(network, deque()).append(job)
+            self._start()
+        if displaced is not None and displaced.set_running_or_notify_cancel():
+            displaced.set_exception(NoPlace())
+        return job.future
+
+    def close(self) -> None:
+        """Let the threads end; what runs comes to its end."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _displaced_by(self, network: str) -> Future[Any]:
+        """Take the last one out of the longest queue; NoPlace unless that stays at least as long as the newcomer's."""
+        most = max(self._waiting, key=lambda one: len(self._waiting[one]), default=network)
+        own = len(self._waiting.get(network, ()))
+        if len(self._waiting.get(most, ())) < own + 2:
+            raise NoPlace
+        self._leave(most)
+        return self._waiting[most].pop().future
+
+    def _start(self) -> None:
+        while self._running < self._at_once_max and self._waiting:
+            network, jobs = self._waiting.popitem(last=False)
+            job = jobs.popleft()
+            if jobs:
+                self._waiting[network] = jobs
+            self._running += 1
+            self._executor.submit(self._run, network, job)
+
+    def _run(self, network: str, job: _Job) -> None:
+        try:
+            if job.future.set_running_or_notify_cancel():
+                _fulfil(job)
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._leave(network)
+                self._start()
+
+    def _leave(self, network: str) -> None:
+        self._inside[network] -= 1
+        self._inside = +self._inside
+
+
+def _in_this_context(work: Callable[[], T]) -> Callable[[], T]:
+    context = copy_context()
+    return lambda: context.run(work)
+
+
+def _fulfil(job: _Job) -> None:
+    try:
+        told = job.work()
+    except BaseException as error:
+        job.future.set_exception(error)
+    else:
+        job.future.set_result(told)
