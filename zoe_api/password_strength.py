@@ -1,22 +1,32 @@
-"""Refuses passwords that are common, only digits, or made of the user's name (NIST SP 800-63B, 5.1.1)."""
+"""Refuses passwords that are common, only digits, or of words that everybody here knows (NIST SP 800-63B, 5.1.1)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from zoe_api.codes import Code
+from zoe_api.dependencies import Services
+from zoe_api.hosts import names_of
 from zoe_api.problems import ApiProblem
 from zoe_lib.wire import Diagnostic
 
-# Less than a million guesses by the estimate of zxcvbn; the brake lets through about two thousand a day.
-_SCORE_MIN = 2
+# By the estimate of zxcvbn; the brake lets through about two thousand guesses a day.
+_GUESSES_MIN = 10**8
 _ESTIMATED_LENGTH_MAX = 72  # the estimate takes time that grows with the square of the length
+# What is put around a word where a rule asks for digits: a year, or one or two digits. zxcvbn counts each apart.
+_DECORATION = re.compile(r"(?<!\d)(?:(?:19|20)\d\d|\d{1,2})(?!\d)|[\W_]+")
+_WORDS_DECORATED_MAX, _DIGITS_DECORATING_MAX = 2, 4
+_GUESSES_OF_WORDS_MIN = 10**6
+_WORD_LENGTH_MIN = 3
 _HINT = "four words that do not belong together are long and easy to keep; `zoe admin user password` can make one"
 
 
-def check_strength(password: str, user: str, field: str) -> None:
+def check_strength(password: str, user: str, its: Services, field: str) -> None:
     """Refuse a password that is guessed early; `field` is where it stands in the body."""
     if password.isdigit():
         why = "only digits"
-    elif _common(password, user):
+    elif _common(password[:_ESTIMATED_LENGTH_MAX], own_words(user, its)):
         why = "common, or easy to guess"
     else:
         return
@@ -24,8 +34,25 @@ def check_strength(password: str, user: str, field: str) -> None:
     raise ApiProblem(Code.INVALID_REQUEST, f"the password is {why}", _HINT, place)
 
 
-def _common(password: str, user: str) -> bool:
+def own_words(user: str, its: Services) -> Sequence[str]:
+    """Words that guesses at a user of this installation begin with: its names of hosts, tenants and the user."""
+    names = ["zoe", user, its.settings.apps_domain, *names_of(its.settings), *(one.name for one in its.store.tenants())]
+    words = {part for name in names for part in (name, *re.split(r"[\W_]+", name)) if len(part) >= _WORD_LENGTH_MIN}
+    return sorted(words)
+
+
+def _common(password: str, words: Sequence[str]) -> bool:
+    if _guesses(password, words) < _GUESSES_MIN:
+        return True
+    parts = [part for part in _DECORATION.split(password) if part]
+    digits = sum(letter.isdigit() for letter in password)
+    if parts == [password] or len(parts) > _WORDS_DECORATED_MAX or digits > _DIGITS_DECORATING_MAX:
+        return False
+    return _guesses("".join(parts), words) < _GUESSES_OF_WORDS_MIN
+
+
+def _guesses(password: str, words: Sequence[str]) -> float:
     # Here, as its lists take longer to load than most requests, and few set a password.
     from zxcvbn import zxcvbn
 
-    return int(zxcvbn(password[:_ESTIMATED_LENGTH_MAX], user_inputs=[user, "zoe"])["score"]) < _SCORE_MIN
+    return float(zxcvbn(password, user_inputs=list(words))["guesses"]) if password else 0.0

@@ -20,6 +20,17 @@ WEAK = [
     "benbenbenben",
     "zoezoezoezoe",
     "a" * 1000,
+    "Summer2026!",
+    "Winter2025!!",
+    "!Autumn-2026",
+    "January2026!",
+    "Monday 26 !!",
+    "Welcome2026!",
+    "ben-2026-ben",
+    "Ben.Zoe.2026!",
+    "Red2026!!!!",  # a tenant
+    "zoe.lab.example",
+    "Lab-Example-2026",
 ]
 
 
@@ -51,6 +62,7 @@ def test_a_new_password_ends_tokens_when_that_is_asked_for(api: Api, end_tokens:
 
 @pytest.mark.parametrize("password", WEAK, ids=range(len(WEAK)))
 def test_common_and_digits_only_passwords_are_refused_everywhere(api: Api, password: str) -> None:
+    api.settings.public_url = "https://zoe.lab.example"
     browser, admin = Browser(api), api.http(api.admin)
     answers = [
         browser.use().put("/api/v1/session/password", json={"old": PASSWORD, "new": password}),
@@ -66,7 +78,14 @@ def test_common_and_digits_only_passwords_are_refused_everywhere(api: Api, passw
 
 
 @pytest.mark.parametrize(
-    "password", [NEW, "x7Qp-92kLmv", "\u65e5\u672c\u8a9e\u306e\u9577\u3044\u5408\u8a00\u8449\u3067"]
+    "password",
+    [
+        NEW,
+        "x7Qp-92kLmv",
+        "summer marmalade anvil 2026",
+        "9f3a-7c21-88e0",
+        "\u65e5\u672c\u8a9e\u306e\u9577\u3044\u5408\u8a00\u8449\u3067",
+    ],
 )
 def test_others_are_taken_whatever_they_are_made_of(api: Api, password: str) -> None:
     Browser(api)

@@ -58,7 +58,7 @@ async def add_user(body: NewUser, _who: Admin, its: ServicesDep, request: Reques
 
     def add() -> UserView:
         if body.password:
-            check_strength(body.password, body.name, "password")
+            check_strength(body.password, body.name, its, "password")
         user = User(body.name, passwords.hashed(body.password) if body.password else None)
         its.store.add_user(user)
         return _user(user, [])
@@ -71,7 +71,7 @@ async def change_user(user: str, body: UserChange, who: Admin, its: ServicesDep,
     """Set a password, or disable: who is disabled loses the sessions, and no token of theirs counts."""
     if user == who.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-    return await _in_its_lane(its, request, body.password, lambda: _changed(user, body, its.store, request))
+    return await _in_its_lane(its, request, body.password, lambda: _changed(user, body, its, request))
 
 
 async def _in_its_lane(its: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
@@ -81,10 +81,11 @@ async def _in_its_lane(its: Services, request: Request, password: str | None, wo
     return await its.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
 
 
-def _changed(user: str, body: UserChange, store: Store, request: Request) -> UserView:
+def _changed(user: str, body: UserChange, its: Services, request: Request) -> UserView:
+    store = its.store
     before = store.user(user)
     if body.password is not None:
-        check_strength(body.password, user, "password")
+        check_strength(body.password, user, its, "password")
         store.set_password(user, passwords.hashed(body.password))
         if body.end_tokens:
             store.end_access(user)

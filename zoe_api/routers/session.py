@@ -79,7 +79,7 @@ async def change_password(body: PasswordChange, who: SignedIn, request: Request,
 
     def change() -> None:
         passwords.verify(its.store, who.user, body.old, address)
-        check_strength(body.new, who.user, "new")
+        check_strength(body.new, who.user, its, "new")
         its.store.set_password(who.user, passwords.hashed(body.new))
         if body.end_tokens:
             its.store.end_access(who.user)
