@@ -21,6 +21,7 @@ from zoe_api.apps.door import AppsDoor
 from zoe_api.body import BodyDoor
 from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
+from zoe_api.forwarded import ForwardedDoor
 from zoe_api.guarded import guarded
 from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
@@ -112,7 +113,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     _add_health(app)
     app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
-    app.add_middleware(OriginDoor, prefixes=(PREFIX, "/lite"))
+    app.add_middleware(OriginDoor, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
     app.add_middleware(HostDoor, settings=settings)
     app.add_middleware(RequestContext, audit=_Audit(store))
     openapi.install(app)
@@ -125,6 +126,7 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         streams=streams,
     )
     app.add_middleware(HeadDoor)
+    app.add_middleware(ForwardedDoor, trusted=settings.trusted_proxies)
     return app
 
 
@@ -191,7 +193,7 @@ def main() -> int:
             backlog=BACKLOG,
             log_config=None,
             access_log=False,
-            forwarded_allow_ips=settings.trusted_proxies,
+            proxy_headers=False,  # ForwardedDoor reads them
             timeout_graceful_shutdown=2,
         )
     finally:

@@ -10,30 +10,46 @@ from zoe_api.codes import Code
 from zoe_api.problems import problem, refuse_unread
 
 _LONE = ("cross-site", "same-site")
+_PORTS = {"http": 80, "https": 443}
+_HINT = "behind a proxy that speaks TLS, name it in trusted_proxies, or set public_url"
+_Origin = tuple[str, str, int | None]
 
 
 class OriginDoor:
     """ASGI middleware: whoever names an origin must name this one. Programs name none and pass."""
 
-    def __init__(self, app: ASGIApp, prefixes: tuple[str, ...]) -> None:
+    def __init__(self, app: ASGIApp, prefixes: tuple[str, ...], public_url: str | None) -> None:
         self._app = app
         self._prefixes = prefixes
+        self._public = None if public_url is None else _origin(public_url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] == "http" and scope["path"].startswith(self._prefixes) and foreign(Headers(scope=scope)):
-            await refuse_unread(problem(Code.FOREIGN_ORIGIN, path=scope["path"]), scope, receive, send)
+        if scope["type"] == "http" and scope["path"].startswith(self._prefixes) and foreign(scope, self._public):
+            await refuse_unread(problem(Code.FOREIGN_ORIGIN, hint=_HINT, path=scope["path"]), scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def foreign(headers: Headers) -> bool:
-    """Whether a page of another origin asks.
+def foreign(scope: Scope, public: _Origin | None = None) -> bool:
+    """Whether a page of another origin asks: another scheme, host or port than the request was sent to.
 
-    By name and port; the scheme is not compared, as a proxy in front may speak another one.
+    The scheme is what a trusted proxy says, or that of `public` if the request was sent to that host and port.
     """
-    origin = headers.get("origin")
-    if origin is None:
+    headers = Headers(scope=scope)
+    text = headers.get("origin")
+    if text is None:
         return headers.get("sec-fetch-site") in _LONE and headers.get("sec-fetch-mode") != "navigate"
-    named = parts_of(origin)
-    return named is None or named.netloc.lower() != headers.get("host", "").lower()
+    named, host = _origin(text), headers.get("host", "")
+    seen = scope["scheme"].replace("ws", "http")
+    if named is None or named != _origin(f"{named[0]}://{host}"):
+        return True
+    return named[0] != seen and named != public
+
+
+def _origin(text: str) -> _Origin | None:
+    """Return scheme, host and port of an address (RFC 6454); None when it has none."""
+    parts = parts_of(text)
+    if parts is None or not parts.scheme or not parts.hostname:
+        return None
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)

@@ -136,7 +136,7 @@ def test_the_application_is_asked_by_names_of_ours_and_by_no_other(host: bytes) 
 def test_none_and_several_are_refused_and_so_are_sockets() -> None:
     assert status_of([]) == (400, 0)
     assert status_of([(b"host", b"localhost"), (b"host", b"localhost")]) == (400, 0)
-    assert status_of([(b"host", b"evil.example")], "websocket") == (1008, 0)
+    assert status_of([(b"host", b"evil.example")], "websocket") == (421, 0)
 
 
 @pytest.mark.parametrize(

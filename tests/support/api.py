@@ -40,6 +40,7 @@ class Api:
             "master_timeout_s": MASTER_TIMEOUT_S,
             "master_attempts_max": 2,
             "api_sse_poll_s": 5.0,
+            "trusted_proxies": ["127.0.0.1"],
         }
         self.settings = Settings(**{**values, **settings})
         self._database_url = database_url

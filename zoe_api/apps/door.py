@@ -88,7 +88,7 @@ class AppsDoor:
         try:
             if request.scope["path"] == ENTRANCE:
                 return await self._enter(request, execution_id, number)
-            if foreign(request.headers):
+            if foreign(request.scope):
                 return pages.foreign()
             access = await self._accesses.of(request, execution_id, number)
             if access is None:
@@ -135,7 +135,7 @@ class AppsDoor:
 
         try:
             # A browser always names the origin of a WebSocket; one without is not a browser's and has no cookie.
-            known = None if foreign(browser.headers) else await access()
+            known = None if foreign(browser.scope) else await access()
             if known is None:
                 raise ApiProblem(Code.SOCKET_REFUSED, hint="open the application from Zoe")
             with self._streams.stream(known.user, known.session_id or known.token_id or ""):

@@ -1,0 +1,49 @@
+"""What trusted proxies say of the browser: its address and scheme (`X-Forwarded-For`, `X-Forwarded-Proto`).
+
+uvicorn believes the scheme in lower case only, and no list. Proxies write `HTTPS`, and `https, http`
+when there are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+_FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
+_SCHEMES = (b"http", b"https", b"ws", b"wss")
+
+
+class ForwardedDoor:
+    """ASGI middleware, outermost: sets address and scheme of the browser."""
+
+    def __init__(self, app: ASGIApp, trusted: Sequence[str]) -> None:
+        inner: Any = app  # uvicorn and Starlette have types of their own for the same
+        self._proxies = ProxyHeadersMiddleware(inner, list(trusted))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request or WebSocket."""
+        if scope["type"] != "lifespan":
+            scope = {**scope, "headers": self._with_one_scheme(scope["headers"])}
+        whole: Any = (scope, receive, send)
+        await self._proxies(*whole)
+
+    def _with_one_scheme(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        said = [value.lower() for value in _listed(headers, _PROTO)]
+        others = [(name, value) for name, value in headers if name != _PROTO]
+        # Each proxy adds what it saw: the scheme that counts stands where the browser's address does, from the end.
+        between = 0
+        for address in reversed(_listed(headers, _FOR)):
+            if address.decode("latin-1") not in self._proxies.trusted_hosts:
+                break
+            between += 1
+        found = said[-1 - min(between, len(said) - 1)] if said else b""
+        return [*others, (_PROTO, found)] if found in _SCHEMES else others
+
+
+def _listed(headers: Sequence[tuple[bytes, bytes]], wanted: bytes) -> list[bytes]:
+    """All values of all lines, without those that are blank (RFC 9110, 5.6.1)."""
+    parts = (part.strip() for name, value in headers if name == wanted for part in value.split(b","))
+    return [part for part in parts if part]
