@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 
 import httpx
+import structlog
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +30,8 @@ from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.base import Store, StoreUnavailable
 from zoe_lib.store.people import AppAccess
 
+log = structlog.get_logger(__name__)
+
 _LEFT = 499  # as nginx logs it
 
 
@@ -45,6 +49,7 @@ class AppsDoor:
     ) -> None:
         self._app = app
         self._streams = streams
+        logging.getLogger("uvicorn.error").addFilter(forwarding.not_told)
         self._suffix = f".{domain}".lower()
         self._accesses = Accesses(store, lifetime_s)
         self._targets = Targets(store, master)
@@ -78,7 +83,11 @@ class AppsDoor:
                     answer = await self._answer(Request(scope, receive), wanted, execution_id, number, held)
                 except ApiProblem as refused:
                     answer = problem_response(refused.at(scope["path"]))
-                await answer(scope, receive, send)
+                try:
+                    await answer(scope, receive, send)
+                except forwarding.BrokeOff as error:
+                    log.warning("an application broke off its answer", execution=execution_id, why=str(error))
+                    raise
         else:
             await self._socket(WebSocket(scope, receive, send), wanted, execution_id, number)
 

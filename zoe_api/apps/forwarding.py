@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
@@ -31,6 +32,15 @@ class NoAnswer(Exception):  # noqa: N818 - the name is the fact
     """What the application wrote is none that can be passed on."""
 
 
+class BrokeOff(Exception):  # noqa: N818 - the name is the fact
+    """The application ended its answer in the middle. It is told in one line; the browser's connection ends."""
+
+
+def not_told(record: logging.LogRecord) -> bool:
+    """A filter of logs: what ends a connection by BrokeOff was told before, and needs no stack."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], BrokeOff)
+
+
 def new_transport() -> httpx.AsyncHTTPTransport:
     """For all applications.
 
@@ -57,10 +67,18 @@ async def forward(transport: httpx.AsyncHTTPTransport, request: Request, target:
     if answer.status_code not in _STATUSES or not is_sound(answer.headers.raw):
         await answer.aclose()
         raise NoAnswer
-    response = StreamingResponse(answer.aiter_raw(), answer.status_code, background=BackgroundTask(answer.aclose))
+    response = StreamingResponse(_passed_on(answer), answer.status_code, background=BackgroundTask(answer.aclose))
     answer.headers.encoding = _BYTE_BY_BYTE
     response.raw_headers = _encoded(to_browser(_without_length_of_nothing(answer), target))
     return response
+
+
+async def _passed_on(answer: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in answer.aiter_raw():
+            yield piece
+    except httpx.TransportError as error:
+        raise BrokeOff(str(error) or type(error).__name__) from None
 
 
 def _with_one_length(request: Request) -> Headers:
