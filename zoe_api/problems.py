@@ -135,13 +135,18 @@ _HINTS_OF_MASTER = {
     Code.LOGS_BUSY: "four of each user are read at a time",
     Code.QUEUE_TOO_LONG: "submit it, then `zoe eta ID` tells when it is expected to start; or ask when fewer wait",
 }
+MASTER_AWAY_HINT = (
+    "For admins: see the log of zoe-master; after `zoe-keys rotate messaging`, copy keys_dir to all hosts, then "
+    "restart the master and each API (Replacing keys, docs/operations.md)"
+)
 _INNER = (StoreUnavailable, IllegalTransition)  # what these say is for the log
 
 
 def _translated(request: Request, error: Exception) -> Response:
     code = next(code for kind, code in _TRANSLATIONS.items() if isinstance(error, kind))
     detail = "" if isinstance(error, _INNER) else str(error)[:_TEXT_MAX]
-    return problem_response(problem(code, detail, path=request.url.path))
+    hint = MASTER_AWAY_HINT if code is Code.MASTER_UNREACHABLE else ""
+    return problem_response(problem(code, detail, hint, path=request.url.path))
 
 
 def _invalid_request(request: Request, error: Exception) -> Response:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.api import MASTER_TIMEOUT_S, Api
+from tests.support.api import MASTER_TIMEOUT_S, Api, problem
 from zoe_api import key_rotation
 from zoe_api.key_rotation import rotate_credentials_key
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
@@ -102,6 +102,11 @@ def test_master_and_api_speak_with_new_keys_once_both_have_been_restarted(api: A
     api.start_master()
     with pytest.raises(MasterUnreachable):
         api.master_client.ask("status")
+    refused = problem(api.http().get("/api/v1/usage"))
+    assert refused["code"] == "master_unreachable"
+    for said in (refused["hint"], api.client().status().master_message):
+        assert "zoe-keys rotate messaging" in said
+        assert "docs/operations.md" in said
     with closing(MasterClient(api.settings.master_endpoint, keys_dir, MASTER_TIMEOUT_S, 20)) as restarted:
         assert restarted.ask("status")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in keys_dir.glob("*.key_secret")}

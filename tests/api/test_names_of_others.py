@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tests.support.api import Api
 from tests.support.documents import job
+from tests.support.master import NODES
 from tests.support.people import make_token
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import TenantLimit, UserLimit
@@ -55,6 +56,15 @@ def test_no_plain_question_names_another_tenant_to_a_member(api: Api) -> None:
     for path in paths:
         told = http.get(path).text
         assert not [name for name in (OTHER, STRANGER, NOTE) if name in told], path
+
+
+def test_what_is_open_at_nodes_is_told_to_operators_only(api: Api) -> None:
+    warning = "containers there reach control ports (10.1.2.3:2377)"
+    api.store.set_platform([replace(NODES[0], message=warning)], 1.0, None)
+    operator = make_token(api.store, "op", role="operator", scopes=("read", "operate"))
+    for token, message in ((api.token, ""), (operator, warning), (api.admin, warning)):
+        [told] = api.http(token).get("/api/v1/nodes").json()["nodes"]
+        assert (told["name"], told["ready"], told["message"]) == (NODES[0].name, True, message)
 
 
 def test_a_member_sees_the_own_part_of_the_policy_and_an_operator_all(api: Api) -> None:

@@ -23,7 +23,7 @@ from zoe_api.dependencies import (
     check_if_match,
     etag,
 )
-from zoe_api.problems import ApiProblem
+from zoe_api.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.replays import replay
 from zoe_api.views import visible_policy
 from zoe_lib.domain.cluster import gateway_reservation
@@ -50,14 +50,18 @@ router = APIRouter(tags=["cluster"])
 
 @router.get("/nodes", response_model=NodeList)
 def list_nodes(who: Reader, store: StoreDep) -> NodeList:
-    """The nodes as the master last saw them, with what Zoe reserves there."""
+    """The nodes as the master last saw them, with what Zoe reserves there.
+
+    `message` is for operators: it may name addresses inside the cluster.
+    """
     nodes = store.platform()
     there = _reserved(store, gateway_reservation(nodes))
     holds = visible_policy(store.policy(), who).node_holds
     views = []
     for node in nodes:
         here = there[node.name]
-        views.append(NodeView.of(node, here.reserved, here.elastic, here.services, holds.get(node.name)))
+        shown = node if who.operator else replace(node, message="")
+        views.append(NodeView.of(shown, here.reserved, here.elastic, here.services, holds.get(node.name)))
     return NodeList(nodes=views)
 
 
@@ -145,7 +149,9 @@ def _sound(body: PolicyView) -> Policy:
 def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:
     try:
         return master.ask("status"), ""
-    except (MasterUnreachable, MasterRefused) as error:
+    except MasterUnreachable as error:
+        return None, f"{error}; submissions are accepted and run later. {MASTER_AWAY_HINT}"
+    except MasterRefused as error:
         return None, f"{error}; submissions are accepted and run later"
 
 

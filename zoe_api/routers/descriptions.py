@@ -55,7 +55,8 @@ def validate_description(body: ValidateRequest, who: Reader, its: ServicesDep) -
 def plan_application(body: PlanRequest, who: Reader, request: Request, its: ServicesDep) -> PlanView:
     """Whether it would start now, else when, why not, and the smallest change that would start it; nothing is kept.
 
-    422 `never_fits` when it never would, `time_limit_too_long` when the own tenant may not have it so long.
+    422 `never_fits` when it never would, `time_limit_too_long` when the own tenant may not have it so long. 429:
+    `check_busy` while the description waits to be checked here, `plan_busy` while the master computes other plans.
     """
     with checking(its, who):
         application, notes = _as_submitted(body.application, who, its)

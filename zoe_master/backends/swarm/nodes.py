@@ -39,13 +39,15 @@ class NodeView:
     def _node(self, node: NodeFacts, ours: Mapping[str, int]) -> Node:
         watch = self.watches.get(node.name)
         obstacles = list(self._obstacles(node, watch))
-        warning = self.exposure.warning(node.name)
+        ready = node.available and not obstacles
+        # Why a node is not ready is told to everybody who waits for it; what is open there, to operators only.
+        warning = self.exposure.warning(node.name) if ready else ""
         return Node(
             name=node.name,
             total=node.total,
             foreign=watch.foreign if watch is not None else Resources(),
             labels=node.labels,
-            ready=node.available and not obstacles,
+            ready=ready,
             containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
             message="; ".join(text for text in (node.message, *obstacles, warning) if text),
             gateway=self.settings.gateway_taken,
