@@ -131,7 +131,9 @@ class Settings(FileSettings):
     )
     oidc: dict[str, OidcSettings] = Field(default={}, description="OpenID Connect providers by name.")
     ldap: dict[str, LdapSettings] = Field(default={}, description="LDAP directories by name.")
-    sign_in_roles: list[RoleRule] = Field(default=[], description="What users of those may do here.")
+    sign_in_roles: list[RoleRule] = Field(
+        default=[], description="Rules that map groups of providers to tenants and roles."
+    )
 
     master_endpoint: str = Field(
         default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."

@@ -16,17 +16,19 @@ class OidcSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    issuer: str = Field(description="Its address, as in its discovery document; https, or on this machine.")
-    client_id: str = Field(min_length=1, description="What it calls this Zoe.")
+    issuer: str = Field(description="Issuer URL, as in the discovery document; `https`, or `http` on loopback.")
+    client_id: str = Field(min_length=1, description="Client id of this Zoe at the provider.")
     client_secret_file: Path | None = Field(
-        default=None, description="Holds the client's secret; none: a public client."
+        default=None, description="File with the client secret; none: a public client."
     )
-    title: str = Field(default="", description="What the sign-in page says; default: the name.")
-    scopes: list[str] = Field(default=["openid", "profile", "email"], description="Scopes that are asked for.")
-    user_claim: str = Field(default="preferred_username", description="The claim that becomes the user's name here.")
-    groups_claim: str = Field(default="groups", description="The claim with a list of groups.")
-    ca_file: Path | None = Field(default=None, description="Certificates of its authority, if the system has them not.")
-    timeout_s: float = Field(default=5.0, gt=0, description="How long it may take to answer.")
+    title: str = Field(default="", description="Label on the sign-in page (default: the name).")
+    scopes: list[str] = Field(default=["openid", "profile", "email"], description="Scopes to request.")
+    user_claim: str = Field(default="preferred_username", description="Claim that becomes the user name.")
+    groups_claim: str = Field(default="groups", description="Claim with the list of groups.")
+    ca_file: Path | None = Field(
+        default=None, description="CA file, if the CA of the provider is not in the system trust store."
+    )
+    timeout_s: float = Field(default=5.0, gt=0, description="Time-out of a request to it.")
 
     @model_validator(mode="after")
     def _check(self) -> OidcSettings:
@@ -41,19 +43,23 @@ class LdapSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    url: str = Field(description="`ldaps://host`, or `ldap://host` with `start_tls`; without TLS on this machine only.")
-    start_tls: bool = Field(default=False, description="Turn a plain connection into TLS before anything is said.")
-    ca_file: Path | None = Field(default=None, description="Certificates of its authority, if the system has them not.")
-    title: str = Field(default="", description="What the sign-in page says; default: the name.")
-    bind_dn: str = Field(default="", description="Who searches; empty: nobody in particular.")
-    bind_password_file: Path | None = Field(default=None, description="Holds the password of `bind_dn`.")
-    base: str = Field(description="Where users are, such as `ou=people,dc=example,dc=org`.")
-    filter: str = Field(default="(uid={user})", description="Finds the one entry of `{user}`.")
-    subject_attribute: str = Field(default="entryUUID", description="Stays when an entry is renamed.")
-    group_base: str = Field(default="", description="Where groups are; empty: there are none.")
-    group_filter: str = Field(default="(member={dn})", description="Finds the groups of the entry `{dn}`.")
-    group_attribute: str = Field(default="cn", description="The name of a group.")
-    timeout_s: float = Field(default=5.0, gt=0, description="How long it may take to answer.")
+    url: str = Field(description="`ldaps://host`, or `ldap://host` with `start_tls`; without TLS on loopback only.")
+    start_tls: bool = Field(default=False, description="Use StartTLS before any other request.")
+    ca_file: Path | None = Field(
+        default=None, description="CA file, if the CA of the provider is not in the system trust store."
+    )
+    title: str = Field(default="", description="Label on the sign-in page (default: the name).")
+    bind_dn: str = Field(default="", description="DN that searches; empty: anonymous.")
+    bind_password_file: Path | None = Field(default=None, description="File with the password of `bind_dn`.")
+    base: str = Field(description="Search base of users, such as `ou=people,dc=example,dc=org`.")
+    filter: str = Field(default="(uid={user})", description="Filter that finds the entry of `{user}`.")
+    subject_attribute: str = Field(
+        default="entryUUID", description="Attribute that identifies a user, and stays when the entry is renamed."
+    )
+    group_base: str = Field(default="", description="Search base of groups; empty: no groups.")
+    group_filter: str = Field(default="(member={dn})", description="Filter that finds the groups of the entry `{dn}`.")
+    group_attribute: str = Field(default="cn", description="Attribute with the name of a group.")
+    timeout_s: float = Field(default=5.0, gt=0, description="Time-out of a request to it.")
 
     @model_validator(mode="after")
     def _check(self) -> LdapSettings:
@@ -72,7 +78,7 @@ class RoleRule(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    provider: str = Field(description="Its name in `oidc` or `ldap`.")
-    group: str | None = Field(default=None, description="Members of this group; none: whoever it knows.")
-    tenant: str = Field(description="A tenant that is there.")
-    role: Literal["viewer", "user", "operator", "admin"] = Field(default="user", description="The role in it.")
+    provider: str = Field(description="Name of the provider in `oidc` or `ldap`.")
+    group: str | None = Field(default=None, description="Group the rule applies to; none: all users of the provider.")
+    tenant: str = Field(description="Existing tenant.")
+    role: Literal["viewer", "user", "operator", "admin"] = Field(default="user", description="Role in that tenant.")

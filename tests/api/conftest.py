@@ -12,7 +12,10 @@ from argon2 import PasswordHasher
 
 from tests.support.api import Api, InProcess
 from tests.support.master import TickingMaster
+from tests.support.opened import Opened
 from tests.support.postgres import PostgresServer, postgres_server, postgres_url, store
+from tests.support.serving import Served
+from tests.support.upstream import application
 from zoe_api import passwords
 from zoe_lib.sdk import Client
 
@@ -69,3 +72,22 @@ def shared_api(postgres_server: PostgresServer) -> Iterator[Api]:
     yield made
     made.close()
     postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Served]:
+    served = Served(application)
+    yield served
+    served.close()
+
+
+@pytest.fixture(scope="module")
+def opened(shared_api: Api, upstream: Served) -> Opened:
+    """For tests that leave it running."""
+    return Opened(shared_api, upstream)
+
+
+@pytest.fixture
+def alone(api: Api, upstream: Served) -> Opened:
+    """For tests that end it, or its users."""
+    return Opened(api, upstream)

@@ -351,7 +351,7 @@ def http_error(api: Api, _: Raise) -> httpx.Response:
 CASES = {Code(case.__name__): case for case in list(globals().values()) if getattr(case, "__name__", "") in set(Code)}
 
 
-# Those of connections have no request id; see test_heads.py, and test_apps.py for that of WebSockets.
+# Those of connections have no request id; see test_heads.py, and test_apps_sockets.py for that of WebSockets.
 OF_CONNECTIONS = {Code.NOT_HTTP, Code.TOO_SLOW, Code.HEAD_TOO_LARGE, Code.TOO_MANY_CONNECTIONS, Code.SOCKET_REFUSED}
 
 
