@@ -79,12 +79,14 @@ def test_a_websocket_needs_the_cookie_and_says_so_in_the_form_of_all_refusals(op
 
 
 @pytest.mark.parametrize(("host", "status"), [("localhost", 404), ("evil.example", 421)])
-def test_the_api_has_no_websockets(opened: Opened, host: str, status: int) -> None:
+def test_the_api_has_no_websockets(opened: Opened, caplog: pytest.LogCaptureFixture, host: str, status: int) -> None:
     raw = socket.create_connection(("127.0.0.1", urlsplit(opened.api.url).port or 0))
     with pytest.raises(InvalidStatus) as refused, connect(f"ws://{host}/api/v1/events", sock=raw, proxy=None):
         pass
     answer = refused.value.response
     assert (answer.status_code, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert opened.api.http().get("/healthz").status_code == 200  # by now the server has said what it thinks of that
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def close_code(talking: ClientConnection) -> int:

@@ -12,13 +12,13 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from tests.support.api import Api
+from tests.support.api import Api, in_threads
 from tests.support.browser import Browser
 from tests.support.waiting import DEADLINE_S
 from zoe_api import passwords, sessions
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import password_checks
+from zoe_api.sign_in import brake, password_checks
 from zoe_api.sign_in.oidc import Oidc
 from zoe_lib.sign_in_settings import OidcSettings
 from zoe_lib.store.people import SignInAttempt
@@ -158,3 +158,21 @@ def test_me_is_answered_while_a_hundred_wait_for_a_slow_provider(
         return await http.get("/api/v1/session/oidc/callback", params=back, headers=cookie)
 
     assert flooded(api, "corp", released, ask) == (200, 0, 0, {502})
+
+
+def test_guesses_at_the_same_moment_at_two_apis_are_ten(api: Api, postgres_url: str) -> None:
+    Browser(api)
+    other = Api(postgres_url)
+    try:
+
+        def guess(number: int) -> str:
+            body = {"user": "ben", "password": f"a wrong password {number}"}
+            told = (api, other)[number % 2].http(None).post("/api/v1/session", json=body)
+            return str(told.json()["code"])
+
+        told = in_threads(20, guess)
+        for _ in range(3):  # some were told that too many wait
+            told += in_threads(4, guess)
+    finally:
+        other.close()
+    assert told.count(Code.BAD_SIGN_IN) == brake.FAILURES_OF_PAIR_MAX

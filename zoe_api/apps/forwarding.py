@@ -37,8 +37,12 @@ class BrokeOff(Exception):  # noqa: N818 - the name is the fact
 
 
 def not_told(record: logging.LogRecord) -> bool:
-    """A filter of logs: what ends a connection by BrokeOff was told before, and needs no stack."""
-    return record.exc_info is None or not isinstance(record.exc_info[1], BrokeOff)
+    """A filter of uvicorn's log: no stack for what ends a connection by BrokeOff, which was told before.
+
+    And no error for each WebSocket that is answered instead of opened: uvicorn takes that for a mistake.
+    """
+    known = record.exc_info is not None and isinstance(record.exc_info[1], BrokeOff)
+    return not known and record.msg != "ASGI callable returned without completing handshake."
 
 
 def new_transport() -> httpx.AsyncHTTPTransport:
