@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,10 @@ VIEW_DIRECTORY = "data"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A per-execution virtual container that shows only the wanted rows and columns.
+    """A per-execution virtual container that shows the wanted columns of all rows that may be wanted.
 
-    `source` is `scheme://container.service/prefix`.
+    `source` is `scheme://container.service/prefix`. types: of columns; names: all columns where there is no header;
+    csv: how it is written, by the fields of `storage_bridge.swift.selection.CsvFormat`.
     """
 
     id: str
@@ -73,6 +76,23 @@ class View:
     source: str
     columns: tuple[str, ...] = ()
     where: str | None = None
+    types: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
+    csv: tuple[tuple[str, str | bool], ...] = ()
+
+    def reading(self) -> dict[str, Any]:
+        """What of it says how its source is read, as JSON; empty where nothing is said."""
+        found = {"types": dict(self.types), "names": list(self.names), "csv": dict(self.csv)}
+        return {name: said for name, said in found.items() if said}
+
+    @staticmethod
+    def read_as(reading: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a view that `reading` gives."""
+        return {
+            "types": tuple(reading.get("types", {}).items()),
+            "names": tuple(reading.get("names", ())),
+            "csv": tuple(reading.get("csv", {}).items()),
+        }
 
     @property
     def container(self) -> str:

@@ -54,11 +54,12 @@ class OwnController:
     def views(self) -> Sequence[View]:
         """Ours."""
         told = self._line.ask("GET", f"{self._mine}/views")
-        return understood(lambda: [View(**{**row, "columns": tuple(row["columns"])}) for row in told])
+        return understood(lambda: [_view(row) for row in told])
 
     def create_view(self, view: View) -> None:
         """Make a view."""
         wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
+        wanted |= view.reading()
         self._line.ask("PUT", f"{self._mine}/views/{quote(view.id, safe='')}", wanted | self._lease)
 
     def sample(self, view_id: str) -> ViewSample:
@@ -87,6 +88,10 @@ class OwnController:
     def locality(self, tenant: str, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""
         return places(self._line, tenant, uri)
+
+
+def _view(row: Mapping[str, Any]) -> View:
+    return View(row["id"], row["tenant"], row["source"], tuple(row["columns"]), row["where"], **View.read_as(row))
 
 
 def _sample(told: Mapping[str, Any]) -> ViewSample:

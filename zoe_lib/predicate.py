@@ -7,9 +7,10 @@
     op         = "=" | "!=" | "<>" | "<" | "<=" | ">" | ">="
     column     = identifier | `quoted with back-ticks`   literal = 'text' (with '' for a quote) | number
 
-Comparing with a number compares numbers, comparing with a text compares text by its UTF-8 bytes, as Spark does. An
-empty field, and for a number one that is none, is null: a comparison with it is neither true nor false, and only rows
-for which the whole is true are wanted (SQL's three-valued logic).
+Comparing with a number compares numbers, comparing with a text compares text by its UTF-8 bytes, as Spark does, or
+dates, times and truth values where the column has such a type (`column_types`). A field that is empty or no value of
+its type is null: a comparison with it is neither true nor false, and only rows for which the whole is true are wanted
+(SQL's three-valued logic). Numbers are kept exactly as they are written.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 LENGTH_MAX = 4096
 """Characters of a `where`."""
 TERMS_MAX = 200
 DEPTH_MAX = 50
+EXPONENT_MAX = 300
+"""Of a number, positive or negative: within what double precision holds."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 _OPERATORS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -44,7 +48,7 @@ class Comparison:
 
     column: str
     operator: Operator
-    literal: float | str
+    literal: Decimal | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,18 +189,23 @@ class _Parser:
         self._expect("sign", ")")
         return terms[0] if len(terms) == 1 else Or(tuple(terms))
 
-    def _comparison(self, column: str, operator: str, literal: float | str) -> Comparison:
+    def _comparison(self, column: str, operator: str, literal: Decimal | str) -> Comparison:
         self._terms += 1
         if self._terms > TERMS_MAX:
             raise PredicateError(f"more than {TERMS_MAX} comparisons")
         return Comparison(column, operator, literal)  # type: ignore[arg-type]  # one of _OPERATORS' values
 
-    def _literal(self) -> float | str:
+    def _literal(self) -> Decimal | str:
         token = self._peek()
         if token is None or token.kind not in ("number", "text"):
             raise self._unexpected("a number or a 'text'")
         self._next += 1
-        return float(token.value) if token.kind == "number" else token.value
+        if token.kind == "text":
+            return token.value
+        number = Decimal(token.value)
+        if number and abs(number.adjusted()) > EXPONENT_MAX:
+            raise PredicateError(f"the number at character {token.at + 1} is too large or too small")
+        return number
 
     def _peek(self) -> _Token | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None

@@ -17,6 +17,7 @@ from storage_bridge.stocator import (
 )
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.storage import Credential, InputRead, StorageDemand
+from zoe_master import told_inputs
 from zoe_master.backends.base import StorageAccess
 
 S3 = "s3a"
@@ -54,7 +55,8 @@ class Connectors:
         inputs |= {read.name: read for read in execution.inputs}
         outputs = {one.name: one.uri for one in storage.outputs}
         used = sorted(services_of(storage) & self._places.keys())
-        return StorageAccess(inputs, outputs, self._files(used, execution.tenant) if used else {})
+        files = dict(self._files(used, execution.tenant)) if used else {}
+        return StorageAccess(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
 
     def _files(self, used: Sequence[str], tenant: str) -> Mapping[str, str]:
         known = self._credentials(tenant)

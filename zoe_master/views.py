@@ -11,7 +11,8 @@ from storage_bridge.model import StorageUnavailableError, Verdict, View
 from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.promises import VIEW_SCHEME, may_be_view, pushed_down
-from zoe_lib.domain.storage import InputRead, StorageObject
+from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.predicate import PredicateError, columns, parse
 from zoe_master.steps import Reach, Step
 
 log = structlog.get_logger(__name__)
@@ -32,7 +33,7 @@ def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str)
 
 def _read(execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str) -> InputRead:
     if not may_be_view(one):
-        return InputRead(one.name, one.uri, why=f"plainly: only {VIEW_SCHEME}:// inputs are read through views")
+        return InputRead(one.name, one.uri, why=f"plainly: {_why_no_view(one)}")
     view = _view(execution, one)
     found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
     if not found.used:
@@ -44,7 +45,36 @@ def _view(execution: Execution, one: StorageObject) -> View:
     """Of this try alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
     assert one.pushdown is not None
     view_id = f"{execution.id}-{execution.attempt}-{one.name}"
-    return View(view_id, execution.tenant, one.uri, one.pushdown.columns, one.pushdown.where)
+    asked = one.pushdown
+    csv = one.csv or Csv()
+    return View(
+        view_id,
+        execution.tenant,
+        one.uri,
+        _delivered(asked),
+        asked.where,
+        asked.types,
+        csv.names,
+        (("delimiter", csv.delimiter), ("quote", csv.quote), ("escape", csv.escape), ("header", csv.header),
+         ("null_text", csv.null_text)) if one.csv else (),
+    )  # fmt: skip
+
+
+def _delivered(asked: Pushdown) -> tuple[str, ...]:
+    """The columns wanted and those of `where`, which the reader looks at again; none is all."""
+    if not asked.columns or not asked.where:
+        return asked.columns
+    try:
+        looked_at = columns(parse(asked.where))
+    except PredicateError:  # of a version that read more than this one
+        looked_at = frozenset()
+    return tuple(dict.fromkeys((*asked.columns, *sorted(looked_at))))
+
+
+def _why_no_view(one: StorageObject) -> str:
+    if one.csv and one.csv.multi_line:
+        return "records of several lines (multi_line) cannot be told apart from the middle of an object"
+    return f"only {VIEW_SCHEME}:// inputs are read through views"
 
 
 class ViewLooks:

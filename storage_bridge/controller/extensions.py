@@ -26,6 +26,7 @@ from storage_bridge.model import (
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
 _NO_NUL = r"^[^\x00]*$"  # which PostgreSQL cannot keep in a text
+Text = Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
 
 
@@ -51,8 +52,11 @@ class WantedView(Lease):
 
     tenant: Name
     source: Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=_NO_NUL)]
-    columns: Annotated[list[Annotated[str, StringConstraints(pattern=_NO_NUL)]], Field(max_length=4096)] = []
+    columns: Annotated[list[Text], Field(max_length=4096)] = []
     where: Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)] | None = None
+    types: Annotated[dict[Text, Text], Field(max_length=4096)] = {}
+    names: Annotated[list[Text], Field(max_length=4096)] = []
+    csv: Annotated[dict[Text, Text | bool], Field(max_length=16)] = {}
 
 
 class Works:
@@ -142,12 +146,14 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
     def views(owner: str) -> list[dict[str, Any]]:
         return [
             {"id": v.id, "tenant": v.tenant, "source": v.source, "columns": list(v.columns), "where": v.where}
+            | v.reading()
             for v in ledger.views(owner)
         ]
 
     @routes.put("/owners/{owner}/views/{view_id}", status_code=201)
     def create_view(owner: Name, view_id: Name, wanted: WantedView) -> dict[str, str]:
-        view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where)
+        reading = View.read_as(wanted.model_dump())
+        view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where, **reading)
         ledger.renew(owner, wanted.lease_s)
         works.views.create(view, owner)
         return {"id": view_id}

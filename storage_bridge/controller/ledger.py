@@ -103,6 +103,7 @@ class Ledger:
             "source": view.source,
             "columns": list(view.columns),
             "where": view.where,
+            "reading": view.reading(),
             "owner": owner,
         }
         with self._engine.begin() as connection:
@@ -209,4 +210,7 @@ def _set_slo(
 
 def _views(connection: sa.Connection, wanted: sa.ColumnElement[bool]) -> list[View]:
     rows = connection.execute(sa.select(views).where(wanted).order_by(views.c.id)).mappings()
-    return [View(r["id"], r["tenant"], r["source"], tuple(r["columns"]), r["where"]) for r in rows]
+    return [
+        View(r["id"], r["tenant"], r["source"], tuple(r["columns"]), r["where"], **View.read_as(r["reading"]))
+        for r in rows
+    ]

@@ -59,8 +59,9 @@ class SwiftViews:
             "prefix": prefix,
             "columns": list(view.columns),
             "where": view.where or "",
-            "csv": {"header": True},
+            "csv": {"header": True} | dict(view.csv),
         }
+        definition |= {name: said for name, said in view.reading().items() if name != "csv"}
         answer = self._call("PUT", view, {"X-Zoe-View": json.dumps(definition)})
         if not answer.is_success:
             status = answer.status_code if answer.is_client_error else 503

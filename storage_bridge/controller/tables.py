@@ -56,4 +56,5 @@ views = sa.Table(
     sa.Column("columns", JSONB, nullable=False),
     sa.Column("where", sa.Text),
     sa.Column("owner", sa.Text),
+    sa.Column("reading", JSONB, nullable=False, server_default=sa.text("'{}'")),
 )

@@ -1,23 +1,23 @@
-"""Many CSV lines at once with numpy: which rows are wanted, and the wanted columns of those.
+"""Many CSV lines at once with numpy: which rows may be wanted, and the wanted columns of those.
 
-Lines that are not regular (see `csv_layout`) are left to `csv_line`.
+Lines that are not regular (see `csv_layout`), and rows that a reader would skip as blank once they are cut, are read
+and written one by one (`csv_parser`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from storage_bridge.swift.csv_layout import Lines, laid_out
-from storage_bridge.swift.csv_line import holds, raw_fields, text_of
-from storage_bridge.swift.csv_numbers import numbers_of
+from storage_bridge.swift.csv_parser import Value, values_of, written
 from storage_bridge.swift.csv_quotes import Bytes, Mask, Positions
+from storage_bridge.swift.csv_tests import Fields, Outcomes, equal, nulls, outcomes
+from storage_bridge.swift.readings import is_word, possible
 from storage_bridge.swift.selection import Selection
 from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
 
-_NEWLINE = 10
+_NEWLINE, _BLANK = 10, 32
+_REPLACED = "\ufffd"
 
 
 class Selector:
@@ -26,70 +26,83 @@ class Selector:
     def __init__(self, selection: Selection) -> None:
         self._csv = selection.csv
         self._names = selection.names
+        self._types = selection.column_types
         self._wanted = selection.wanted
         self._predicate = selection.predicate
         self._looked_at = sorted(selection.names.index(name) for name in _columns(self._predicate))
         self._literal = _rare_literal(self._predicate, selection)
         self._whole = self._wanted == tuple(range(len(selection.names)))
         self._asked = max((*self._looked_at, *(() if self._whole else self._wanted)), default=-1) + 1
+        # Then the delimiters of a row do not keep a reader from skipping it.
+        self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
 
     def select(self, data: bytes) -> bytes:
-        """The wanted part of these lines, each with a line feed at its end. MalformedRecordError."""
+        """The wanted part of these lines, each with a line feed at its end. UnreadableRecordError."""
         if self._literal is not None:
             data = lines_with(data, self._literal)
         if not data:
             return b""
         lines, irregular = laid_out(data, len(self._names), self._csv, self._asked)
-        kept = lines.only(self._rows(lines)) if self._predicate is not None else lines
-        if not irregular:
-            return self._project(kept)
+        kept = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
         others = {start: self._by_hand(data[start:end]) for start, end in irregular}
+        if self._may_be_blank:
+            kept, blank = self._without_blank(kept)
+            others |= {start: self._by_hand(data[start:end]) for start, end in blank}
+        if not others:
+            return self._project(kept)
         return self._in_order(kept, {start: text for start, text in others.items() if text is not None})
 
-    def _rows(self, lines: Lines) -> Mask:
+    def _rows(self, lines: Lines, data: bytes) -> Mask:
         assert self._predicate is not None
-        true, _ = self._evaluate(self._predicate, lines)
-        return true
+        return self._evaluate(self._predicate, lines, _is_utf8(data)).true
 
-    def _evaluate(self, predicate: Predicate, lines: Lines) -> tuple[Mask, Mask]:
-        """For each line whether it is true, and whether it is unknown."""
+    def _evaluate(self, predicate: Predicate, lines: Lines, utf8: bool) -> Outcomes:
         match predicate:
-            case Comparison():
-                return self._compare(predicate, lines)
-            case IsNull(column=column):
-                first, last = lines.field(self._names.index(column))
-                return first == last, np.zeros(len(first), dtype=bool)
+            case Comparison() | IsNull():
+                return self._test(predicate, lines, utf8)
             case Not(term=term):
-                true, unknown = self._evaluate(term, lines)
-                return ~(true | unknown), unknown
+                return self._evaluate(term, lines, utf8).flipped()
             case And(terms=terms):
-                parts = [self._evaluate(term, lines) for term in terms]
-                true = np.logical_and.reduce([true for true, _ in parts])
-                possible = np.logical_and.reduce([true | unknown for true, unknown in parts])
-                return true, possible & ~true
+                parts = [self._evaluate(term, lines, utf8) for term in terms]
+                true = np.logical_and.reduce([part.true for part in parts])
+                return Outcomes(true, np.logical_or.reduce([part.false for part in parts]))
             case Or(terms=terms):
-                parts = [self._evaluate(term, lines) for term in terms]
-                true = np.logical_or.reduce([true for true, _ in parts])
-                return true, np.logical_or.reduce([unknown for _, unknown in parts]) & ~true
+                parts = [self._evaluate(term, lines, utf8) for term in terms]
+                false = np.logical_and.reduce([part.false for part in parts])
+                return Outcomes(np.logical_or.reduce([part.true for part in parts]), false)
 
-    def _compare(self, test: Comparison, lines: Lines) -> tuple[Mask, Mask]:
+    def _test(self, test: Comparison | IsNull, lines: Lines, utf8: bool) -> Outcomes:
         column = self._names.index(test.column)
         first, last = lines.value(column)
-        if isinstance(test.literal, str):
-            literal = test.literal.encode()
-            unknown = np.equal(*lines.field(column))  # one of quotes alone is an empty text, which is known
-            if test.operator in ("=", "!="):
-                same = _equal(lines.values, first, last, literal)
-                return (same if test.operator == "=" else ~same) & ~unknown, unknown
-            order = _text_order(lines.values, first, last, literal)
-        else:
-            numbers = numbers_of(lines.values, first, last)
-            unknown = np.isnan(numbers)
-            order = np.sign(np.where(unknown, 0.0, numbers) - test.literal).astype(np.int8)
-            # Two infinities have no difference, yet are equal.
-            order = np.where(numbers == test.literal, 0, order)
-        true: Mask = _OF_ORDER[test.operator](order) & ~unknown
-        return true, unknown
+        null = self._null(lines, column)
+        rows = np.flatnonzero(~null)
+        fields = Fields(lines.values, first[rows], last[rows], utf8)
+        type_ = self._types.get(test.column)
+        found = nulls(fields, type_) if isinstance(test, IsNull) else outcomes(fields, type_, test)
+        true = null.copy() if isinstance(test, IsNull) else np.zeros(len(null), dtype=bool)
+        false = np.zeros(len(null), dtype=bool)
+        true[rows], false[rows] = found.true, found.false
+        return Outcomes(true, false)
+
+    def _null(self, lines: Lines, column: int) -> Mask:
+        first, last = lines.value(column)
+        if not self._csv.null_text:
+            empty: Mask = first == last
+            return empty
+        absent: Mask = np.equal(*lines.field(column))
+        return absent | equal(lines.values, first, last, self._csv.null_text.encode())
+
+    def _without_blank(self, lines: Lines) -> tuple[Lines, list[tuple[int, int]]]:
+        """The lines of which something can be seen in what is wanted, and where the others are."""
+        seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
+        blank = np.ones(len(lines.starts), dtype=bool)
+        for column in self._wanted:
+            first, last = lines.field(column)
+            blank &= seen[np.minimum(last, len(lines.buffer))] == seen[np.minimum(first, len(lines.buffer))]
+        if not blank.any():
+            return lines, []
+        places = list(zip(lines.starts[blank].tolist(), lines.ends[blank].tolist(), strict=True))
+        return lines.only(~blank), places
 
     def _project(self, lines: Lines) -> bytes:
         if not len(lines.starts):
@@ -97,10 +110,7 @@ class Selector:
         if self._whole:
             return _joined(lines.buffer, [(lines.starts, lines.ends)], b"\n")
         fields = [lines.field(column) for column in self._wanted]
-        text = _joined(lines.buffer, fields, self._csv.delimiter.encode())
-        if len(fields) > 1 or not (fields[0][0] == fields[0][1]).any():
-            return text
-        return b"\n".join(line or self._empty for line in text[:-1].split(b"\n")) + b"\n"
+        return _joined(lines.buffer, fields, self._csv.delimiter.encode())
 
     def _in_order(self, kept: Lines, others: dict[int, bytes]) -> bytes:
         """The two kinds of lines in the order of the object."""
@@ -109,31 +119,20 @@ class Selector:
         return b"".join(found[start] for start in sorted(found))
 
     def _by_hand(self, line: bytes) -> bytes | None:
-        fields = raw_fields(line, self._csv)
-        fields += [b""] * (len(self._names) - len(fields))
+        if self._whole and self._predicate is None:
+            return line + b"\n"
+        values = values_of(line, self._csv)
+        values += [None] * (len(self._names) - len(values))
         if self._predicate is not None:
-            values = {self._names[column]: text_of(fields[column], self._csv) for column in self._looked_at}
-            if holds(self._predicate, values) is not True:
+            looked_at = {self._names[column]: self._meant(values[column]) for column in self._looked_at}
+            if not possible(self._predicate, looked_at, self._types).true:
                 return None
         if self._whole:
             return line + b"\n"
-        wanted = [fields[column] for column in self._wanted]
-        return (self._csv.delimiter.encode().join(wanted) or self._empty) + b"\n"
+        return written([values[column] for column in self._wanted], self._csv) + b"\n"
 
-    @property
-    def _empty(self) -> bytes:
-        """An empty value that is alone on its line: readers skip empty lines, and would lose the row."""
-        return self._csv.quote.encode() * 2
-
-
-_OF_ORDER: dict[str, Callable[[NDArray[np.int8]], Mask]] = {
-    "=": lambda order: order == 0,
-    "!=": lambda order: order != 0,
-    "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0,
-    ">": lambda order: order > 0,
-    ">=": lambda order: order >= 0,
-}
+    def _meant(self, value: Value) -> Value:
+        return None if value == self._csv.null_text.encode() else value
 
 
 def lines_with(data: bytes, literal: bytes) -> bytes:
@@ -147,6 +146,16 @@ def lines_with(data: bytes, literal: bytes) -> bytes:
     return b"".join(found)
 
 
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _columns(predicate: Predicate | None) -> frozenset[str]:
     return columns(predicate) if predicate is not None else frozenset()
 
@@ -154,43 +163,22 @@ def _columns(predicate: Predicate | None) -> frozenset[str]:
 def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | None:
     """The longest text that must be somewhere in a line for it to be wanted; as it is written there."""
     terms = predicate.terms if isinstance(predicate, And) else (predicate,)
-    signs = selection.csv.quote + selection.csv.escape
+    signs = {selection.csv.quote, selection.csv.escape, "\n", "\r", _REPLACED}
     texts = [
         term.literal.encode()
         for term in terms
         if isinstance(term, Comparison) and term.operator == "=" and isinstance(term.literal, str)
-        if term.literal and not set(term.literal) & {*signs, "\n"}
+        if term.literal and not set(term.literal) & signs and _is_text(term, selection)
     ]
     return max(texts, key=len, default=None)
 
 
-def _equal(buffer: Bytes, first: Positions, last: Positions, literal: bytes) -> Mask:
-    rows = np.flatnonzero(last - first == len(literal))
-    for offset, byte in enumerate(literal):
-        if not len(rows):
-            break
-        rows = rows[buffer[first[rows] + offset] == byte]
-    same = np.zeros(len(first), dtype=bool)
-    same[rows] = True
-    return same
-
-
-def _text_order(buffer: Bytes, first: Positions, last: Positions, literal: bytes) -> NDArray[np.int8]:
-    """-1, 0, 1 for fields before, equal to and after the literal, byte by byte."""
-    order = np.zeros(len(first), dtype=np.int8)
-    rows = np.arange(len(first))
-    for offset, byte in enumerate(literal):
-        ended = first[rows] + offset >= last[rows]
-        order[rows[ended]] = -1
-        rows = rows[~ended]
-        theirs = buffer[first[rows] + offset]
-        order[rows[theirs < byte]] = -1
-        order[rows[theirs > byte]] = 1
-        rows = rows[theirs == byte]
-        if not len(rows):
-            return order
-    order[rows[last[rows] - first[rows] > len(literal)]] = 1
-    return order
+def _is_text(test: Comparison, selection: Selection) -> bool:
+    """Whether a field that equals the literal is written as the literal is."""
+    type_, literal = selection.column_types.get(test.column), str(test.literal)
+    if type_ is not None:
+        return type_.kind == "string"
+    return is_word(literal)
 
 
 def _joined(buffer: Bytes, fields: list[tuple[Positions, Positions]], delimiter: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Where the lines of a block of CSV lie, and the fields of those that are regular: found with numpy, many at once.
 
 A line is regular when it is known what each of its quotes does (see `csv_quotes`). Other lines (plain fields with
-quotes beside quoted ones, a quote that is not closed, a zero byte) are for `csv_line`.
+quotes beside quoted ones, a quote that is not closed, a zero byte) are for `csv_parser`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from storage_bridge.swift.csv_parser import is_blank
 from storage_bridge.swift.csv_quotes import Bytes, Mask, Positions, find_quotes
 from storage_bridge.swift.selection import CsvFormat
 
-_NEWLINE, _RETURN, _ZERO = 10, 13, 0
+_NEWLINE, _BLANK, _ZERO = 10, 32, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,9 @@ class Lines:
 
 
 def laid_out(data: bytes, columns: int, csv: CsvFormat, asked: int) -> tuple[Lines, list[tuple[int, int]]]:
-    """The regular lines of `data`, which is not empty, and begin and end of each other one; no empty lines.
+    """The regular lines of `data`, which is not empty, and begin and end of each other one; no blank lines.
+
+    Lines end with line feeds alone.
 
     asked: of so many columns, from the first on, it is found where their fields end.
     """
@@ -69,7 +72,7 @@ def laid_out(data: bytes, columns: int, csv: CsvFormat, asked: int) -> tuple[Lin
     delimiters = np.flatnonzero(buffer == ord(csv.delimiter))
     regular = np.ones(len(starts), dtype=bool)
     if b"\0" in data:
-        regular[np.searchsorted(ends, np.flatnonzero(buffer == _ZERO))] = False
+        regular &= ~np.logical_or.reduceat(np.append(buffer == _ZERO, False), np.stack((starts, ends), 1).ravel())[::2]
     quotes = find_quotes(buffer, starts, ends, csv) if csv.quote.encode() in data else None
     quote, values, silent = None, buffer, starts[:0]
     if quotes is not None:
@@ -88,13 +91,14 @@ def laid_out(data: bytes, columns: int, csv: CsvFormat, asked: int) -> tuple[Lin
 
 
 def _lines(data: bytes, buffer: Bytes) -> tuple[Positions, Positions]:
-    """Starts and ends of lines that are not empty, without line feed and carriage return."""
+    """Starts and ends of lines that are not blank, without line feed."""
     feeds = np.flatnonzero(buffer == _NEWLINE)
     ends = feeds if len(feeds) and feeds[-1] == len(buffer) - 1 else np.append(feeds, len(buffer))
     starts = np.concatenate(([0], ends[:-1] + 1))
-    if b"\r" in data:
-        ends = ends - ((ends > starts) & (buffer[np.maximum(ends - 1, 0)] == _RETURN))
     there = ends > starts
+    # Readers skip lines without a character above the blank.
+    for row in np.flatnonzero(there & (buffer[np.minimum(starts, len(buffer) - 1)] <= _BLANK)).tolist():
+        there[row] = not is_blank(data[starts[row] : ends[row]])
     return (starts, ends) if there.all() else (starts[there], ends[there])
 
 

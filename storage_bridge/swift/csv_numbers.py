@@ -1,4 +1,4 @@
-"""Fields as numbers, many at once with numpy: each is the one that `csv_line.number_of` finds.
+"""Fields as numbers, many at once with numpy: each is the one that `readings.number_of` finds.
 
 Decimals of up to 15 digits are read digit by digit, for all fields in step: as a whole number, divided by the power of
 ten that their point stands for. Both are exact in double precision, so the quotient is the nearest number to what is
@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from storage_bridge.swift.csv_line import number_of
 from storage_bridge.swift.csv_quotes import Bytes, Mask, Positions
+from storage_bridge.swift.readings import number_of
 
 Numbers = NDArray[np.float64]
 
 _POINT, _PLUS, _MINUS, _ZERO = b".+-0"
 _EXACT_BYTES_MAX = 15
+_INTEGER_BYTES_MAX = 19  # 18 digits and a sign; with more, sums of 64 bits overflow
 _POWERS = 10.0 ** np.arange(_EXACT_BYTES_MAX + 1)
 _OF_NUMBERS = np.zeros(256, dtype=bool)
 _OF_NUMBERS[list(b"0123456789+-.eE")] = True
@@ -38,6 +39,29 @@ def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
     if len(rows):
         numbers[rows] = _any(values, first[rows], last[rows])
     return numbers
+
+
+def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArray[np.int64], Mask]:
+    """The fields as whole numbers, and which of them are some of at most 18 digits; 0 for all others."""
+    lengths = last - first
+    short = (lengths <= _INTEGER_BYTES_MAX) & (lengths > 0)
+    starts, lengths = first[short], lengths[short]
+    whole = np.zeros(len(starts), dtype=np.int64)
+    right = np.ones(len(starts), dtype=bool)
+    digits = np.zeros(len(starts), dtype=np.int64)
+    for offset in range(int(lengths.max(initial=0))):
+        text = values[np.minimum(starts + offset, len(values) - 1)]
+        inside = offset < lengths
+        digit = (text - np.uint8(_ZERO) < 10) & inside
+        whole = np.where(digit, whole * 10 + (text - np.uint8(_ZERO)), whole)
+        digits += digit
+        right &= digit | ~inside | ((text == _PLUS) | (text == _MINUS) if offset == 0 else False)
+    negative = values[starts] == _MINUS
+    numbers, known = np.zeros(len(first), dtype=np.int64), np.zeros(len(first), dtype=bool)
+    right &= (digits > 0) & (digits < _INTEGER_BYTES_MAX)
+    numbers[short] = np.where(right, np.where(negative, -whole, whole), 0)
+    known[short] = right
+    return numbers, known
 
 
 def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numbers, Mask]:

@@ -18,8 +18,8 @@ Bytes = NDArray[np.uint8]
 class Quotes:
     """What is known of the quotes of some lines.
 
-    well: for each line, whether every quote in it opens a field, closes one, is one of two within a quoted field, is
-        escaped there, or is in a line without quoted fields; nothing is known of the other lines.
+    well: for each line, whether every quote in it opens a field, closes one, is one of two within a quoted field where
+        quotes escape quotes, is escaped there, or is in a line without quoted fields; nothing is known of the others.
     opens, closes: the quotes around what is quoted, in turn; two within a field close and open it again.
     silent: bytes of quoted fields that are no part of the value: the first of two quotes, an escape that holds.
     """
@@ -49,7 +49,8 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
     before = np.searchsorted(quotes, starts)
     opens = (np.arange(len(quotes)) - before[line]) % 2 == 0
     finishes = (quotes == ends[line] - 1) | (buffer[np.minimum(quotes + 1, len(buffer) - 1)] == delimiter)
-    doubled = ~opens[:-1] & (np.diff(quotes) == 1)
+    # Where something else escapes, Spark takes all of a field with two quotes for text, which is for `csv_parser`.
+    doubled = ~opens[:-1] & (np.diff(quotes) == 1) & (csv.escape == csv.quote)
     right = np.where(opens, begins, finishes)
     right[:-1] |= doubled
     right[1:] |= doubled

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from storage_bridge.swift.csv_block import Selector
-from storage_bridge.swift.csv_line import MalformedRecordError, raw_fields, text_of
+from storage_bridge.swift.csv_parser import MARK, UnreadableRecordError, is_blank, values_of, written
 from storage_bridge.swift.selection import CsvFormat, Selection
 
 BLOCK_BYTES = 512 * 1024
-LINE_BYTES_MAX = 16 * 2**20
-_MARK = b"\xef\xbb\xbf"  # what some programs put before UTF-8
+LINE_BYTES_MAX = 32 * 2**20
 
 
 def first_byte(selection: Selection) -> int:
@@ -19,37 +18,60 @@ def first_byte(selection: Selection) -> int:
 
 
 def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
-    """The wanted columns of the wanted records that begin in the range; blocks may be empty.
+    """The wanted columns of the records that begin in the range and may be wanted; blocks may be empty.
 
-    chunks: the object's bytes from `first_byte(selection)` on. No more of them are taken than needed.
-    Raises MalformedRecordError, also when the header names other columns than the selection.
+    chunks: the object's bytes from `first_byte(selection)` on. No more of them are taken than needed. The first line
+    that is not blank is left out where objects have headers, whatever it says: its columns count by their places.
+    Raises UnreadableRecordError.
     """
     if selection.end is not None and selection.end <= selection.start:
         return
     selector = Selector(selection)
+    with_header = selection.csv.header and selection.start == 0
+    begun = False
     for number, block in enumerate(_blocks(chunks, selection)):
-        rest = block
-        if number == 0 and selection.start == 0:
-            rest = rest.removeprefix(_MARK)
-            if selection.csv.header:
-                header, _, rest = rest.partition(b"\n")
-                _check(header, selection)
-        yield selector.select(rest)
+        rest = block.removeprefix(MARK) if number == 0 and selection.start == 0 else block
+        rest = _with_feeds(rest)
+        if with_header:
+            header, rest = _first_line(rest)
+            with_header = is_blank(header)
+        delivered = selector.select(rest)
+        if delivered and not begun:
+            begun, delivered = True, _begun(delivered, selection.csv)
+        yield delivered
 
 
-def header_names(line: bytes, csv: CsvFormat) -> tuple[str, ...]:
-    """The names of columns in an object's first line. MalformedRecordError."""
-    fields = raw_fields(line.removeprefix(_MARK).rstrip(b"\r\n"), csv)
+def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
+    """The names of columns in the first line of an object that begins with `data`. UnreadableRecordError."""
+    line = _first_line(_with_feeds(data.removeprefix(MARK)))[0]
+    if is_blank(line):
+        raise UnreadableRecordError("there is no header")
     try:
-        return tuple((text_of(field, csv) or b"").decode() for field in fields)
+        names = [(value or b"").decode() for value in values_of(line, csv)]
     except UnicodeDecodeError:
-        raise MalformedRecordError("the header is not UTF-8") from None
+        raise UnreadableRecordError("the header is not UTF-8") from None
+    return tuple(name or f"_c{number}" for number, name in enumerate(names))
 
 
-def _check(header: bytes, selection: Selection) -> None:
-    names = header_names(header, selection.csv)
-    if names != selection.names:
-        raise MalformedRecordError(f"the header is {', '.join(names)}, expected {', '.join(selection.names)}")
+def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
+    """The same for a reader's first line, of which a mark at its begin would be lost: quoted, it is the value's."""
+    if not delivered.startswith(MARK):
+        return delivered
+    line, _, rest = delivered.partition(b"\n")
+    return written(values_of(line, csv), csv) + b"\n" + rest
+
+
+def _with_feeds(data: bytes) -> bytes:
+    """The same with line feeds for all line ends, as Spark reads them: LF, CR LF and CR."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _first_line(data: bytes) -> tuple[bytes, bytes]:
+    """The first line that is not blank, and what follows it; the last line where all are blank."""
+    line, rest = b"", data
+    while rest and is_blank(line):
+        line, _, rest = rest.partition(b"\n")
+    return line, rest
 
 
 def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
@@ -65,7 +87,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
             feed = data.find(b"\n")
             if feed < 0:
                 if position - selection.start > LINE_BYTES_MAX:
-                    raise MalformedRecordError(f"a line is longer than {LINE_BYTES_MAX} bytes")
+                    raise UnreadableRecordError(f"a line is longer than {LINE_BYTES_MAX} bytes")
                 if selection.end is not None and position >= selection.end:
                     return
                 continue
@@ -82,7 +104,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
             if whole:
                 yield whole
             elif len(rest) > LINE_BYTES_MAX:
-                raise MalformedRecordError(f"a line is longer than {LINE_BYTES_MAX} bytes")
+                raise UnreadableRecordError(f"a line is longer than {LINE_BYTES_MAX} bytes")
             held, size = [rest], len(rest)
     if size:
         yield b"".join(held)

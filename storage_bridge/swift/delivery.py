@@ -15,7 +15,7 @@ _PIECE_BYTES = 256 * 1024
 _GROWTH = 1.01
 _FRAME_BYTES = 64
 # The last record may end behind the range; as much as csv_stream allows for a line.
-_LAST_RECORD_BYTES = 16 * 2**20
+_LAST_RECORD_BYTES = 32 * 2**20
 
 MEDIA_TYPE = "application/gzip"
 SUFFIX = ".csv.gz"
@@ -37,9 +37,10 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def size_claimed(start: int, end: int) -> int:
     """A size for listings that the packed records of a byte range do not exceed.
 
-    One empty column alone is written as two quotes, so that records grow by half at most.
+    One empty column alone is written as two quotes, and a single quote that is one's value as four bytes in place of
+    one: with the line's end, five for two.
     """
-    return int(((end - start) * 1.5 + _LAST_RECORD_BYTES) * _GROWTH) + _FRAME_BYTES
+    return int(((end - start) * 2.5 + _LAST_RECORD_BYTES) * _GROWTH) + _FRAME_BYTES
 
 
 def part_of(stream: Iterable[bytes], start: int, length: int | None) -> Iterator[bytes]:

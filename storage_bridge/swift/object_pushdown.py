@@ -19,7 +19,7 @@ from eventlet import sleep
 from swift.common.swob import HTTPBadRequest, HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
 from swift.common.utils import close_if_possible, get_logger
 
-from storage_bridge.swift.csv_line import MalformedRecordError
+from storage_bridge.swift.csv_parser import UnreadableRecordError
 from storage_bridge.swift.csv_stream import first_byte, selected
 from storage_bridge.swift.delivery import MEDIA_TYPE, packed
 from storage_bridge.swift.headers import SELECTED, SELECTION, environ_key
@@ -71,7 +71,7 @@ class ObjectPushdown:
         blocks = cooperative(selected(plain.app_iter, selection))
         try:
             first = next(blocks, b"")
-        except MalformedRecordError as error:
+        except UnreadableRecordError as error:
             close_if_possible(plain.app_iter)
             return HTTPUnprocessableEntity(body=str(error))
         headers = {name: value for name, value in plain.headers.items() if not _of_length(name)}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
+from zoe_lib.column_types import ColumnType, type_of
 from zoe_lib.predicate import Predicate, PredicateError, columns, parse
 
 COLUMNS_MAX = 4096
@@ -20,13 +23,15 @@ class CsvFormat:
     """How records are written. Each line is one record, as Spark reads files that it may split.
 
     A quoted field may hold delimiters and doubled quotes, and quotes after `escape`, but no line ends. With the quote
-    itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180).
+    itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180). A field that is `null_text` is null,
+    and so is an empty one that is not quoted.
     """
 
     delimiter: str = ","
     quote: str = '"'
     escape: str = "\\"
     header: bool = False
+    null_text: str = ""
 
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "escape"):
@@ -35,6 +40,10 @@ class CsvFormat:
                 raise SelectionError(f"{name} must be one ASCII character and no line end")
         if self.delimiter in (self.quote, self.escape) or self.delimiter.isalnum():
             raise SelectionError("the delimiter must differ from quote and escape, and be no letter or digit")
+        if not (self.quote + self.escape).isprintable() or " " in self.quote + self.escape:
+            raise SelectionError("quote and escape must be visible")
+        if not isinstance(self.null_text, str) or any(sign in self.null_text for sign in "\r\n"):
+            raise SelectionError("null_text must be a text without line ends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,8 @@ class Selection:
     """The records that begin in bytes [start, end) of an object; `end` None: to the end of the object.
 
     names: all columns of the object, in order. columns: those wanted, in the order wanted; empty: all.
-    where: the text of a predicate over columns; empty: all records.
+    where: the text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`;
+    one without a type may be read as any.
     """
 
     names: tuple[str, ...]
@@ -51,6 +61,7 @@ class Selection:
     start: int = 0
     end: int | None = None
     csv: CsvFormat = field(default_factory=CsvFormat)
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 < len(self.names) <= COLUMNS_MAX or len(set(self.names)) != len(self.names):
@@ -65,6 +76,9 @@ class Selection:
             raise SelectionError(f"there is no column {', '.join(unknown)}; there are {', '.join(self.names)}")
         if len(set(self.columns)) != len(self.columns):
             raise SelectionError("a column is wanted twice")
+        for name, type_ in self.types.items():
+            if type_of(type_) is None:
+                raise SelectionError(f"{name}: {type_!r:.64} is no type of a column")
 
     @property
     def wanted(self) -> tuple[int, ...]:
@@ -76,9 +90,14 @@ class Selection:
         """What rows must fulfil."""
         return parse(self.where) if self.where else None
 
+    @property
+    def column_types(self) -> Mapping[str, ColumnType]:
+        """The types of those columns that have one."""
+        return {name: known for name, type_ in self.types.items() if (known := type_of(type_)) is not None}
+
     def to_json(self) -> str:
         """For a header: ASCII, one line."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return json.dumps(without_news(asdict(self)), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
@@ -88,8 +107,18 @@ class Selection:
             csv = CsvFormat(**fields.pop("csv"))
             for name in ("names", "columns"):
                 fields[name] = tuple(map(str, fields[name]))
+            fields["types"] = {str(name): str(type_) for name, type_ in fields.get("types", {}).items()}
             return cls(**fields, csv=csv)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             if isinstance(error, SelectionError):
                 raise
             raise SelectionError(f"not a selection: {error}") from None
+
+
+def without_news(fields: dict[str, Any]) -> dict[str, Any]:
+    """Without what filters of an earlier version do not know, where it says nothing."""
+    if not fields["types"]:
+        del fields["types"]
+    if not fields["csv"]["null_text"]:
+        del fields["csv"]["null_text"]
+    return fields

@@ -10,7 +10,7 @@ from typing import Any
 
 from storage_bridge.model import VIEW_DIRECTORY
 from storage_bridge.swift.delivery import MEDIA_TYPE, SUFFIX, size_claimed
-from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError
+from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError, without_news
 
 DIRECTORY = f"{VIEW_DIRECTORY}/"
 """Before the names of all virtual objects."""
@@ -32,6 +32,7 @@ class ViewDefinition:
     where: str = ""
     csv: CsvFormat = field(default_factory=CsvFormat)
     split_bytes: int = SPLIT_BYTES
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, text: str) -> ViewDefinition:
@@ -41,6 +42,7 @@ class ViewDefinition:
             csv = CsvFormat(**fields.pop("csv", {}))
             for name in ("names", "columns"):
                 fields[name] = tuple(map(str, fields.get(name, ())))
+            fields["types"] = {str(name): str(type_) for name, type_ in fields.get("types", {}).items()}
             made = cls(**fields, csv=csv)
             if not all(isinstance(text, str) for text in (made.container, made.prefix, made.where)):
                 raise SelectionError("not a view: container, prefix and where are texts")
@@ -54,7 +56,7 @@ class ViewDefinition:
 
     def to_json(self) -> str:
         """For a header: ASCII, one line."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return json.dumps(without_news(asdict(self)), separators=(",", ":"))
 
     @property
     def directory(self) -> str:
@@ -63,7 +65,7 @@ class ViewDefinition:
 
     def selection(self, part: Part) -> Selection:
         """What is asked of the source's object."""
-        return Selection(self.names, self.columns, self.where, part.start, part.end, self.csv)
+        return Selection(self.names, self.columns, self.where, part.start, part.end, self.csv, self.types)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
-from storage_bridge.swift.csv_line import MalformedRecordError
+from storage_bridge.swift.csv_parser import UnreadableRecordError
 from storage_bridge.swift.csv_stream import first_byte, header_names, selected
 from storage_bridge.swift.delivery import MEDIA_TYPE, packed, part_of
 from storage_bridge.swift.headers import (
@@ -85,7 +85,7 @@ class Views:
             answer = self._answer(request, parts[2], name, definition_sent)
         except Refusal as error:
             answer = error.response
-        except (SelectionError, MalformedRecordError) as error:
+        except (SelectionError, UnreadableRecordError) as error:
             answer = HTTPUnprocessableEntity(body=f"{error}\n", request=request)
         if answer is None:
             return self._pass(env, start_response)
@@ -141,7 +141,7 @@ class _Source:
         self._definition = definition
 
     def complete(self) -> ViewDefinition:
-        """The definition with the names of columns, checked. SelectionError, MalformedRecordError, Refusal."""
+        """The definition with the names of columns, checked. SelectionError, UnreadableRecordError, Refusal."""
         parts = shown(self._objects(), self._definition)
         first = next(parts, None)
         for _ in parts:
@@ -183,7 +183,7 @@ class _Source:
             return Response(headers={**part.headers(head.headers), **length}, request=self._request)
         try:
             body, answer = self._records(path, part)
-        except (Refusal, MalformedRecordError):
+        except (Refusal, UnreadableRecordError):
             self._of_listed("HEAD", path, part)  # a change says more than what came of it
             raise
         return self._ranged(closing(body, answer.app_iter), part.headers(answer.headers), part.size_claimed)
@@ -221,10 +221,10 @@ class _Source:
 
     def _header(self, part: Part) -> tuple[str, ...]:
         answer = self._ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
-        line, feed, _ = answer.body.partition(b"\n")
-        if not feed and len(line) >= HEADER_BYTES_MAX:
-            raise MalformedRecordError(f"the first line is longer than {HEADER_BYTES_MAX} bytes")
-        return header_names(line, self._definition.csv)
+        start: bytes = answer.body
+        if len(start) >= HEADER_BYTES_MAX and not set(start.strip()) & set(b"\r\n"):
+            raise UnreadableRecordError(f"the first line is longer than {HEADER_BYTES_MAX} bytes")
+        return header_names(start, self._definition.csv)
 
     def _objects(self) -> Iterator[dict[str, Any]]:
         marker = ""

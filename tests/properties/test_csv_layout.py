@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from storage_bridge.swift.csv_layout import Lines, laid_out
-from storage_bridge.swift.csv_line import MalformedRecordError, raw_fields, text_of
+from storage_bridge.swift.csv_parser import is_blank, values_of
 from storage_bridge.swift.selection import CsvFormat
 from tests.support.checks import CHECKS
 
@@ -16,7 +16,7 @@ PER_CASE = 500
 FORMATS = (CsvFormat(), CsvFormat(delimiter=";", quote="'", escape="^"), CsvFormat(quote="'", escape="'"))
 
 SIGNS = [b"a", b"a", b",", b",", b";", b'"', b'"', b"'", b"'", b"\\", b"^", b"\r", b"\n", b"\0"]
-FULL_FIELDS = [b"", b"a", b'"a"', b'"a,a"', b'"a""a"', rb'"\\"']
+FULL_FIELDS = [b"", b"a", b'"a"', b'"a,a"', rb'"a\"a"', rb'"\\"']
 
 
 def check_fields(data: bytes, lines: Lines, columns: int, csv: CsvFormat) -> None:
@@ -27,29 +27,28 @@ def check_fields(data: bytes, lines: Lines, columns: int, csv: CsvFormat) -> Non
     values = lines.values.tobytes()
     for i, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
         line = data[start:end]
-        fields = (raw_fields(line, csv) + [b""] * columns)[:columns]
-        assert [data[first[i] : last[i]] for first, last in raw] == fields, f"{line!r} of {data!r}"
-        texts = [text_of(field, csv) or b"" for field in fields]
+        texts = [value or b"" for value in (values_of(line, csv) + [None] * columns)[:columns]]
         assert [values[first[i] : last[i]] for first, last in meant] == texts, f"{line!r} of {data!r}"
+        # As it is written a field means the same in any other place.
+        for (first, last), text in zip(raw, texts, strict=True):
+            field, delimiter = data[first[i] : last[i]], csv.delimiter.encode()
+            for place, cut in enumerate((field, b"x" + delimiter + field, field + delimiter + b"x")):
+                found = [value or b"" for value in values_of(cut, csv)] if not is_blank(cut) else [b""]
+                assert found == [[text], [b"x", text], [text, b"x"]][place] or is_blank(field), (field, line)
 
 
 @pytest.mark.parametrize("csv", FORMATS)
 def test_every_line_of_a_few_signs_is_read_as_a_reader_reads_it_or_left_to_one(csv: CsvFormat) -> None:
     signs = [b"a", *(sign.encode() for sign in sorted({csv.delimiter, csv.quote, csv.escape}))]
     every = [b"".join(line) for length in range(1, 8) for line in product(signs, repeat=length)]
+    every = [line for line in every if not is_blank(line)]
     data = b"\n".join(every)
     lines, others = laid_out(data, 2, csv, 2)
     check_fields(data, lines, 2, csv)
     left = [data[start:end] for start, end in others]
     assert len(lines.starts) + len(left) == len(every)
-    malformed = 0
-    for line in left:
-        try:
-            raw_fields(line, csv)
-        except MalformedRecordError:
-            malformed += 1
-    # What is left and can be read has quotes in plain fields beside quoted ones.
-    assert len(left) - malformed < len(every) / 10
+    # What is left has quotes that Spark takes for text, or that nothing closes.
+    assert len(left) < 0.6 * len(every)
 
 
 @pytest.mark.parametrize("first_seed", range(0, 20 * CHECKS, PER_CASE))
@@ -66,8 +65,7 @@ def check_regular(data: bytes, columns: int, asked: int, csv: CsvFormat) -> None
     lines, others = laid_out(data, columns, csv, asked)
     check_fields(data, lines, asked, csv)
     ranges = [*zip(lines.starts.tolist(), lines.ends.tolist(), strict=True), *others]
-    all_lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
-    expected = [line for line in all_lines if line]
+    expected = [line for line in data.split(b"\n") if not is_blank(line)]
     assert [data[start:end] for start, end in sorted(ranges)] == expected, (data, columns, asked, csv)
 
 
@@ -87,8 +85,8 @@ def test_lines_with_as_many_fields_as_columns_on_average_are_read_as_any(first_s
 
 
 def test_lines_whose_quotes_can_be_told_are_regular_and_others_are_not() -> None:
-    quoted = [b'"a,b",c', b'c,",,"', b'"",""', b'"a","b"', b'"a""b",c', rb'"a\"",c', rb'"\\","\""']
+    quoted = [b'"a,b",c', b'c,",,"', b'"",""', b'"a","b"', rb'"a\"",c', rb'"\\","\""']
     regular = [*quoted, b"a,", rb"\,b", b'a"b,c', b"a", b"a,b,c"]
-    others = [rb'"a\",c', b'"a"b,c', b'"a,b', b'",","', b'a"b,"c"', b'"",a""', b'"""', b"\0,a"]
+    others = [b'"a""b",c', rb'"a\",c', b'"a"b,c', b'"a,b', b'",","', b'a"b,"c"', b'"",a""', b'"""', b"\0,a"]
     lines, left = laid_out(b"\n".join(regular + others), 2, CsvFormat(), 2)
     assert (len(lines.starts), len(left)) == (len(regular), len(others))

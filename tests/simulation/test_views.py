@@ -51,11 +51,11 @@ def test_a_view_is_there_before_anything_starts_and_gone_at_the_end() -> None:
     execution_id = one.submit(reader())
     one.tick()
     [view] = there(one)
-    assert view == View(f"{execution_id}-1-meters", "default", METERS.uri, ("id", "kwh"), "city = 'Nice'")
+    assert view == View(f"{execution_id}-1-meters", "default", METERS.uri, ("id", "kwh", "city"), "city = 'Nice'")
     told = kinds(one, execution_id)
     assert told.index("start_planned") < told.index("inputs_decided") < told.index("service_starting")
     read = decided(one, execution_id)
-    assert (read.uri, read.columns) == (f"swift2d://zoe-view-{view.id}.zoe/data", ("id", "kwh"))
+    assert (read.uri, read.columns) == (f"swift2d://zoe-view-{view.id}.zoe/data", ("id", "kwh", "city"))
     assert read.why.startswith("through a view")
     one.run(60.0)
     assert one.state(execution_id) is ExecutionState.SUCCEEDED

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from storage_bridge import zoe_spark
 from storage_bridge.stocator import (
     S3Service,
     SwiftService,
@@ -44,11 +46,14 @@ class SparkDriver:
     directory: Path
     properties: Mapping[str, str]
     jars: Sequence[str]
+    timeout_s: float = 200
 
     def run(self, program: str, *paths: str, **properties: str) -> subprocess.CompletedProcess[str]:
         """The program after PREAMBLE, with paths; properties have underscores for dots. Fails with Spark's words."""
         command, environment = self.command(program, *paths, **properties)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=self.timeout_s, check=False
+        )
         assert done.returncode == 0, done.stderr[-4000:]
         return done
 
@@ -60,17 +65,25 @@ class SparkDriver:
             **self.properties,
             **{name.replace("_", "."): value for name, value in properties.items()},
         }
+        class_path = ("--driver-class-path", ":".join(self.jars)) if self.jars else ()
         environment = {
             **self.runtime.environment,
             "PATH": ":".join(self.runtime.path),
             "HADOOP_CONF_DIR": str(self.directory),
+            "PYTHONPATH": str(self.directory),
             "HOME": str(self.directory),
             "TMPDIR": str(self.directory),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "PYSPARK_SUBMIT_ARGS": f"--driver-class-path {':'.join(self.jars)} pyspark-shell",
+            "PYSPARK_SUBMIT_ARGS": " ".join((*class_path, "pyspark-shell")),
         }
         python = self.runtime.environment["PYSPARK_PYTHON"]
         return [python, "-c", PREAMBLE + program, json.dumps(chosen), *paths], environment
+
+
+def local_driver(runtime: Runtime, directory: Path) -> SparkDriver:
+    """For files of this machine."""
+    shutil.copy(zoe_spark.__file__, directory)
+    return SparkDriver(runtime, directory, {}, [])
 
 
 def spark_driver(runtime: Runtime, store: ObjectStore, login: str, directory: Path) -> SparkDriver:
@@ -78,6 +91,7 @@ def spark_driver(runtime: Runtime, store: ObjectStore, login: str, directory: Pa
     service = SwiftService("zoe", store.auth_url, REGION)
     keys = swift_credentials({service: (login, store.user(login).key)})
     (directory / "core-site.xml").write_text(credentials_xml(keys))
+    shutil.copy(zoe_spark.__file__, directory)
     jars = [str(jar) for jar in stocator_jars()]
     return SparkDriver(runtime, directory, swift_properties([service], jars), jars)
 

@@ -11,7 +11,10 @@ from zoe_embedded.runtime import CLONE, make_readable, make_virtual_environment,
 
 _LOCK = CLONE / "requirements" / "swift.lock"
 # What the servers need of ours: installed into their environment, as an operator would.
-_FILTERS = {"storage_bridge": ("__init__.py", "model.py", "swift"), "zoe_lib": ("__init__.py", "predicate.py")}
+_FILTERS = {
+    "storage_bridge": ("__init__.py", "model.py", "swift"),
+    "zoe_lib": ("__init__.py", "predicate.py", "column_types.py"),
+}
 
 
 def ensure_swift(home: Home) -> Path:

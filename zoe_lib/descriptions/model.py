@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions import scalars as s
@@ -133,13 +133,62 @@ class FrameworkUse(Model):
     ] = {}
 
 
+class TypedColumn(Model):
+    """A column wanted, and what it holds."""
+
+    name: Annotated[s.Column, Field(description="its name in the header, or in `names`")]
+    type: Annotated[s.ColumnType | None, Field(description="its type in Spark; absent: a text", examples=["long"])] = (
+        None
+    )
+
+
+_TYPED_OR_NAME = {
+    "anyOf": [
+        {"type": "string", "minLength": 1, "maxLength": 128},
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "minLength": 1, "maxLength": 128},
+                "type": {"type": "string", "examples": ["long", "decimal(10,2)", "date"]},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    ]
+}
+WantedColumn = Annotated[
+    TypedColumn,
+    BeforeValidator(lambda one: {"name": one} if isinstance(one, str) else one),
+    WithJsonSchema(_TYPED_OR_NAME),
+]
+
+
 class Pushdown(Model):
     """Projection and selection to be done by the object store."""
 
     columns: Annotated[
-        list[s.Column], Field(max_length=bounds.COLUMNS_MAX, description="columns wanted; none: all of them")
+        list[WantedColumn],
+        Field(
+            max_length=bounds.COLUMNS_MAX,
+            description="columns wanted, each a name or an object with name and type; none: all of them",
+            examples=[["id", {"name": "kwh", "type": "double"}]],
+        ),
     ] = []
     where: Annotated[s.Where | None, Field(description="rows wanted", examples=["city = 'Nice'"])] = None
+
+
+class Csv(Model):
+    """How an input's CSV is written."""
+
+    delimiter: Annotated[s.Sign, Field(description="between two fields")] = ","
+    quote: Annotated[s.Sign, Field(description="around fields that hold delimiters")] = '"'
+    escape: Annotated[s.Sign, Field(description="before a quote in a quoted field")] = "\\"
+    header: Annotated[bool, Field(description="the first line of each object names the columns")] = True
+    names: Annotated[
+        list[s.Column], Field(max_length=bounds.COLUMNS_MAX, description="all columns in order; none: by the header")
+    ] = []
+    null_text: Annotated[s.NullText, Field(description="what stands for no value, besides an empty field")] = ""
+    multi_line: Annotated[bool, Field(description="quoted fields hold line ends; such an input has no view")] = False
 
 
 class Input(Model):
@@ -148,6 +197,7 @@ class Input(Model):
     name: Annotated[s.Label, Field(description="name, unique in the storage section")]
     uri: Annotated[s.Uri, Field(description="where it is", examples=["swift2d://meters.zoe/2015"])]
     pushdown: Annotated[Pushdown | None, Field(description="rows and columns wanted")] = None
+    csv: Annotated[Csv | None, Field(description="how its CSV is written, if it has no header, or other signs")] = None
 
 
 class Output(Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from zoe_lib.column_types import ColumnType, mismatches, type_of
 from zoe_lib.descriptions.diagnostics import Code, Diagnostic, duplicates, pointer
 from zoe_lib.descriptions.reading import objects, text
 from zoe_lib.predicate import PredicateError, parse
@@ -26,6 +27,8 @@ def check_storage(storage: object) -> Iterator[Diagnostic]:
         pushdown = item.get("pushdown")
         if isinstance(pushdown, dict):
             yield from _check_pushdown(pushdown, index)
+        if isinstance(csv := item.get("csv"), dict):
+            yield from _check_csv(csv, index)
     bandwidth = storage.get("bandwidth")
     if isinstance(bandwidth, dict) and bandwidth.get("read") is None and bandwidth.get("write") is None:
         yield Diagnostic("/storage/bandwidth", Code.CONFLICT, "a bandwidth needs 'read', 'write' or both")
@@ -39,12 +42,43 @@ def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic
         yield Diagnostic(place, Code.CONFLICT, "a pushdown needs 'columns', 'where' or both")
     if isinstance(columns, list):
         places = (pointer("storage", "inputs", index, "pushdown", "columns", i) for i in range(len(columns)))
-        named = [(place, one) for place, one in zip(places, columns, strict=True) if isinstance(one, str)]
+        named = [(place, name) for place, one in zip(places, columns, strict=True) if (name := _name(one))]
         yield from duplicates(named, "column")
     if where:
+        place = pointer("storage", "inputs", index, "pushdown", "where")
         try:
-            parse(where)
+            predicate = parse(where)
         except PredicateError as error:
-            yield Diagnostic(
-                pointer("storage", "inputs", index, "pushdown", "where"), Code.BAD_FORMAT, str(error), _WHERE
-            )
+            yield Diagnostic(place, Code.BAD_FORMAT, str(error), _WHERE)
+            return
+        for sentence in mismatches(predicate, _types(columns)):
+            yield Diagnostic(place, Code.CONFLICT, sentence)
+
+
+def _check_csv(csv: dict[str, Any], index: int) -> Iterator[Diagnostic]:
+    place = pointer("storage", "inputs", index, "csv")
+    delimiter, quote, escape = (csv.get(key, default) for key, default in _SIGNS.items())
+    if delimiter in (quote, escape) or (isinstance(delimiter, str) and delimiter.isalnum()):
+        message = "the delimiter must differ from quote and escape, and be no letter or digit"
+        yield Diagnostic(place, Code.CONFLICT, message)
+    if quote == " " or escape == " ":
+        yield Diagnostic(place, Code.CONFLICT, "quote and escape must be visible")
+    names = csv.get("names")
+    if isinstance(names, list):
+        named = [(pointer("storage", "inputs", index, "csv", "names", i), one) for i, one in enumerate(names)]
+        yield from duplicates([(at, one) for at, one in named if isinstance(one, str)], "column")
+
+
+_SIGNS = {"delimiter": ",", "quote": '"', "escape": "\\"}
+
+
+def _name(column: object) -> str | None:
+    """Of a column that is written as a name or as an object with one."""
+    found = column.get("name") if isinstance(column, dict) else column
+    return found if isinstance(found, str) else None
+
+
+def _types(columns: object) -> dict[str, ColumnType]:
+    typed = [one for one in columns if isinstance(one, dict)] if isinstance(columns, list) else []
+    found = {_name(one): type_of(kind) for one in typed if isinstance(kind := one.get("type"), str)}
+    return {name: known for name, known in found.items() if name is not None and known is not None}

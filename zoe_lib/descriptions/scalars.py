@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
 
@@ -44,6 +45,13 @@ def _reader(read: Callable[[str], int]) -> BeforeValidator:
             raise PydanticCustomError("bad_format", "{message}", {"message": str(error)}) from None
 
     return BeforeValidator(convert)
+
+
+def _column_type(text: str) -> str:
+    found = type_of(text)
+    if found is None:
+        raise PydanticCustomError("bad_format", "{message}", {"message": f"not a type of a column: {NAMES}"})
+    return str(found)
 
 
 _LABEL = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
@@ -108,6 +116,10 @@ Uri = Annotated[
     _check(_URI, "write swift2d://container.service/prefix, s3a://bucket/prefix or file://{workspace}/path"),
 ]
 Column = Annotated[str, Field(min_length=1, max_length=128), _check(_LINE, "no control characters")]
+ColumnType = Annotated[str, Field(min_length=1, max_length=32), AfterValidator(_column_type)]
+_SIGN = r"^[\t -~]$"
+Sign = Annotated[str, _text(_SIGN, 1), _check(_SIGN, "one ASCII character: a tab, a blank or one that is visible")]
+NullText = Annotated[str, Field(max_length=128), _check(_LINE, "no control characters")]
 Where = Annotated[str, Field(min_length=1, max_length=bounds.WHERE_LENGTH_MAX), _check(_LINE, "no control characters")]
 
 Memory = Annotated[

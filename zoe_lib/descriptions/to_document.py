@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from zoe_lib.domain.application import Application, Component, Port, Probe, ProbeKind, Volume
-from zoe_lib.domain.storage import StorageDemand, StorageObject
+from zoe_lib.domain.storage import Csv, StorageDemand, StorageObject
 
 _Json = dict[str, Any]
 
@@ -106,7 +107,11 @@ def _storage(storage: StorageDemand) -> _Json:
 def _storage_object(item: StorageObject) -> _Json:
     document: _Json = {"name": item.name, "uri": item.uri}
     if item.pushdown:
-        document["pushdown"] = _without({"columns": list(item.pushdown.columns), "where": item.pushdown.where}, {})
+        types = dict(item.pushdown.types)
+        columns = [{"name": n, "type": types[n]} if n in types else n for n in item.pushdown.columns]
+        document["pushdown"] = _without({"columns": columns, "where": item.pushdown.where}, {})
+    if item.csv:
+        document["csv"] = _without({**asdict(item.csv), "names": list(item.csv.names)}, asdict(Csv()))
     return document
 
 

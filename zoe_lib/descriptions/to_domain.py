@@ -17,7 +17,7 @@ from zoe_lib.domain.application import (
     Volume,
 )
 from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, Pushdown, StorageDemand, StorageObject
 
 
 def application_of(document: model.Document) -> Application:
@@ -88,11 +88,21 @@ def _probe(readiness: model.Readiness) -> Probe:
 def _storage(storage: model.Storage) -> StorageDemand:
     wanted = storage.bandwidth
     return StorageDemand(
-        inputs=tuple(StorageObject(i.name, i.uri, _pushdown(i.pushdown)) for i in storage.inputs),
+        inputs=tuple(StorageObject(i.name, i.uri, _pushdown(i.pushdown), _csv(i.csv)) for i in storage.inputs),
         outputs=tuple(StorageObject(o.name, o.uri) for o in storage.outputs),
         bandwidth=Bandwidth(wanted.read, wanted.write, Guarantee(wanted.guarantee)) if wanted else None,
     )
 
 
 def _pushdown(pushdown: model.Pushdown | None) -> Pushdown | None:
-    return Pushdown(tuple(pushdown.columns), pushdown.where) if pushdown else None
+    if pushdown is None:
+        return None
+    types = tuple((column.name, column.type) for column in pushdown.columns if column.type is not None)
+    return Pushdown(tuple(column.name for column in pushdown.columns), pushdown.where, types)
+
+
+def _csv(csv: model.Csv | None) -> Csv | None:
+    """None for one that says nothing."""
+    if csv is None or csv == model.Csv():
+        return None
+    return Csv(csv.delimiter, csv.quote, csv.escape, csv.header, tuple(csv.names), csv.null_text, csv.multi_line)

@@ -136,7 +136,7 @@ def pushed_down(application: Application) -> tuple[StorageObject, ...]:
 
 def may_be_view(one: StorageObject) -> bool:
     """Whether the store has views of it at all."""
-    return one.uri.startswith(f"{VIEW_SCHEME}://")
+    return one.uri.startswith(f"{VIEW_SCHEME}://") and not (one.csv and one.csv.multi_line)
 
 
 def awaits_inputs(execution: Execution) -> bool:

@@ -30,15 +30,31 @@ class Pushdown:
 
     columns: tuple[str, ...] = ()
     where: str | None = None
+    types: tuple[tuple[str, str], ...] = ()
+    """Types of columns, by the names of `column_types`; one without a type is read as a text."""
+
+
+@value(frozen=True, slots=True)
+class Csv:
+    """How an input's CSV is written. names: all columns in order; empty: those of the header."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = "\\"
+    header: bool = True
+    names: tuple[str, ...] = ()
+    null_text: str = ""
+    multi_line: bool = False
 
 
 @value(frozen=True, slots=True)
 class StorageObject:
-    """A named input or output of an application: a URI of an object-store prefix."""
+    """A named input or output of an application: a URI of an object-store prefix. csv None: as it mostly is."""
 
     name: str
     uri: str
     pushdown: Pushdown | None = None
+    csv: Csv | None = None
 
 
 Located = str

@@ -38,15 +38,35 @@ class StorageAccess:
     """What services of an execution know of the object store.
 
     `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name, which may hold keys: for
-    the service's user alone, and nowhere else. SPARK_CONF_DIR and HADOOP_CONF_DIR say where they are.
+    the service's user alone, and nowhere else. `variables` says where they are.
     """
 
     inputs: Mapping[str, InputRead] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    def variables(self, directory: str) -> dict[str, str]:
+        """Variables of services that find the files in this directory.
+
+        PYTHONPATH is for programs that import the module that reads inputs.
+        """
+        found = dict.fromkeys(CONFIGURATION_VARIABLES, directory) if _CONFIGURATION & self.files.keys() else {}
+        if INPUTS_FILE in self.files:
+            found |= {INPUTS_VARIABLE: f"{directory}/{INPUTS_FILE}", MODULES_VARIABLE: directory}
+        return found
+
 
 CONFIGURATION_VARIABLES = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR")
+INPUTS_FILE, INPUTS_VARIABLE, MODULES_VARIABLE = "zoe-inputs.json", "ZOE_INPUTS", "PYTHONPATH"
+_CONFIGURATION = frozenset({"spark-defaults.conf", "core-site.xml"})
+
+
+def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Both, where the component's own variables win; where both name directories of modules, all of them count."""
+    found = {**environment, **own}
+    if MODULES_VARIABLE in environment and own.get(MODULES_VARIABLE):
+        found[MODULES_VARIABLE] = f"{environment[MODULES_VARIABLE]}:{own[MODULES_VARIABLE]}"
+    return found
 
 
 @value(frozen=True, slots=True)

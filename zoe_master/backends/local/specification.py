@@ -10,7 +10,7 @@ from pathlib import Path
 
 from zoe_lib.domain.application import Component, Volume
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
-from zoe_master.backends.base import CONFIGURATION_VARIABLES, Start
+from zoe_master.backends.base import Start, joined_modules
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.cgroups import CgroupParent
 from zoe_master.backends.local.directories import Owner, make_owned, write_owned
@@ -161,21 +161,17 @@ def _make_places(start: Start, around: Surroundings) -> _Places:
 
 def _environment(start: Start, runtime: Runtime, places: _Places, filled: _Filler) -> dict[str, str]:
     """Nothing of the master's; the component's own wins over the runtime's."""
-    return {
+    own = {name: filled(text) for name, text in start.component.environment}
+    given = {
         "PATH": os.pathsep.join((*runtime.path, *SYSTEM_PATH)),
         "LANG": "C.UTF-8",
         "HOME": str(places.scratch),
         "TMPDIR": str(places.scratch),
         **runtime.environment,
-        **_configuration(start, places),
+        **start.storage.variables(str(places.configuration)),
         **{variable_of(volume): str(directory) for volume, directory in places.volumes.items()},
-        **{name: filled(text) for name, text in start.component.environment},
-        "ZOE_EXECUTION_ID": start.execution_id,
     }
-
-
-def _configuration(start: Start, places: _Places) -> dict[str, str]:
-    return dict.fromkeys(CONFIGURATION_VARIABLES, str(places.configuration)) if start.storage.files else {}
+    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
 
 
 def _memory_limit(component: Component) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import CONFIGURATION_VARIABLES, ImageState, Start
+from zoe_master.backends.base import ImageState, Start, joined_modules
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
@@ -222,13 +222,9 @@ def _endpoint(component: Component, settings: SwarmSettings) -> Json:
 
 def _environment(start: Start, filled: Filler) -> dict[str, str]:
     """Variables of the component, after those that every component may count on."""
-    return {
-        "HOME": SCRATCH,
-        "TMPDIR": SCRATCH,
-        **(dict.fromkeys(CONFIGURATION_VARIABLES, f"/run/secrets/{CONFIGURATION}") if start.storage.files else {}),
-        **{name: filled(text) for name, text in start.component.environment},
-        "ZOE_EXECUTION_ID": start.execution_id,
-    }
+    own = {name: filled(text) for name, text in start.component.environment}
+    given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
+    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
 
 
 def _work_dir(component: Component, filled: Filler) -> str | None:

@@ -1,0 +1,74 @@
+"""Types of columns, what may be compared with them, and what that is in Spark SQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from zoe_lib.column_types import ColumnType, date_of, day_of_time, mismatches, type_of
+from zoe_lib.predicate import parse
+from zoe_lib.spark_sql import expression
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [
+        ("STRING", "string"), ("bigint", "long"), ("integer", "int"), (" real ", "float"), ("tinyint", "byte"),
+        ("decimal(10, 2)", "decimal(10,2)"), ("Decimal(38,38)", "decimal(38,38)"),
+        ("decimal", None), ("decimal(39,1)", None), ("decimal(2,3)", None), ("decimal(0,0)", None), ("text", None),
+        ("array<int>", None), ("int; drop", None), ("", None),
+    ],
+)  # fmt: skip
+def test_types_have_the_names_of_spark(name: str, type_: str | None) -> None:
+    assert (str(found) if (found := type_of(name)) else None) == type_
+
+
+NAMED = {"id": "long", "kwh": "double", "day": "date", "at": "timestamp", "on": "boolean", "city": "string"}
+TYPES = {name: known for name, type_ in NAMED.items() if (known := type_of(type_))}
+TYPES["price"] = ColumnType("decimal", 38, 10)
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("id = '5'", "id is a long: compare it with a number"),
+        ("kwh > '5'", "kwh is a double: compare it with a number"),
+        ("not (day > 5)", "day is a date: compare it with a day such as '2015-01-31'"),
+        ("day > '2015-1-31'", "day is a date"),
+        ("day > '2015-02-29'", "day is a date"),
+        ("at > '2015-01-31 25:00:00'", "at is a timestamp"),
+        ("at > '2015-01-31 12:00:00Z'", "without a zone"),
+        ("on = 1", "on is a boolean"),
+        ("on < 'true'", "on is a boolean"),
+        ("id = 1 or price = 12345678901234567890123456789.5", "price is a decimal(38,10): the number has more digits"),
+        ("id > 1e-19", "more digits"),
+    ],
+)
+def test_a_comparison_that_a_type_does_not_allow_is_told(where: str, words: str) -> None:
+    [sentence] = mismatches(parse(where), TYPES)
+    assert words in sentence
+
+
+def test_what_types_allow_and_what_has_none() -> None:
+    where = "id > 1.5 and kwh < 1e300 and day = '2016-02-29' and at > '2015-01-31T12:00:00.5' and on != 'TRUE'"
+    assert not list(mismatches(parse(f"{where} and city > 5 and city = 'x' and other = 5 and day is null"), TYPES))
+    assert (date_of("2015-02-29"), day_of_time("2015-02-29 12:00:00"), date_of("0000-01-01")) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("where", "sql"),
+    [
+        ("id > 1600000000000000003", "(`id` > 1600000000000000003BD)"),
+        ("price <= -1.50", "(`price` <= -1.50BD)"),
+        ("kwh >= 1e22", "(`kwh` >= 1e+22D)"),
+        ("day != '2015-01-31'", "(`day` != DATE'2015-01-31')"),
+        ("at < '2015-01-31'", "(`at` < TIMESTAMP'2015-01-31')"),
+        ("on = 'True'", "(`on` = TRUE)"),
+        ("city = 'Nice'", "(`city` = 'Nice')"),
+        ("city = 'it''s'", "(`city` = CAST(X'69742773' AS STRING))"),
+        ("city > 5", "(TRY_CAST(`city` AS DOUBLE) > 5.0D)"),
+        ("not (a is null or b = 'x')", "(NOT ((`a` IS NULL) OR (`b` = 'x')))"),
+        ("`it``s` = 'x'".replace("``", ""), "(`its` = 'x')"),
+    ],
+)
+def test_where_in_spark_sql(where: str, sql: str) -> None:
+    assert expression(parse(where), TYPES) == sql

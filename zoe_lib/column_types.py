@@ -1,0 +1,139 @@
+"""Types of CSV columns, by Spark's names for them, and what each can be compared with. Standard library only.
+
+    string | boolean | byte | short | int | long | float | double | decimal(p,s) | date | timestamp
+
+`tinyint`, `smallint`, `integer`, `bigint` and `real` are other names of some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Literal
+
+from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate
+
+Kind = Literal["string", "boolean", "byte", "short", "int", "long", "float", "double", "decimal", "date", "timestamp"]
+NAMES = "string, boolean, byte, short, int, long, float, double, decimal(p,s), date or timestamp"
+DIGITS_MAX = 38
+"""Of a decimal in Spark."""
+
+_PLAIN: Mapping[str, Kind] = {
+    "string": "string", "boolean": "boolean", "byte": "byte", "tinyint": "byte", "short": "short", "smallint": "short",
+    "int": "int", "integer": "int", "long": "long", "bigint": "long", "float": "float", "real": "float",
+    "double": "double", "date": "date", "timestamp": "timestamp",
+}  # fmt: skip
+_BITS: Mapping[str, int] = {"byte": 8, "short": 16, "int": 32, "long": 64}
+_DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """What a column holds; `precision` and `scale` are of decimals."""
+
+    kind: Kind
+    precision: int = 0
+    scale: int = 0
+
+    def __str__(self) -> str:
+        """Its name in Spark."""
+        return f"decimal({self.precision},{self.scale})" if self.kind == "decimal" else self.kind
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it holds whole numbers of a fixed size."""
+        return self.kind in _BITS
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest whole number that it holds, if `is_integer`."""
+        half = 1 << (_BITS[self.kind] - 1)
+        return -half, half - 1
+
+
+def type_of(name: str) -> ColumnType | None:
+    """The type of that name in any case of letters; None when there is none."""
+    lower = name.strip().lower()
+    if lower in _PLAIN:
+        return ColumnType(_PLAIN[lower])
+    found = _DECIMAL.fullmatch(lower)
+    if found is None:
+        return None
+    precision, scale = int(found[1]), int(found[2])
+    return ColumnType("decimal", precision, scale) if 1 <= precision <= DIGITS_MAX and scale <= precision else None
+
+
+def date_of(text: str) -> date | None:
+    """The day that a text `YYYY-MM-DD` means."""
+    found = _DATE.fullmatch(text)
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3])) if found else None
+    except ValueError:
+        return None
+
+
+def day_of_time(text: str) -> date | None:
+    """The day of a text `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`, fractions of a second allowed, without a zone."""
+    found = _TIMESTAMP.fullmatch(text)
+    return date_of(found[1]) if found else None
+
+
+def mismatches(predicate: Predicate, types: Mapping[str, ColumnType]) -> Iterator[str]:
+    """A sentence for each comparison that its column's type does not allow."""
+    match predicate:
+        case Comparison(column=column):
+            if (type_ := types.get(column)) is not None and (wrong := _mismatch(predicate, type_)):
+                yield f"{column} is a {type_}: {wrong}"
+        case IsNull():
+            return
+        case Not(term=term):
+            yield from mismatches(term, types)
+        case And(terms=terms) | Or(terms=terms):
+            for term in terms:
+                yield from mismatches(term, types)
+
+
+def _mismatch(test: Comparison, type_: ColumnType) -> str:
+    literal = test.literal
+    if isinstance(literal, Decimal):
+        if type_.kind in ("boolean", "date", "timestamp"):
+            return _WANTED[type_.kind]
+        if type_.is_integer or type_.kind == "decimal":
+            return _too_long(literal, type_)
+        return ""
+    match type_.kind:
+        case "string":
+            return ""
+        case "boolean":
+            fits = literal.lower() in ("true", "false") and test.operator in ("=", "!=")
+        case "date":
+            fits = date_of(literal) is not None
+        case "timestamp":
+            fits = day_of_time(literal) is not None
+        case _:
+            fits = False
+    return "" if fits else _WANTED.get(type_.kind, "compare it with a number")
+
+
+def _too_long(literal: Decimal, type_: ColumnType) -> str:
+    """Spark compares such columns as decimals: both together must have a place in one of 38 digits."""
+    _, digits, exponent = literal.as_tuple()
+    assert isinstance(exponent, int)  # the parser makes no infinities
+    scale = max(-exponent, 0)
+    whole = max(len(digits) + exponent, 1)
+    own_whole, own_scale = (20, 0) if type_.is_integer else (type_.precision - type_.scale, type_.scale)
+    if max(whole, own_whole) + max(scale, own_scale) <= DIGITS_MAX:
+        return ""
+    return f"the number has more digits than can be compared with it exactly ({DIGITS_MAX} in all)"
+
+
+_WANTED = {
+    "boolean": "compare it by = or != with 'true' or 'false'",
+    "date": "compare it with a day such as '2015-01-31'",
+    "timestamp": "compare it with a time such as '2015-01-31 12:00:00', without a zone",
+}

@@ -1,0 +1,71 @@
+"""What programs are told of their inputs, for `zoe_spark.zoe_input`: a JSON document, by the names of inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from storage_bridge import zoe_spark
+from zoe_lib.column_types import type_of
+from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.predicate import Predicate, PredicateError, columns, parse
+from zoe_lib.spark_sql import expression
+from zoe_master.backends.base import INPUTS_FILE
+
+MODULE = "zoe_spark.py"
+_NOTHING = Pushdown()
+
+
+def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Mapping[str, str]:
+    """The document and the module that reads it, by file name; none without inputs."""
+    told = {one.name: told_input(one, reads[one.name]) for one in inputs}
+    if not told:
+        return {}
+    return {INPUTS_FILE: json.dumps(told, ensure_ascii=False), MODULE: Path(zoe_spark.__file__).read_text("utf-8")}
+
+
+def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
+    """How one is read.
+
+    columns: of the view, in order; empty for plain objects. names: all columns of plain objects, empty where the header
+    has them. select: those wanted, empty: all; needed: those and what `where` looks at.
+    """
+    asked, csv = one.pushdown or _NOTHING, one.csv or Csv()
+    types = {name: known for name, type_ in asked.types if (known := type_of(type_)) is not None}
+    predicate = _parsed(asked.where)
+    looked_at = sorted(columns(predicate)) if predicate is not None else []
+    return {
+        "uri": read.uri,
+        "columns": list(read.columns) if read.view else [],
+        "names": list(csv.names),
+        "select": list(asked.columns),
+        "needed": list(dict.fromkeys((*asked.columns, *looked_at))),
+        "types": {name: str(type_) for name, type_ in types.items()},
+        "where": expression(predicate, types) if predicate is not None else "",
+        "csv": _options(csv, bool(read.view)),
+    }
+
+
+def _options(csv: Csv, view: bool) -> dict[str, str]:
+    """Options of Spark's reader. A view has neither a header nor records of several lines."""
+    return {
+        "sep": csv.delimiter,
+        "quote": csv.quote,
+        "escape": csv.escape,
+        "nullValue": csv.null_text,
+        "header": _word(csv.header and not view),
+        "multiLine": _word(csv.multi_line and not view),
+    }
+
+
+def _parsed(where: str | None) -> Predicate | None:
+    try:
+        return parse(where) if where else None
+    except PredicateError:  # of a version that read more than this one: then the program looks itself
+        return None
+
+
+def _word(truth: bool) -> str:
+    return "true" if truth else "false"
