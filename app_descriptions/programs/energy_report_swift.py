@@ -2,8 +2,8 @@
 
     spark-submit energy_report_swift.py --region REGION --plain URI --selected URI --columns A,B --output DIRECTORY
 
-`energy_report.py` lies beside it. Without columns the second input is read as plainly as the first: a view would not
-have paid. Times are of warm queries; bytes are those of the objects that the store sends. The last line is
+`energy_report.py` lies beside it. The second input is read by `zoe_input`, which reads plain objects where a view would
+not have paid; then there are no columns. Times are of warm queries; bytes are those of the objects that the store sends. The last line is
 `bytes plain=N pushdown=M`.
 """
 
@@ -25,9 +25,9 @@ def main() -> None:
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )
-    _report(spark, arguments.selected, arguments.columns, arguments.region)  # the first query also starts what it needs
-    plain, plain_s = _report(spark, arguments.plain, "", arguments.region)
-    selected, selected_s = _report(spark, arguments.selected, arguments.columns, arguments.region)
+    _report(spark, _selected)  # the first query also starts what it needs
+    plain, plain_s = _report(spark, lambda spark: _plain(spark, arguments.plain, arguments.region))
+    selected, selected_s = _report(spark, _selected)
     if plain != selected:
         raise SystemExit("the two reports differ")
     write(selected, arguments.output)
@@ -39,13 +39,23 @@ def main() -> None:
     print(f"bytes plain={plain_bytes} pushdown={selected_bytes}", flush=True)
 
 
-def _report(spark, source: str, columns: str, region: str) -> tuple[list[dict[str, object]], float]:
+def _plain(spark, source: str, region: str):
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
+    readings = spark.read.csv(source, schema=schema, header=True, mode="FAILFAST")
+    return readings.where(readings.region == region)
+
+
+def _selected(spark):
+    """The rows and columns that the description wants of this input."""
+    from zoe_spark import zoe_input
+
+    return zoe_input(spark, "selected")
+
+
+def _report(spark, read) -> tuple[list[dict[str, object]], float]:
     """Rows and seconds."""
     began_s = time.monotonic()
-    names = columns.split(",") if columns else list(COLUMNS)
-    schema = ", ".join(f"`{name}` {COLUMNS[name]}" for name in names)
-    readings = spark.read.csv(source, schema=schema, header=not columns, mode="FAILFAST")
-    readings.where(readings.region == region).createOrReplaceTempView("readings")
+    read(spark).createOrReplaceTempView("readings")
     rows = [row.asDict() for row in spark.sql(QUERY).collect()]
     return rows, time.monotonic() - began_s
 

@@ -9,15 +9,28 @@ import json
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.csv_cases import BIG
+from tests.support.csv_cases import BIG, NAMES
 from tests.support.long import of_storage
-from tests.support.spark import local_driver
-from tests.support.spark_reference import PROGRAM, PROPERTIES, Group, compared, delivered_rows, differences, group_of
+from tests.support.object_store import Person, definition
+from tests.support.spark import local_driver, spark_driver
+from tests.support.spark_reference import (
+    PROGRAM,
+    PROPERTIES,
+    Group,
+    compared,
+    delivered_columns,
+    delivered_rows,
+    differences,
+    group_of,
+)
 from zoe_embedded.runtime import Runtime
-from zoe_lib.domain.storage import Csv, Pushdown
+from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_master.told_inputs import told_input
 
 FILES, GROUPS, GROUPS_OF_LONG = 10, 36, 400
 WITH_NAMES = Csv(header=False, names=("a", "b", "c"))
@@ -178,6 +191,44 @@ def test_spark_reads_the_same_rows_in_thousands_of_cases(spark: Runtime, tmp_pat
     for first in range(GROUPS, GROUPS + GROUPS_OF_LONG, 100):
         (tmp_path / str(first)).mkdir()
         check([group_of(seed, FILES) for seed in range(first, first + 100)], spark, tmp_path / str(first))
+
+
+IN_SWIFT = ("64 bits, greater", "64 bits, other", "blanks around numbers", "a quoted empty field", "lines of blanks",
+            "a single blank column", "a bare carriage return", "quotes without sense", "days before",
+            "a header in one object, another in the next")  # fmt: skip
+
+
+def in_swift(groups: Sequence[Group], ann: Person, admin: Person) -> list[list[dict[str, Any]]]:
+    """As `compared`, of objects in Swift and of views that its proxy makes of them."""
+    found = []
+    for number, one in enumerate(groups):
+        container, csv = f"reference-{number}", one.csv
+        ann.put(container)
+        for place, body in enumerate(one.files):
+            ann.put(f"{container}/data/{place:03d}.csv", body)
+        columns = delivered_columns(one)
+        view = f"zoe-view-reference-{number}"
+        signs = {"delimiter": csv.delimiter, "quote": csv.quote, "escape": csv.escape, "header": csv.header}
+        more = {"names": list(csv.names)} if csv.names else {}
+        wanted = {"columns": list(columns), "where": one.asked.where or "", "types": dict(one.asked.types), **more}
+        admin.put(view, **definition(container, prefix="data", csv=signs | {"null_text": csv.null_text}, **wanted))
+        source = StorageObject("meters", f"swift2d://{container}.zoe/data", one.asked, csv)
+        plain = told_input(source, InputRead("meters", source.uri))
+        read = InputRead("meters", f"swift2d://{view}.zoe/data", "v", columns or NAMES)
+        found.append([plain, told_input(source, read)])
+    return found
+
+
+@pytest.mark.parametrize("names", [IN_SWIFT, pytest.param(tuple(NAMED), marks=of_storage)], ids=["some", "all of them"])
+def test_spark_reads_the_same_rows_from_plain_objects_and_views_of_a_real_swift(
+    names: Sequence[str], swift: ObjectStore, ann: Person, admin: Person, spark: Runtime, tmp_path: Path
+) -> None:
+    groups = [NAMED[name] for name in names]
+    cases = tmp_path / "cases.json"
+    cases.write_text(json.dumps(in_swift(groups, ann, admin)))
+    done = spark_driver(spark, swift, "acme:ann", tmp_path).run(PROGRAM, str(cases), **PROPERTIES)
+    wrong = differences(done.stdout.splitlines()[-1], groups)
+    assert not wrong, "\n".join(f"{one.asked} {one.csv}: {told}" for one, told in wrong)
 
 
 @pytest.mark.parametrize(

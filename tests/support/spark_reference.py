@@ -85,7 +85,7 @@ def _entries(group: Group, directory: Path) -> Iterator[dict[str, Any]]:
     plain, view = directory / "plain", directory / "view"
     plain.mkdir(parents=True)
     view.mkdir()
-    delivered = _delivered(group)
+    delivered = delivered_columns(group)
     chance = random.Random(len(group.files))
     for number, body in enumerate(group.files):
         (plain / f"{number:03d}.csv").write_bytes(body)
@@ -102,11 +102,12 @@ def _entries(group: Group, directory: Path) -> Iterator[dict[str, Any]]:
 
 def delivered_rows(group: Group) -> int:
     """How many records a view delivers of its files."""
-    part = selection(group, _delivered(group), 0, None)
+    part = selection(group, delivered_columns(group), 0, None)
     return sum(b"".join(selected([body], part)).count(b"\n") for body in group.files)
 
 
-def _delivered(group: Group) -> tuple[str, ...]:
+def delivered_columns(group: Group) -> tuple[str, ...]:
+    """Those of the view, in order; none is all."""
     looked_at = sorted(columns(parse(group.asked.where))) if group.asked.where else []
     return tuple(dict.fromkeys((*group.asked.columns, *looked_at))) if group.asked.columns else ()
 
