@@ -50,11 +50,11 @@ class StorageController(Protocol):
         ...
 
     def create_view(self, view: View) -> None:
-        """Make a view; nothing when it is there already."""
+        """Make a view, with the token that it has; nothing when it is there already."""
         ...
 
-    def sample(self, view_id: str) -> ViewSample:
-        """What a part of a view's source takes to read, plainly and through it."""
+    def sample(self, view_id: str, token: str = "") -> ViewSample:
+        """What a part of a view's source takes to read, plainly and through it, with the token of its tenant."""
         ...
 
     def drop_view(self, view_id: str) -> None:

@@ -66,9 +66,9 @@ class LazyController:
         """Make a view."""
         self._reached().create_view(view)
 
-    def sample(self, view_id: str) -> ViewSample:
+    def sample(self, view_id: str, token: str = "") -> ViewSample:
         """What a part of a view's source takes to read."""
-        return self._reached().sample(view_id)
+        return self._reached().sample(view_id, token)
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""

@@ -64,7 +64,7 @@ class CrystalController:
         """Cannot be."""
         raise StorageUnavailableError(f"this storage controller makes no views ({view.id})")
 
-    def sample(self, view_id: str) -> ViewSample:
+    def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
         """There is none."""
         raise StorageUnavailableError(f"this storage controller makes no views ({view_id})")
 

@@ -95,14 +95,21 @@ class Line:
         """Whether nothing is asked for a while, since too much failed."""
         return self._clock() < self._rests_until_s
 
-    def ask(self, method: str, path: str, json: object = None, absent: object = _NEVER) -> Any:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        json: object = None,
+        absent: object = _NEVER,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
         """The answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
         if self.resting:
             raise StorageUnavailableError("the storage controller did not answer lately and is left alone for a while")
         story = ""
         for _ in range(self._settings.attempts):
             try:
-                answer = self._whole(method, path, json)
+                answer = self._whole(method, path, json, headers)
             except httpx.HTTPError as error:
                 story = f"{method} {path}: {error or type(error).__name__}"
                 continue
@@ -121,11 +128,13 @@ class Line:
             self._rests_until_s = self._clock() + self._settings.rest_s
         raise StorageUnavailableError(story)
 
-    def _whole(self, method: str, path: str, json: object) -> httpx.Response:
+    def _whole(self, method: str, path: str, json: object, headers: Mapping[str, str] | None) -> httpx.Response:
         """The answer with all of its body."""
         with (
             _Deadline(self._settings.timeout_s) as deadline,
-            self._http.stream(method, path, json=json, extensions={"trace": deadline.follow}) as answer,
+            self._http.stream(
+                method, path, json=json, headers=headers, extensions={"trace": deadline.follow}
+            ) as answer,
         ):
             body = bytearray()
             for chunk in answer.iter_bytes():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -57,6 +57,10 @@ SENTENCE_LENGTH_MAX = 300
 """Characters of what a controller says to users."""
 RATE_MAX = 10**15
 """Bytes per second that can be promised at most."""
+TOKEN_HEADER = "X-Storage-Token"  # noqa: S105 - the name of a header
+"""What the controller is told a tenant's token in."""
+UNREADABLE = "the source cannot be read with the credential that is stored for its tenant"
+"""All that is said of a source that its tenant may not read."""
 VIEW_PREFIX = "zoe-view-"
 """Of the names of view containers."""
 VIEW_DIRECTORY = "data"
@@ -68,7 +72,8 @@ class View:
     """A per-execution virtual container that shows the wanted columns of all rows that may be wanted.
 
     `source` is `scheme://container.service/prefix`. types: of columns; names: all columns where there is no header;
-    csv: how it is written, by the fields of `storage_bridge.swift.selection.CsvFormat`.
+    csv: how it is written, by the fields of `storage_bridge.swift.selection.CsvFormat`. token: with which its source is
+    read while the view is made; short-lived, and kept nowhere.
     """
 
     id: str
@@ -79,6 +84,7 @@ class View:
     types: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
     csv: tuple[tuple[str, str | bool], ...] = ()
+    token: str = field(default="", repr=False, compare=False)
 
     def reading(self) -> dict[str, Any]:
         """What of it says how its source is read, as JSON; empty where nothing is said."""

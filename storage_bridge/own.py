@@ -10,6 +10,7 @@ from urllib.parse import quote
 from storage_bridge.dialects import places
 from storage_bridge.line import ControllerSettings, Line, understood
 from storage_bridge.model import (
+    TOKEN_HEADER,
     Achieved,
     BandwidthDemand,
     BandwidthSlo,
@@ -60,11 +61,17 @@ class OwnController:
         """Make a view."""
         wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
         wanted |= view.reading()
-        self._line.ask("PUT", f"{self._mine}/views/{quote(view.id, safe='')}", wanted | self._lease)
+        self._line.ask(
+            "PUT",
+            f"{self._mine}/views/{quote(view.id, safe='')}",
+            wanted | self._lease,
+            headers=_with_token(view.token),
+        )
 
-    def sample(self, view_id: str) -> ViewSample:
+    def sample(self, view_id: str, token: str = "") -> ViewSample:
         """What a part of a view's source takes to read, as the controller measures it now."""
-        told = self._line.ask("POST", f"{self._mine}/views/{quote(view_id, safe='')}/sample")
+        path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
+        told = self._line.ask("POST", path, headers=_with_token(token))
         return understood(lambda: _sample(told))
 
     def drop_view(self, view_id: str) -> None:
@@ -88,6 +95,10 @@ class OwnController:
     def locality(self, tenant: str, uri: str) -> Sequence[str]:
         """The nodes that Swift names for an object; none when it cannot say."""
         return places(self._line, tenant, uri)
+
+
+def _with_token(token: str) -> dict[str, str]:
+    return {TOKEN_HEADER: token} if token else {}
 
 
 def _view(row: Mapping[str, Any]) -> View:

@@ -89,7 +89,7 @@ class SimulatedController:
         self._answer()
         self._views.setdefault(view.id, view)
 
-    def sample(self, view_id: str) -> ViewSample:
+    def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
         """What `sampled` says, with the columns of the view."""
         self._answer()
         if view_id not in self._views:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from zoe_master.steps import Reach, Step, pass_by
 from zoe_master.storage import KeeperThread
 from zoe_master.storage_metrics import observe_storage
 from zoe_master.storage_report import keep
+from zoe_master.tenant_tokens import TenantTokens
 from zoe_master.tick_log import TickLog
 from zoe_master.upkeep import Upkeep
 from zoe_master.waker import Waker
@@ -87,7 +89,7 @@ class Process:
         log.info("leading", epoch=epoch)
         backend = make_backend(self._settings, self._store, self._waker)
         reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
-        storage = keeper_of(self._settings, self._waker, reach)
+        storage = keeper_of(self._settings, self._store, self._waker, reach)
         try:
             master = Master(
                 self._store,
@@ -167,7 +169,7 @@ def reach_of(settings: Settings) -> Reach:
     return crash
 
 
-def keeper_of(settings: Settings, waker: Waker, reach: Reach) -> KeeperThread | None:
+def keeper_of(settings: Settings, store: Store, waker: Waker, reach: Reach) -> KeeperThread | None:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
@@ -180,12 +182,20 @@ def keeper_of(settings: Settings, waker: Waker, reach: Reach) -> KeeperThread | 
         lease_s=settings.storage_lease_s,
     )
     for_views = replace(wanted, timeout_s=settings.storage_view_timeout_s, attempts=1)
-    return KeeperThread(LazyController(wanted), LazyController(for_views), waker, settings.storage_interval_s, reach)
+    auth_urls = {name: place.url for name, place in settings.storage_services.items()}
+    sign_in = TenantTokens(auth_urls, credentials_of(settings, store))
+    slos, views = LazyController(wanted), LazyController(for_views)
+    return KeeperThread(slos, views, waker, settings.storage_interval_s, reach, sign_in)
 
 
 def connectors_of(settings: Settings, store: Store) -> Connectors:
     """What services are told of the object store."""
     places = {name: Place(place.url, place.region) for name, place in settings.storage_services.items()}
+    return Connectors(places, settings.storage_jars, credentials_of(settings, store))
+
+
+def credentials_of(settings: Settings, store: Store) -> Callable[[str], Mapping[str, Credential]]:
+    """Those that are stored for a tenant, by the names of services."""
 
     def credentials(tenant: str) -> dict[str, Credential]:
         found: dict[str, Credential] = {}
@@ -197,7 +207,7 @@ def connectors_of(settings: Settings, store: Store) -> Connectors:
                 log.warning("a credential cannot be used; set it again", why=str(error))
         return found
 
-    return Connectors(places, settings.storage_jars, credentials)
+    return credentials
 
 
 def main() -> int:

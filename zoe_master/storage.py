@@ -21,6 +21,7 @@ from zoe_master.looking import Looking, Looks
 from zoe_master.slos import AWAY, Seen, SloLooks, Wanted
 from zoe_master.steps import Reach, pass_by
 from zoe_master.storage_report import StorageReport
+from zoe_master.tenant_tokens import SignIn, nobody
 from zoe_master.views import ViewLooks
 from zoe_master.waker import Waker
 
@@ -83,10 +84,11 @@ class KeeperThread:
         waker: Waker,
         interval_s: float,
         reach: Reach = pass_by,
+        sign_in: SignIn = nobody,
     ) -> None:
         self._waker = waker
         self._interval_s = interval_s
-        slos, views = SloLooks(controller, reach), ViewLooks(for_views, reach)
+        slos, views = SloLooks(controller, reach), ViewLooks(for_views, reach, sign_in)
         self._since: dict[ExecutionId, tuple[Promise | None, int]] = {}
         self._slos = self._aside("zoe-storage", slos.look, Seen(), Seen(AWAY))
         self._its = slos

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import StorageUnavailableError, Verdict, View
+from storage_bridge.model import StorageRefusedError, StorageUnavailableError, Verdict, View
 from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.promises import VIEW_SCHEME, may_be_view, pushed_down
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import PredicateError, columns, parse
 from zoe_master.steps import Reach, Step
+from zoe_master.tenant_tokens import NoAccessError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
 
@@ -80,9 +82,10 @@ def _why_no_view(one: StorageObject) -> str:
 class ViewLooks:
     """One look after the other. Whether a view pays is found out once, as long as somebody wants to know."""
 
-    def __init__(self, controller: StorageController, reach: Reach) -> None:
+    def __init__(self, controller: StorageController, reach: Reach, sign_in: SignIn = nobody) -> None:
         self._controller = controller
         self._reach = reach
+        self._sign_in = sign_in
         self._verdicts: dict[str, Verdict] = {}
 
     def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, Verdict]:
@@ -102,10 +105,13 @@ class ViewLooks:
 
     def _judge(self, view: View) -> Verdict:
         try:
-            self._controller.create_view(view)
+            token = self._sign_in(view)
+            self._controller.create_view(replace(view, token=token))
             self._reach(Step.VIEW_MADE)
-            return verdict(self._controller.sample(view.id))
-        except StorageUnavailableError as error:
+            return verdict(self._controller.sample(view.id, token))
+        except StorageRefusedError as refusal:
+            return Verdict(False, (), f"plainly: there is no view ({refusal.sentence})")
+        except (StorageUnavailableError, NoAccessError) as error:
             return Verdict(False, (), f"plainly: there is no view ({error})")
 
     def _drop(self, view_id: str) -> None:
@@ -119,6 +125,6 @@ class ViewLooks:
     def _make_again(self, view: View) -> None:
         """Somebody removed one that is read: until it is back, reads fail, as they do with a source that is gone."""
         try:
-            self._controller.create_view(view)
-        except StorageUnavailableError as error:
+            self._controller.create_view(replace(view, token=self._sign_in(view)))
+        except (StorageUnavailableError, NoAccessError) as error:
             log.warning("a view that is in use cannot be made again", view=view.id, why=str(error))

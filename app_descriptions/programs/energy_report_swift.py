@@ -3,8 +3,8 @@
     spark-submit energy_report_swift.py --region REGION --plain URI --selected URI --columns A,B --output DIRECTORY
 
 `energy_report.py` lies beside it. The second input is read by `zoe_input`, which reads plain objects where a view would
-not have paid; then there are no columns. Times are of warm queries; bytes are those of the objects that the store sends. The last line is
-`bytes plain=N pushdown=M`.
+not have paid; then there are no columns. Times are of warm queries; bytes are those of the objects that the store
+sends. The last line is `bytes plain=N pushdown=M`.
 """
 
 import argparse

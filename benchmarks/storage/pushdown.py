@@ -117,7 +117,8 @@ class _Cells:
         """As the bridge does."""
         source = f"swift2d://{CONTAINER}.zoe/{self._directory}"
         tenant, name = ACCOUNT.removeprefix("AUTH_"), f"{self._directory}-{share}"
-        view = View(name, tenant, source, ("pick", "kwh"), SHARES[share] or None)
+        with logged_in(self._store, LOGIN) as person:
+            view = View(name, tenant, source, ("pick", "kwh"), SHARES[share] or None, token=person.token)
         return verdict(self._views.sample(view, None))
 
     def _pair(self, share: int) -> tuple[Run, Run]:

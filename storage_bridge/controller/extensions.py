@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.controller.answers import Promisable, Refused
@@ -14,6 +14,7 @@ from storage_bridge.controller.kept_views import KeptViews
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
 from storage_bridge.model import (
     RATE_MAX,
+    TOKEN_HEADER,
     Achieved,
     BandwidthSlo,
     Missed,
@@ -28,6 +29,9 @@ Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
 _NO_NUL = r"^[^\x00]*$"  # which PostgreSQL cannot keep in a text
 Text = Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
+
+
+Token = Annotated[str, Header(alias=TOKEN_HEADER, max_length=8192, description="Token of the view's tenant.")]
 
 
 class Demand(BaseModel):
@@ -151,19 +155,19 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
         ]
 
     @routes.put("/owners/{owner}/views/{view_id}", status_code=201)
-    def create_view(owner: Name, view_id: Name, wanted: WantedView) -> dict[str, str]:
+    def create_view(owner: Name, view_id: Name, wanted: WantedView, token: Token = "") -> dict[str, str]:
         reading = View.read_as(wanted.model_dump())
-        view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where, **reading)
+        view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where, token=token, **reading)
         ledger.renew(owner, wanted.lease_s)
         works.views.create(view, owner)
         return {"id": view_id}
 
     @routes.post("/owners/{owner}/views/{view_id}/sample")
-    def sample(owner: str, view_id: str) -> dict[str, Any]:
+    def sample(owner: str, view_id: str, token: Token = "") -> dict[str, Any]:
         found = next((view for view in ledger.views(owner) if view.id == view_id), None)
         if found is None:
             raise Refused(404, f"there is no view {view_id}")
-        return asdict(works.sample_view(found))
+        return asdict(works.sample_view(replace(found, token=token)))
 
     @routes.delete("/owners/{owner}/views/{view_id}", status_code=204)
     def drop_view(owner: str, view_id: str) -> Response:

@@ -1,4 +1,4 @@
-"""Makes views in Swift, as a reseller admin: containers that `storage_bridge.swift.views` fills."""
+"""Makes views in Swift of what their tenants may read: containers that `storage_bridge.swift.views` fills."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import httpx
 
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.sampling import sample
-from storage_bridge.model import View, ViewSample
+from storage_bridge.controller.sources import defined, names_of
+from storage_bridge.model import UNREADABLE, View, ViewSample
 
-_UNAUTHORIZED, _NOT_FOUND, _GONE = 401, 404, 410
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 401, 403, 404, 410
 _TIMEOUT_S = 30.0
 # Who sets an SLO waits for it.
 _LOOK_TIMEOUT_S = 1.0
@@ -52,16 +53,15 @@ class SwiftViews:
         return answer.status_code not in (_NOT_FOUND, _GONE)
 
     def make(self, view: View) -> None:
-        """Refused: with Swift's own words when the source or the wish makes no sense, 503 when Swift is away."""
-        container, _, prefix = view.source.partition("://")[2].partition("/")
-        definition = {
-            "container": container.partition(".")[0],
-            "prefix": prefix,
-            "columns": list(view.columns),
-            "where": view.where or "",
-            "csv": {"header": True} | dict(view.csv),
-        }
-        definition |= {name: said for name, said in view.reading().items() if name != "csv"}
+        """Refused: with Swift's own words when the wish makes no sense, 503 when Swift is away.
+
+        Of a source that the view's token does not read nothing else is said. What the reseller admin finds in it is
+        what its tenant may read.
+        """
+        definition = json.loads(defined(view).to_json())
+        if not (names := self._readable_names(view)):
+            raise Refused(422, "the names of the columns are needed: there is no object with a header")
+        definition["names"] = list(names)
         answer = self._call("PUT", view, {"X-Zoe-View": json.dumps(definition)})
         if not answer.is_success:
             status = answer.status_code if answer.is_client_error else 503
@@ -75,7 +75,21 @@ class SwiftViews:
 
     def sample(self, view: View, rate_bytes_per_s: int | None) -> ViewSample:
         """What a part of its source takes to read, plainly and through the view. Refused."""
-        return sample(view, lambda path, headers: self._ask("GET", view.tenant, path, headers), rate_bytes_per_s)
+        return sample(view, lambda path, headers: self._read(view, path, headers), rate_bytes_per_s)
+
+    def _readable_names(self, view: View) -> tuple[str, ...]:
+        """The names of the source's columns, as its tenant reads them; none without an object that has them."""
+        return names_of(view, lambda path, headers: self._read(view, path, headers))
+
+    def _read(self, view: View, path: str, headers: dict[str, str]) -> httpx.Response:
+        """GET with the tenant's token. Refused for whatever is not its to read."""
+        if not view.token:
+            raise Refused(403, UNREADABLE)
+        answer = self._ask("GET", view.tenant, path, headers, token=view.token)
+        if answer.status_code in (_UNAUTHORIZED, _FORBIDDEN):
+            answer.close()
+            raise Refused(403, UNREADABLE)
+        return answer
 
     def _call(self, method: str, view: View, headers: dict[str, str]) -> httpx.Response:
         answer = self._ask(method, view.tenant, quote(view.container, safe=""), headers)
@@ -88,17 +102,23 @@ class SwiftViews:
         return answer
 
     def _ask(
-        self, method: str, tenant: str, path: str, headers: dict[str, str], timeout_s: float = _TIMEOUT_S
+        self,
+        method: str,
+        tenant: str,
+        path: str,
+        headers: dict[str, str],
+        timeout_s: float = _TIMEOUT_S,
+        token: str = "",
     ) -> httpx.Response:
-        """An answer whose body is still to be read; `path` is below the tenant's account."""
+        """An answer whose body is still to be read; `path` is below the tenant's account. token: else the admin's."""
         account = quote(self._admin.account_prefix + tenant, safe="")
         try:
             for fresh in (False, True):
-                token, root = self._login(fresh, timeout_s)
-                asked = {**headers, "X-Auth-Token": token}
+                own, root = self._login(fresh, timeout_s)
+                asked = {**headers, "X-Auth-Token": token or own}
                 request = self._http.build_request(method, f"{root}/{account}/{path}", headers=asked, timeout=timeout_s)
                 answer = self._http.send(request, stream=True)
-                if answer.status_code != _UNAUTHORIZED or fresh:
+                if answer.status_code != _UNAUTHORIZED or fresh or token:
                     break
                 answer.close()
         except httpx.HTTPError as error:

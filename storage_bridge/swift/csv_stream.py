@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from storage_bridge.swift.csv_block import Selector
+from storage_bridge.swift.csv_header import first_line, with_feeds
 from storage_bridge.swift.csv_parser import MARK, UnreadableRecordError, is_blank, values_of, written
 from storage_bridge.swift.selection import CsvFormat, Selection
 
@@ -31,26 +32,14 @@ def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     begun = False
     for number, block in enumerate(_blocks(chunks, selection)):
         rest = block.removeprefix(MARK) if number == 0 and selection.start == 0 else block
-        rest = _with_feeds(rest)
+        rest = with_feeds(rest)
         if with_header:
-            header, rest = _first_line(rest)
+            header, rest = first_line(rest)
             with_header = is_blank(header)
         delivered = selector.select(rest)
         if delivered and not begun:
             begun, delivered = True, _begun(delivered, selection.csv)
         yield delivered
-
-
-def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
-    """The names of columns in the first line of an object that begins with `data`. UnreadableRecordError."""
-    line = _first_line(_with_feeds(data.removeprefix(MARK)))[0]
-    if is_blank(line):
-        raise UnreadableRecordError("there is no header")
-    try:
-        names = [(value or b"").decode() for value in values_of(line, csv)]
-    except UnicodeDecodeError:
-        raise UnreadableRecordError("the header is not UTF-8") from None
-    return tuple(name or f"_c{number}" for number, name in enumerate(names))
 
 
 def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
@@ -59,19 +48,6 @@ def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
         return delivered
     line, _, rest = delivered.partition(b"\n")
     return written(values_of(line, csv), csv) + b"\n" + rest
-
-
-def _with_feeds(data: bytes) -> bytes:
-    """The same with line feeds for all line ends, as Spark reads them: LF, CR LF and CR."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
-
-
-def _first_line(data: bytes) -> tuple[bytes, bytes]:
-    """The first line that is not blank, and what follows it; the last line where all are blank."""
-    line, rest = b"", data
-    while rest and is_blank(line):
-        line, _, rest = rest.partition(b"\n")
-    return line, rest
 
 
 def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:

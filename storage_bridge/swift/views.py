@@ -34,8 +34,9 @@ from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
+from storage_bridge.swift.csv_header import header_names
 from storage_bridge.swift.csv_parser import UnreadableRecordError
-from storage_bridge.swift.csv_stream import first_byte, header_names, selected
+from storage_bridge.swift.csv_stream import first_byte, selected
 from storage_bridge.swift.delivery import MEDIA_TYPE, packed, part_of
 from storage_bridge.swift.headers import (
     SELECTED,

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -91,10 +92,11 @@ def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
     with logged_in(whole.store, "acme:ann") as ann:
         ann.put("meters")
         ann.put("meters/2015/a.csv", content)
+        view = replace(view, token=ann.token)
         for _ in range(2):
             whole.controller.create_view(view)
         assert ann.view("zoe-view-e1") == wanted
-        sample = whole.controller.sample("e1")
+        sample = whole.controller.sample("e1", ann.token)
         assert (sample.source_bytes, sample.sampled_bytes, sample.selected_bytes) == (
             len(content),
             len(content),
@@ -103,15 +105,15 @@ def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
         assert 0 < sample.delivered_bytes < len(wanted)
         assert sample.columns == tuple(WANTED["columns"])
         # Once the readers of the test before are forgotten.
-        until(lambda: whole.controller.sample("e1").rate_bytes_per_s == CAPACITY, deadline_s=30.0)
-        everything = View("e4", "acme", "swift2d://meters.zoe/2015", where="kwh < 0")
+        until(lambda: whole.controller.sample("e1", ann.token).rate_bytes_per_s == CAPACITY, deadline_s=30.0)
+        everything = View("e4", "acme", "swift2d://meters.zoe/2015", where="kwh < 0", token=ann.token)
         whole.controller.create_view(everything)
-        assert whole.controller.sample("e4").columns == tuple(HEADER.decode().strip().split(","))
+        assert whole.controller.sample("e4", ann.token).columns == tuple(HEADER.decode().strip().split(","))
         whole.controller.drop_view("e4")
         with pytest.raises(StorageUnavailableError, match="there is no column price"):
-            whole.controller.create_view(View("e2", "acme", "swift2d://meters.zoe/2015", ("price",)))
+            whole.controller.create_view(View("e2", "acme", "swift2d://meters.zoe/2015", ("price",), token=ann.token))
         with pytest.raises(StorageUnavailableError, match="404"):
-            whole.controller.create_view(View("e3", "acme", "swift2d://nothing.zoe/2015"))
+            whole.controller.create_view(View("e3", "acme", "swift2d://nothing.zoe/2015", token=ann.token))
         assert list(whole.controller.views()) == [view]
         for _ in range(2):
             whole.controller.drop_view("e1")
@@ -127,13 +129,13 @@ def test_a_sample_tells_the_rate_that_its_tenant_would_get(whole: Whole) -> None
         ann.put("meters/2015/a.csv", content)
         bob.put("data")
         bob.put("data/object", os.urandom(10 * MB))
-        whole.controller.create_view(view)
-        until(lambda: whole.controller.sample("e1").rate_bytes_per_s == CAPACITY, deadline_s=30.0)
+        whole.controller.create_view(replace(view, token=ann.token))
+        until(lambda: whole.controller.sample("e1", ann.token).rate_bytes_per_s == CAPACITY, deadline_s=30.0)
         enough = threading.Event()
         reads = threading.Thread(target=rate_of_gets, args=(bob, 3, DEADLINE_S, enough))
         reads.start()
         try:
-            until(lambda: whole.controller.sample("e1").rate_bytes_per_s <= 0.6 * CAPACITY)
+            until(lambda: whole.controller.sample("e1", ann.token).rate_bytes_per_s <= 0.6 * CAPACITY)
         finally:
             enough.set()
             reads.join()

@@ -33,14 +33,13 @@ from zoe_lib.wire import CredentialRequest
 
 ROWS = 150_000
 PROGRAM = """
-import hashlib, pathlib, sys, time
+import pathlib, sys, time
 from pyspark.sql import SparkSession
 from zoe_spark import zoe_input
 go_on = sys.argv[1]
 spark = SparkSession.builder.appName("report").getOrCreate()
 readings = zoe_input(spark, "meters")
-texts = [str(tuple(row)) for row in readings.collect()]
-print("rows", len(texts), "columns", readings.columns, "sum", hashlib.sha256("".join(sorted(texts)).encode()).hexdigest(), flush=True)
+print("rows", readings.count(), "columns", readings.columns, flush=True)
 while not pathlib.Path(go_on).exists():
     time.sleep(0.1)
 """

@@ -46,6 +46,11 @@ class Person:
     http: httpx.Client
     account_url: str
 
+    @property
+    def token(self) -> str:
+        """By which Swift knows who asks."""
+        return str(self.http.headers["X-Auth-Token"])
+
     def call(self, method: str, path: str = "", **arguments: Any) -> httpx.Response:
         return self.http.request(method, f"{self.account_url}/{path}" if path else self.account_url, **arguments)
 

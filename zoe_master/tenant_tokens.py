@@ -1,0 +1,55 @@
+"""Signs in to Swift as a tenant, so that only what it may read is read. The key stays with the master."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import httpx
+
+from storage_bridge.model import UNREADABLE, View
+from zoe_lib.domain.storage import Credential
+from zoe_lib.tls import verification
+
+NO_CREDENTIAL = "no credential of its tenant is stored for the service of its source"
+_TIMEOUT_S = 10.0
+_FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+
+
+class NoAccessError(Exception):
+    """The tenant's objects cannot be read in its name; the message says why, and nothing of them."""
+
+
+SignIn = Callable[[View], str]
+"""A short-lived token of the tenant of a view, for its source. NoAccessError."""
+
+
+def nobody(_view: View) -> str:
+    """No token: for controllers that read nothing."""
+    return ""
+
+
+class TenantTokens:
+    """By Swift's authentication (v1). auth_urls: by the names of services; credentials: of a tenant, by the same."""
+
+    def __init__(self, auth_urls: Mapping[str, str], credentials: Callable[[str], Mapping[str, Credential]]) -> None:
+        self._auth_urls = auth_urls
+        self._credentials = credentials
+
+    def __call__(self, view: View) -> str:
+        """A token that is good for a while. NoAccessError."""
+        service = view.source.partition("://")[2].partition("/")[0].partition(".")[2]
+        known = self._credentials(view.tenant).get(service)
+        if known is None or service not in self._auth_urls:
+            raise NoAccessError(NO_CREDENTIAL)
+        login = {"X-Auth-User": known.user, "X-Auth-Key": known.key}
+        try:
+            url = self._auth_urls[service]
+            answer = httpx.get(url, headers=login, timeout=_TIMEOUT_S, verify=verification(url))
+        except httpx.HTTPError as error:
+            raise NoAccessError(f"the object store cannot be asked: {type(error).__name__}") from None
+        token = answer.headers.get("X-Auth-Token", "")
+        if answer.status_code in _FORBIDDEN:
+            raise NoAccessError(UNREADABLE)
+        if not answer.is_success or not token:
+            raise NoAccessError(f"the object store answers {answer.status_code} to the sign-in of its tenant")
+        return str(token)
