@@ -18,6 +18,7 @@ from zoe_master.steps import Reach, Step
 from zoe_master.tenant_tokens import NoAccessError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
+_AFTER_A_FAILURE = "an earlier try failed, and a view may have been the reason"
 
 
 def views_of(execution: Execution) -> dict[str, View]:
@@ -25,7 +26,9 @@ def views_of(execution: Execution) -> dict[str, View]:
     if execution.inputs:
         used = {read.name for read in execution.inputs if read.view}
         return {one.name: _view(execution, one) for one in pushed_down(execution.application) if one.name in used}
-    return {one.name: _view(execution, one) for one in pushed_down(execution.application) if may_be_view(one)}
+    return {
+        one.name: _view(execution, one) for one in pushed_down(execution.application) if not _why_plain(execution, one)
+    }
 
 
 def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
@@ -34,8 +37,8 @@ def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str)
 
 
 def _read(execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str) -> InputRead:
-    if not may_be_view(one):
-        return InputRead(one.name, one.uri, why=f"plainly: {_why_no_view(one)}")
+    if why := _why_plain(execution, one):
+        return InputRead(one.name, one.uri, why=f"plainly: {why}")
     view = _view(execution, one)
     found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
     if not found.used:
@@ -73,10 +76,14 @@ def _delivered(asked: Pushdown) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*asked.columns, *sorted(looked_at))))
 
 
-def _why_no_view(one: StorageObject) -> str:
+def _why_plain(execution: Execution, one: StorageObject) -> str:
+    """Why no view of an input is looked for; nothing when it may have one."""
     if one.csv and one.csv.multi_line:
         return "records of several lines (multi_line) cannot be told apart from the middle of an object"
-    return f"only {VIEW_SCHEME}:// inputs are read through views"
+    if not may_be_view(one):
+        return f"only {VIEW_SCHEME}:// inputs are read through views"
+    # Whether a view was the reason is not known; plain objects are never worse than before.
+    return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 
 class ViewLooks:

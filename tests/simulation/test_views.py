@@ -14,7 +14,8 @@ from tests.simulation.test_storage import CAPACITY, MB, Fading, kinds
 from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, ServiceState
-from zoe_lib.domain.storage import Bandwidth, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour
 from zoe_master.steps import Step
 
@@ -95,6 +96,36 @@ def test_what_the_store_refuses_is_told_in_its_own_words_and_other_inputs_keep_t
         "meters": ("", "plainly: there is no view (there is no column kwh)"),
         "files": ("", "plainly: only swift2d:// inputs are read through views"),
     }
+
+
+@pytest.mark.parametrize(("cause", "view"), [(Cause.EXITED, False), (Cause.NODE_LOST, True)])
+def test_a_try_after_one_that_failed_reads_plainly_and_says_so(cause: Cause, view: bool) -> None:
+    """A view is never worse than plain objects for longer than a try; what the platform did wrong is not its fault."""
+
+    def behave(start: Start) -> Behaviour:
+        bad = Behaviour(run_s=5.0, exit_code=1 if cause is Cause.EXITED else None, cause=cause)
+        return bad if start.attempt == 1 else Behaviour(run_s=5.0)
+
+    one = world(SimulatedController(CAPACITY), behave=behave)
+    execution_id = one.submit(reader(retries=1))
+    one.tick()
+    assert decided(one, execution_id).view
+    one.run(600.0)
+    entries = [entry for entry in one.store.journal(0, 1000, None, execution_id) if entry.kind == "inputs_decided"]
+    first, second = (entry.data["inputs"][0] for entry in entries)  # type: ignore[index]
+    assert first["view"]
+    assert bool(second["view"]) is view
+    assert ("an earlier try failed, and a view may have been the reason" in second["why"]) is not view
+    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert there(one) == []
+
+
+def test_an_input_of_records_of_several_lines_has_no_view_and_says_why() -> None:
+    one = world(SimulatedController(CAPACITY))
+    execution_id = one.submit(reader(replace(METERS, csv=Csv(multi_line=True))))
+    one.tick()
+    assert "records of several lines" in decided(one, execution_id).why
+    assert there(one) == []
 
 
 def test_without_a_controller_jobs_read_the_plain_objects() -> None:
@@ -205,7 +236,8 @@ def test_one_that_cannot_be_removed_holds_up_no_other() -> None:
 
 
 def test_another_try_has_a_view_of_its_own() -> None:
-    one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=1.0, exit_code=1))
+    lost = Behaviour(run_s=1.0, exit_code=None, cause=Cause.NODE_LOST)
+    one = world(SimulatedController(CAPACITY), behave=lambda _: lost)
     execution_id = one.submit(reader(retries=1))
     one.tick()
     assert [view.id for view in there(one)] == [f"{execution_id}-1-meters"]
