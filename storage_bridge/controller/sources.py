@@ -12,6 +12,7 @@ from storage_bridge.controller.answers import Refused
 from storage_bridge.model import View
 from storage_bridge.swift.csv_header import header_names
 from storage_bridge.swift.csv_parser import UnreadableRecordError
+from storage_bridge.swift.media import why_not_csv
 from storage_bridge.swift.selection import HEADER_BYTES_MAX, CsvFormat, SelectionError
 from storage_bridge.swift.view import ViewDefinition, shown
 
@@ -43,11 +44,14 @@ def names_of(view: View, get: Open) -> tuple[str, ...]:
         entries = answer.json() if answer.content else []
     try:
         first = next(shown(iter(entries), wanted), None)
-        if first is None or wanted.names or not wanted.csv.header:
+        if first is None:
             return wanted.names
         path = quote(f"{wanted.container}/{wanted.directory}{first[0].name}")
         with opened(get, path, {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"}) as answer:
-            return header_names(answer.read(), wanted.csv)
+            start = answer.read()
+        if why := why_not_csv(first[0].name, start):
+            raise Refused(422, why)
+        return header_names(start, wanted.csv) if wanted.csv.header and not wanted.names else wanted.names
     except (SelectionError, UnreadableRecordError) as error:
         raise Refused(422, str(error)) from None
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from storage_bridge.swift.csv_block import Selector
 from storage_bridge.swift.csv_header import first_line, with_feeds
 from storage_bridge.swift.csv_parser import MARK, UnreadableRecordError, is_blank, values_of, written
+from storage_bridge.swift.media import why_not_csv
 from storage_bridge.swift.selection import CsvFormat, Selection
 
 BLOCK_BYTES = 512 * 1024
@@ -32,6 +33,8 @@ def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     begun = False
     for number, block in enumerate(_blocks(chunks, selection)):
         rest = block.removeprefix(MARK) if number == 0 and selection.start == 0 else block
+        if number == 0 and selection.start == 0 and (why := why_not_csv("the object", block)):
+            raise UnreadableRecordError(why)
         rest = with_feeds(rest)
         if with_header:
             header, rest = first_line(rest)

@@ -10,6 +10,7 @@ from typing import Any
 
 from storage_bridge.model import VIEW_DIRECTORY
 from storage_bridge.swift.delivery import MEDIA_TYPE, SUFFIX, size_claimed
+from storage_bridge.swift.media import why_not_csv
 from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError, without_news
 
 DIRECTORY = f"{VIEW_DIRECTORY}/"
@@ -111,6 +112,7 @@ class Part:
 def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
     """The parts of a listing's objects, in order, with the objects.
 
+    SelectionError for one that is compressed or no CSV by its name.
     Left out as Spark does: empty objects and those whose name begins with an underscore or a dot. SelectionError when
     a writer left two attempts of one part, of which only a reader that knows the writer can choose.
     """
@@ -121,6 +123,8 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
         name = str(entry["name"]).removeprefix(definition.directory)
         if not name or any(step[:1] in ("_", ".") for step in name.split("/")):
             continue
+        if why := why_not_csv(name):
+            raise SelectionError(why)
         if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:
             raise SelectionError(f"{attempt['part']} was written by two attempts: no view can tell which one counts")
         etag = str(entry.get("slo_etag") or entry["hash"]).strip('"')

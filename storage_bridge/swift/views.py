@@ -46,6 +46,7 @@ from storage_bridge.swift.headers import (
     VIEW_SYSMETA_NAME,
     environ_key,
 )
+from storage_bridge.swift.media import why_not_csv
 from storage_bridge.swift.object_pushdown import closing, cooperative
 from storage_bridge.swift.selection import HEADER_BYTES_MAX, Selection, SelectionError
 from storage_bridge.swift.view import Part, ViewDefinition, shown
@@ -148,10 +149,10 @@ class _Source:
         for _ in parts:
             pass  # the whole listing is checked
         made = self._definition
-        if not made.names:
-            if first is None or not made.csv.header:
-                raise SelectionError("the names of the columns are needed: there is no object with a header")
-            made = ViewDefinition.from_json(json.dumps({**json.loads(made.to_json()), "names": self._header(first[0])}))
+        if not made.names and (first is None or not made.csv.header):
+            raise SelectionError("the names of the columns are needed: there is no object with a header")
+        names = self._names(first[0]) if first is not None else made.names
+        made = ViewDefinition.from_json(json.dumps({**json.loads(made.to_json()), "names": names}))
         Selection(made.names, made.columns, made.where, csv=made.csv)
         return made
 
@@ -220,9 +221,14 @@ class _Source:
             raise Refusal(HTTPConflict(body="the object has changed since it was listed\n", request=self._request))
         return answer
 
-    def _header(self, part: Part) -> tuple[str, ...]:
+    def _names(self, part: Part) -> tuple[str, ...]:
+        """Those of the definition, or of the object's header. SelectionError for one that is no CSV."""
         answer = self._ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
         start: bytes = answer.body
+        if why := why_not_csv(part.name, start):
+            raise SelectionError(why)
+        if self._definition.names:
+            return self._definition.names
         if len(start) >= HEADER_BYTES_MAX and not set(start.strip()) & set(b"\r\n"):
             raise UnreadableRecordError(f"the first line is longer than {HEADER_BYTES_MAX} bytes")
         return header_names(start, self._definition.csv)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 import random
 import signal
+from collections.abc import Sequence
 
 import pytest
 
@@ -217,6 +220,52 @@ def test_a_line_of_twenty_megabytes_is_delivered_and_one_beyond_the_bound_ends_t
     assert answer.status_code == 503  # nothing was sent yet when it was found
     assert swift.ended() is None
     assert ann.call("GET", "long").status_code == 200
+
+
+KINDS = {
+    "gzip": (gzip.compress(HEADER), ".csv.gz", "is compressed (gzip)"),
+    "gzip by its bytes": (gzip.compress(HEADER), ".csv", "is compressed (gzip)"),
+    "bzip2": (bz2.compress(HEADER), ".csv", "is compressed (bzip2)"),
+    "xz": (lzma.compress(HEADER), ".csv", "is compressed (xz)"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00", ".csv", "is compressed (zstd)"),
+    "parquet": (b"PAR1\x15\x04", ".csv", "is Parquet: Spark itself reads only the columns"),
+    "orc": (b"ORC\x0a\x03", ".csv", "is ORC"),
+    "avro": (b"Obj\x01\x04", ".csv", "is Avro"),
+    "of two bytes": ("a,b\n".encode("utf-16"), ".csv", "is UTF-16"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [(), ("id", "city", "kwh", "note")])
+def test_what_is_no_plain_csv_has_no_view_and_the_reason_says_what_it_is(
+    ann: Person, admin: Person, kind: str, names: Sequence[str]
+) -> None:
+    content, suffix, words = KINDS[kind]
+    container = f"odd-{os.urandom(4).hex()}"
+    ann.put(container)
+    ann.put(f"{container}/a{suffix}", content)
+    refused = admin.call("PUT", f"zoe-view-{container}", headers=definition(container, names=list(names)))
+    assert (refused.status_code, words in refused.text) == (422, True), refused.text
+
+
+def test_an_object_that_is_no_csv_beside_others_fails_the_read_and_not_silently(ann: Person, admin: Person) -> None:
+    ann.put("beside")
+    ann.put("beside/a.csv", HEADER + b"1,Nice,95,x\n")
+    ann.put("beside/b.csv", gzip.compress(HEADER))
+    admin.put("zoe-view-beside", **definition("beside", **WANTED))
+    [b] = [entry["name"] for entry in ann.listing("zoe-view-beside") if "b.csv" in entry["name"]]
+    answer = ann.call("GET", f"zoe-view-beside/{b}")
+    assert (answer.status_code, "is compressed (gzip)" in answer.text) == (422, True)
+    ann.put("beside/c.csv.gz", gzip.compress(HEADER))
+    until(lambda: ann.call("GET", "zoe-view-beside?format=json").status_code == 422)
+
+
+def test_a_text_that_begins_like_another_format_is_csv(ann: Person, admin: Person) -> None:
+    ann.put("like")
+    ann.put("like/a.csv", b"ORCHARD,PAR1\n1,2\n")
+    ann.put("like/b.csv", b"PAR1,ORC\n3,4\n")
+    admin.put("zoe-view-like", **definition("like"))
+    assert ann.view("zoe-view-like") == b"1,2\n3,4\n"
 
 
 def test_two_attempts_of_one_part_are_not_guessed_at(ann: Person, admin: Person) -> None:
