@@ -18,7 +18,9 @@ DIRECTORY = f"{VIEW_DIRECTORY}/"
 SPLIT_BYTES = 32 * 2**20
 _SPLIT_BYTES_LEAST = 2**16
 _ETAG_CHARACTERS = 12
-_NAME = re.compile(rf"{DIRECTORY}(?P<name>.*)\.(?P<start>\d+)-(?P<end>\d+)\.(?P<etag>[0-9a-f]+){re.escape(SUFFIX)}")
+_NAME = re.compile(
+    rf"{DIRECTORY}(?P<name>.*)\.(?P<start>\d{{15}})-(?P<end>\d{{15}})\.(?P<etag>[0-9a-f]+){re.escape(SUFFIX)}"
+)
 _ATTEMPT = re.compile(r"^(?P<part>.*part-\d+).*-attempt_[\d_]+m_\d+_\d+")
 
 
@@ -106,7 +108,8 @@ class Part:
         found = _NAME.fullmatch(virtual_name)
         if found is None:
             return None
-        return cls(found["name"], int(found["start"]), int(found["end"]), found["etag"])
+        start, end = int(found["start"]), int(found["end"])
+        return cls(found["name"], start, end, found["etag"]) if start < end else None
 
 
 def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:

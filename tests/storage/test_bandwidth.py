@@ -17,9 +17,11 @@ import pytest
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
+from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 MB = 10**6
+STORAGE_PAGE = CLONE / "docs" / "storage.md"
 CHUNK = 2**16
 
 
@@ -41,6 +43,29 @@ def ann(connected: tuple[ObjectStore, Pusher]) -> Iterator[Person]:
         person.put("data")
         person.put("data/object", os.urandom(10 * MB))
         yield person
+
+
+def pipeline_of_the_documentation() -> str:
+    """As an operator would copy it."""
+    [line] = [one for one in STORAGE_PAGE.read_text().splitlines() if one.strip().startswith("pipeline = ")]
+    return line.partition("=")[2].strip()
+
+
+def test_copies_within_the_store_are_limited_by_the_pipeline_of_the_documentation() -> None:
+    with (
+        pushed_store(nodes=1, replicas=1, s3=True, pipeline=pipeline_of_the_documentation()) as (store, pusher),
+        logged_in(store, "acme:ann") as ann,
+    ):
+        ann.put("data")
+        ann.put("data/object", os.urandom(6 * MB))
+        for direction in ("get", "put"):
+            pusher.push(**{account_of(ann): {direction: 2 * MB}})
+            began_s = time.monotonic()
+            answer = ann.call("COPY", "data/object", headers={"Destination": f"data/{direction}"})
+            took_s = time.monotonic() - began_s
+            assert answer.status_code == 201, answer.text
+            assert took_s > 2.0  # half a second of burst is free
+            assert ann.call("HEAD", f"data/{direction}").headers["Content-Length"] == str(6 * MB)
 
 
 def account_of(person: Person) -> str:

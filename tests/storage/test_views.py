@@ -182,6 +182,14 @@ def test_ten_megabytes_of_predicate_do_no_harm(ann: Person, admin: Person, sourc
     assert ann.call("GET", source[0]).status_code == 200
 
 
+@pytest.mark.parametrize("digits", [1, 14, 16, 400, 1000])
+def test_the_name_of_a_part_that_is_none_is_not_found(ann: Person, view: str, digits: int) -> None:
+    number = "9" * digits
+    for name in (f"a.csv.{number}-{number}", f"a.csv.{'0' * 15}-{number}", f"a.csv.{number}-{'9' * 15}"):
+        path = f"{view}/data/{name}.abcdef012345.csv.gz"
+        assert [ann.call(method, path).status_code for method in ("GET", "HEAD")] == [404, 404]
+
+
 def test_a_missing_source_and_one_that_changed_are_told(
     ann: Person, admin: Person, source: tuple[str, bytes], view: str
 ) -> None:

@@ -77,6 +77,8 @@ use = egg:swift#tempauth
 [filter:s3api]
 use = egg:swift#s3api
 location = {s3_region}
+[filter:copy]
+use = egg:swift#copy
 [filter:slo]
 use = egg:swift#slo
 [filter:dlo]
@@ -95,8 +97,8 @@ proxy_name = {name}
 {controller}
 """
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk {s3}tempauth {bandwidth}{views}"
-    "slo dlo {encryption}proxy-logging proxy-server"
+    "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk {s3}tempauth copy {bandwidth}"
+    "{views}slo dlo {encryption}proxy-logging proxy-server"
 )
 
 
@@ -140,6 +142,7 @@ class StoreConfiguration:
     `filters` False leaves our filters out, to compare with; `s3` lets it speak S3, too. `encrypted`: what is on the
     disks is, with a key made of the hash prefix. `erasure_coded`: objects are kept as two fragments of data and one of
     parity, for which three nodes are needed. `autocreate` False: accounts are there once a reseller admin made them.
+    `pipeline`: of the proxy, in place of what the others make of it.
     """
 
     users: Sequence[StoreUser]
@@ -154,6 +157,7 @@ class StoreConfiguration:
     erasure_coded: bool = False
     autocreate: bool = True
     run_as: str | None = None
+    pipeline: str | None = None
     controller: ControllerLine | None = None
 
 
@@ -204,7 +208,8 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         name=PROXY_NAME,
         root_secret=base64.b64encode(hashlib.sha256(hash_prefix.encode()).digest()).decode(),
         s3_region=S3_REGION,
-        pipeline=_PROXY_PIPELINE.format(
+        pipeline=configuration.pipeline
+        or _PROXY_PIPELINE.format(
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
