@@ -10,7 +10,7 @@ from zoe_api.problems import ApiProblem, from_description
 from zoe_lib.descriptions import DescriptionError, parse
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import Node, never_fits
-from zoe_lib.domain.promises import VIEW_SCHEME, may_be_view, pushed_down
+from zoe_lib.domain.promises import pushed_down, why_no_view
 from zoe_lib.domain.storage import Guarantee
 from zoe_lib.wire import Diagnostic
 
@@ -55,5 +55,5 @@ def notes_of(application: Application, backend: str, storage: bool) -> Iterator[
     if not storage and pushed_down(application):
         yield "no storage controller is configured: it reads the plain objects, without pushdown"
     for one in pushed_down(application) if storage else ():
-        if not may_be_view(one):
-            yield f"input {one.name} is read plainly: only {VIEW_SCHEME}:// inputs are read through views"
+        if why := why_no_view(one):
+            yield f"input {one.name} is read plainly: {why}"

@@ -11,7 +11,7 @@ from storage_bridge.base import StorageController
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, Verdict, View
 from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.promises import VIEW_SCHEME, may_be_view, pushed_down
+from zoe_lib.domain.promises import pushed_down, why_no_view
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import PredicateError, columns, parse
 from zoe_master.steps import Reach, Step
@@ -78,10 +78,8 @@ def _delivered(asked: Pushdown) -> tuple[str, ...]:
 
 def _why_plain(execution: Execution, one: StorageObject) -> str:
     """Why no view of an input is looked for; nothing when it may have one."""
-    if one.csv and one.csv.multi_line:
-        return "records of several lines (multi_line) cannot be told apart from the middle of an object"
-    if not may_be_view(one):
-        return f"only {VIEW_SCHEME}:// inputs are read through views"
+    if why := why_no_view(one):
+        return why
     # Whether a view was the reason is not known; plain objects are never worse than before.
     return _AFTER_A_FAILURE if execution.failed_attempts else ""
 

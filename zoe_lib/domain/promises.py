@@ -136,7 +136,16 @@ def pushed_down(application: Application) -> tuple[StorageObject, ...]:
 
 def may_be_view(one: StorageObject) -> bool:
     """Whether the store has views of it at all."""
-    return one.uri.startswith(f"{VIEW_SCHEME}://") and not (one.csv and one.csv.multi_line)
+    return not why_no_view(one)
+
+
+def why_no_view(one: StorageObject) -> str:
+    """Why the store has no views of it, as a part of a sentence; nothing when it may have one."""
+    if not one.uri.startswith(f"{VIEW_SCHEME}://"):
+        return f"only {VIEW_SCHEME}:// inputs are read through views"
+    if one.csv and one.csv.multi_line:
+        return "records of several lines (multi_line) cannot be told apart from the middle of an object"
+    return ""
 
 
 def awaits_inputs(execution: Execution) -> bool:
