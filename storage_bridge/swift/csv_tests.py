@@ -23,6 +23,8 @@ from storage_bridge.swift.readings import (
     compared,
     is_null,
     is_word,
+    like_day,
+    like_number,
 )
 from zoe_lib.column_types import ColumnType, day_of_time
 from zoe_lib.predicate import Comparison, Operator
@@ -111,7 +113,7 @@ def _at_once(fields: Fields, type_: ColumnType | None, test: Comparison) -> _Kno
             return _integers(fields, type_, test.operator, literal)
         if kind in ("double", "string", "float", "decimal", "any"):
             return _numbers(fields, type_, test.operator, float(literal))
-    elif kind in ("date", "timestamp"):
+    elif kind in ("date", "timestamp") or (kind == "any" and like_day(literal) and not like_number(literal)):
         return _days(fields, test.operator, literal, kind == "date")
     elif kind == "string" or (kind == "any" and is_word(literal)):
         order = text_order(fields.buffer, fields.first, fields.last, literal.encode(), test.operator)
