@@ -36,7 +36,7 @@ PARTS = (
     Part("local back-end", ("tests/local",), 60, 0.3),
     Part("swarm", ("tests/swarm",), 350, 0.7, uses="engines"),
     Part("compose", ("tests/compose",), 120, 0.5, uses="engines"),
-    Part("storage", ("tests/storage", *(f"--ignore={path}" for path in BANDWIDTH)), 120, 0.8),
+    Part("storage", ("tests/storage", *(f"--ignore={path}" for path in BANDWIDTH)), 190, 0.8),
     Part("bandwidth", BANDWIDTH, 110, 1.0, quiet=True),
     Part("api", ("tests/api",), 200, 0.5),
     Part("web", ("tests/web",), 250, 0.5, uses="browser"),

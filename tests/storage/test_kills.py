@@ -28,6 +28,7 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.templates import escape
 from zoe_lib.sdk import Client
+from zoe_lib.wire import CredentialRequest
 from zoe_master.steps import Step
 
 MB = 10**6
@@ -64,7 +65,12 @@ def line(whole: Whole) -> Iterator[FaultyController]:
 
 @pytest.fixture
 def installation(postgres_url: str, whole: Whole, line: FaultyController, tmp_path: Path) -> Iterator[Installation]:
-    changes = {"storage_url": line.url, "storage_timeout_s": TIMEOUT_S, "storage_view_timeout_s": 10.0}
+    changes: dict[str, Any] = {
+        "storage_url": line.url,
+        "storage_timeout_s": TIMEOUT_S,
+        "storage_view_timeout_s": 10.0,
+        "storage_services": whole.services,
+    }
     with installation_with(whole, postgres_url, tmp_path, storage_lease_s=LEASE_S, **changes) as made:
         yield made
         line.healed.set()
@@ -73,6 +79,8 @@ def installation(postgres_url: str, whole: Whole, line: FaultyController, tmp_pa
 @pytest.fixture
 def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
     with client_of(installation, postgres_url, whole) as made:
+        key = whole.store.user("acme:ann").key
+        made.set_storage_credential("zoe", CredentialRequest(user="acme:ann", key=key))
         yield made
 
 
