@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
+from storage_bridge.model import TOKEN_HEADER
+
 HANG_S = 60.0
 _DRIP_S = 0.02
 RICH = dict.fromkeys(("read_bytes_per_s", "write_bytes_per_s"), 10**12)
@@ -58,7 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "forgetful":
                 self._say(*self._forgetful())
             case _:
-                headers = {"X-Auth-Token": self.headers["X-Auth-Token"], "Content-Type": "application/json"}
+                passed = (name for name in ("X-Auth-Token", TOKEN_HEADER) if name in self.headers)
+                headers = {"Content-Type": "application/json", **{name: self.headers[name] for name in passed}}
                 found = self.server.behind.request(self.command, self.path, content=body, headers=headers)
                 self._say(found.status_code, found.content)
 
