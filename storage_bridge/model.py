@@ -86,6 +86,11 @@ class View:
     csv: tuple[tuple[str, str | bool], ...] = ()
     token: str = field(default="", repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """A view is the same in whatever sequence a database gives back what is said by name."""
+        object.__setattr__(self, "types", tuple(sorted(self.types)))
+        object.__setattr__(self, "csv", tuple(sorted(self.csv, key=lambda pair: pair[0])))
+
     def reading(self) -> dict[str, Any]:
         """What of it says how its source is read, as JSON; empty where nothing is said."""
         found = {"types": dict(self.types), "names": list(self.names), "csv": dict(self.csv)}

@@ -67,7 +67,9 @@ class StorageContract:
         assert refused.sentence
 
     def test_views_come_and_go_and_both_may_be_repeated(self, controller: StorageController) -> None:
-        one = View("v1", "a", "swift2d://meters.zoe/2015", ("city",), "city = 'Nice'")
+        types, csv = (("vid", "string"), ("kwh", "double"), ("a", "date")), (("header", False), ("delimiter", ";"))
+        names = ("vid", "kwh", "a", "city")
+        one = View("v1", "a", "swift2d://meters.zoe/2015", ("city",), "city = 'Nice'", types, names, csv)
         other = View("v2", "b", "swift2d://meters.zoe/2016")
         for view in (one, other, one):
             controller.create_view(view)
