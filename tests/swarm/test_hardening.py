@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import Cluster
+from zoe_master.backends.swarm import labels, probing
 
 ULIMITS = {"nofile": 4096, "core": 0}
 
@@ -45,10 +48,31 @@ def test_one_without_a_setting_is_not_used_until_it_has_it(checked: SwarmHarness
     checked.until(lambda: node().ready)
 
 
-def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(checked: SwarmHarness) -> None:
+def message_of(harness: SwarmHarness, name: str) -> str:
+    return next(node.message for node in harness.backend.nodes() if node.name == name)
+
+
+def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
+    checked: SwarmHarness, swarm: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Why it cannot be checked is told in the engine's words; what a killed master left of its checks is removed."""
     checked.settings = replace(checked.settings, images=("none",), gateway_image="absent/gateway")
     assert not any(node.ready for node in checked.backend.nodes())
     assert all("no image that may run there" in node.message for node in checked.backend.nodes())
+    checked.reopen()
+    api: Any = swarm.host("node-2").api
+    with tarfile.open(fileobj=(packed := io.BytesIO()), mode="w"):
+        pass
+    api.import_image_from_data(packed.getvalue(), repository="void")
+    old = api.create_container(
+        "shell", ["sleep", "1000"], labels={"zoe.installation": "zoe", "zoe.of-a-moment": "true"}
+    )
+    monkeypatch.setattr(probing, "_ABANDONED_S", -60.0)
+    checked.settings = replace(checked.settings, images=("void",))
+    assert "(void:latest: " in (said := message_of(checked, "node-2"))
+    assert "/bin/cat" in said.partition("(void:latest: ")[2]
+    assert old["Id"] not in {one["Id"] for one in api.containers(all=True)}
+    api.remove_image("void")
     checked.reopen()
     checked.settings = replace(checked.settings, allow_unhardened=True)
     assert all(node.ready for node in checked.backend.nodes())

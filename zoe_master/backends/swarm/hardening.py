@@ -6,11 +6,10 @@ On 20.10 an engine tells neither, and newer ones not the limits; so a container 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from docker.errors import APIError
 
-from zoe_master.backends.swarm.engines import Engine
+from zoe_master.backends.swarm.engines import Engine, words_of
 from zoe_master.backends.swarm.probing import Question, ask, candidates
 from zoe_master.backends.swarm.settings import SwarmSettings
 
@@ -41,11 +40,16 @@ class Hardening:
         """What is wrong, in words; empty when nothing is, or the admin does not mind. Raises when nobody answers."""
         if self._settings.allow_unhardened:
             return ""
+        words = ""
         for image in candidates(images, self._settings):
-            shown = _shown(engine.api, image, self._settings.installation)
-            if shown is not None:
+            try:
+                code, shown = ask(engine.api, image, self._settings.installation, Question("/bin/cat", _FILES))
+            except APIError as error:
+                words = words or f" ({image}: {words_of(error)})"  # this image does not do, or this engine
+                continue
+            if code == 0:
                 return "; ".join(problems(shown, self._settings.ulimits_max))
-        return NO_IMAGE
+        return NO_IMAGE + words
 
 
 def problems(shown: str, ulimits_max: Mapping[str, int]) -> Iterator[str]:
@@ -58,12 +62,3 @@ def problems(shown: str, ulimits_max: Mapping[str, int]) -> Iterator[str]:
         hard = row.removeprefix(LIMITS[name]).split()[1:2]
         if not hard or not hard[0].isdigit() or int(hard[0]) > most:
             yield f"its engine allows {name} {hard[0] if hard else 'unknown'}, more than {most} (--default-ulimit)"
-
-
-def _shown(api: Any, image: str, installation: str) -> str | None:
-    """The files as a container of this image sees them; None when it has no /bin/cat."""
-    try:
-        code, shown = ask(api, image, installation, Question("/bin/cat", _FILES))
-    except APIError:
-        return None  # this image does not do
-    return shown if code == 0 else None

@@ -24,6 +24,8 @@ NODE = "zoe.node"
 HOSTS = "zoe.hosts"
 PORTS = "zoe.ports"
 PROBE = "zoe.probe"
+OF_A_MOMENT = "zoe.of-a-moment"
+"""On a container that only tells what its node is like."""
 GRACE = "zoe.stop-grace-s"
 
 TASK_ID = "com.docker.swarm.task.id"

@@ -51,14 +51,14 @@ def by_task(record: Record, task: TaskFacts) -> Observation:
     """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return _task_over(record, task)
-    message = f"{task.message}; its engine could not be asked".removeprefix("; ")
+    untold = f"{task.message}; its engine could not be asked".removeprefix("; ")
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
         at_s=task.at_s,
         exit_code=task.exit_code,
         cause=record.mark.stop_cause or Cause.EXITED,
-        message=message,
+        message="" if task.exit_code == 0 else untold,  # of a success nothing more is to be known
         started_at_s=record.container.started_at_s if record.container else task.at_s,
     )
 

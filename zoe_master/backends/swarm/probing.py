@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ _IMAGES_TRIED_MAX = 5
 _MEMORY_BYTES = 32 * 2**20
 _PROCESSES_MAX = 64
 _ANSWER_S = 20
+_ABANDONED_S = 120.0  # well above what an answer takes, and above what two machines' clocks may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def ask(api: Any, image: str, installation: str, question: Question) -> tuple[in
     try:
         made = api.create_container(
             image, list(question.arguments), entrypoint=[question.program], user=question.user, host_config=limits,
-            labels={labels.INSTALLATION: installation},
+            labels={labels.INSTALLATION: installation, labels.OF_A_MOMENT: "true"},
         )  # fmt: skip
         api.start(made)
         code = int(api.wait(made, timeout=_ANSWER_S)["StatusCode"])
@@ -64,6 +66,15 @@ def ask(api: Any, image: str, installation: str, question: Question) -> tuple[in
         if made is not None:
             with contextlib.suppress(*UNREACHABLE):
                 api.remove_container(made, v=True, force=True)
+
+
+def sweep_probes(api: Any, installation: str) -> None:
+    """Remove those that a master left which was killed while it asked; the ones that are asked now are younger."""
+    marks = [f"{labels.INSTALLATION}={installation}", labels.OF_A_MOMENT]
+    for one in api.containers(all=True, filters={"label": marks}):
+        if one["Created"] < time.time() - _ABANDONED_S:
+            with contextlib.suppress(*UNREACHABLE):
+                api.remove_container(one["Id"], v=True, force=True)
 
 
 def _allowed(image: str, settings: SwarmSettings) -> bool:

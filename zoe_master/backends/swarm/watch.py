@@ -18,6 +18,7 @@ from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, wo
 from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus, wrong_shares
 from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
 from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
+from zoe_master.backends.swarm.probing import sweep_probes
 
 _log = logging.getLogger(__name__)
 _FIRST_OF_ITS_KIND = {"start", "die", "oom", "destroy"}
@@ -123,6 +124,7 @@ class EngineWatch:
         for entry in entries:
             self._inspect(entry["Id"], after_gap)
         self._look_at_others()
+        sweep_probes(api, self._installation)
         self.unfit = self._hardening.check(self.engine, self.images or ())
         self.problem = ""
         self.first_look.set()
@@ -146,7 +148,7 @@ class EngineWatch:
         if event["Type"] == "image":
             if action in _IMAGE_NEWS:
                 self._look_at_images()
-                if self.unfit == NO_IMAGE:
+                if self.unfit.startswith(NO_IMAGE):
                     self.unfit = self._hardening.check(self.engine, self.images or ())
                 self._listener.engine_changed(self.node, after_gap=False)
             return

@@ -123,6 +123,8 @@ def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
     seen = by_task(record(), replace(TASK, state="failed", exit_code=137))
     assert (seen.exit_code, seen.cause) == (137, Cause.EXITED)
     assert "could not be asked" in seen.message
+    done = by_task(record(), replace(TASK, state="complete", exit_code=0))
+    assert (done.exit_code, done.cause, done.message) == (0, Cause.EXITED, "")
 
 
 def test_an_end_is_for_good(tmp_path: object) -> None:
