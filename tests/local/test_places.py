@@ -210,10 +210,11 @@ def test_configuration_is_in_files_for_the_component_alone_and_goes_with_it(worl
 def holding(directory: Path, text: bytes) -> list[Path]:
     """Files that hold the text, but for output; those that go meanwhile do not."""
     found = []
-    for file in directory.rglob("*"):
-        with suppress(FileNotFoundError):
-            if file.is_file() and file.parent.name != "output" and text in file.read_bytes():
-                found.append(file)
+    for place, _, names in os.walk(directory):  # which passes by directories that are moved meanwhile
+        for file in (Path(place, name) for name in names if Path(place).name != "output"):
+            with suppress(FileNotFoundError):
+                if file.is_file() and text in file.read_bytes():
+                    found.append(file)
     return found
 
 

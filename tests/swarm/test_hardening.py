@@ -65,7 +65,7 @@ def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
         pass
     api.import_image_from_data(packed.getvalue(), repository="void")
     old = api.create_container(
-        "shell", ["sleep", "1000"], labels={"zoe.installation": "zoe", "zoe.of-a-moment": "true"}
+        "shell", ["sleep", "1000"], labels={labels.INSTALLATION: "zoe", labels.OF_A_MOMENT: "true"}
     )
     monkeypatch.setattr(probing, "_ABANDONED_S", -60.0)
     checked.settings = replace(checked.settings, images=("void",))
