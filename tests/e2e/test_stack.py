@@ -64,7 +64,7 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
         interrupted = api.submit(script("test $(wc -l < {workspace}/{execution}) -ge 2 || sleep 600"))
         until(lambda: api.execution(interrupted.id).state is ExecutionState.RUNNING)
         token = first.token
-    assert not processes_of(home)
+    until(lambda: not processes_of(home), lambda: processes_of(home))
     with stack(home) as second, client(second) as api:
         assert second.token == token
         assert api.execution(done.id).state is ExecutionState.SUCCEEDED

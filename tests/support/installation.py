@@ -108,7 +108,9 @@ class Installation:
         state_dir = self.base / "state"
         scratch = [f"scratch {path}" for path in (self.base / "scratch").glob("*")]
         marked = [f"process {pid}" for pid in processes.all_processes() if self._is_ours(pid)]
-        parents = Path("/sys/fs/cgroup").rglob(hint_name(state_dir))
+        name = hint_name(state_dir)
+        # os.walk passes by groups that others remove meanwhile.
+        parents = [Path(place, name) for place, below, _ in os.walk("/sys/fs/cgroup") if name in below]
         groups = [f"control group {path}" for parent in parents for path in parent.iterdir() if path.is_dir()]
         return scratch + marked + groups
 
