@@ -6,7 +6,7 @@
 #
 # --network  the nodes' own networks, such as 10.0.0.0/24; several times
 # --allow    what stays open there, such as the object store: 10.0.0.20:8080, [fd00::20]:8080, 10.0.0.21, 10.0.1.0/28
-# --bridge   where containers come from; docker_gwbridge unless named, which is where overlay networks lead outside
+# --bridge   where other containers come from; always docker_gwbridge, where overlay networks lead outside, and docker0
 #
 # `apply` may be run again at any time, with other arguments, too: the rules are replaced at once, without a gap.
 # Chains are ZOE-..., from DOCKER-USER, which Docker leaves to the admin, and from INPUT. They last until the next boot.
@@ -107,7 +107,7 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-bridges=${bridges:-docker_gwbridge}
+bridges="docker_gwbridge docker0$bridges"
 case $action in
     apply)
         [ -n "$networks" ] || { echo "close-nodes: name the nodes' networks with --network" >&2; exit 2; }

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.local.support import MIB
 from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, peers, server, small
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from tests.swarm.engine_host import EngineHost
 from tests.swarm.test_gateway import ask, begin, gateway
+from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import ObservedState
 
 SCRIPT = str(Path(__file__).resolve().parents[2] / "deploy" / "close-nodes.sh")
@@ -108,14 +110,16 @@ def test_an_execution_reaches_what_was_allowed_and_nothing_else_of_the_nodes(
     goals = [f"{there} {STORE}", f"{there} {OTHER}", f"{METADATA} 80", f"{there} 2376"]
     tries = "; ".join(f"nc -w 2 {goal} -e true 2> /dev/null && echo {goal}" for goal in goals) + "; echo asked"
 
-    def reached(service: str) -> list[str]:
-        harness.start(small(tries), service)
+    def reached(service: str, node: str = "node-1", **changes: object) -> list[str]:
+        harness.start(small(tries, **changes), service, node)
         harness.reach(service, ObservedState.ENDED)
         return harness.output(service).splitlines()
 
     assert reached("e.c.0.1") == [*goals, "asked"]
     with closed(swarm, "--allow", f"{there}:{STORE}"):
         assert reached("f.c.0.1") == [goals[0], "asked"]
+        # One with devices is on another bridge of its node.
+        assert reached("g.c.0.1", "node-2", reservation=Resources(50, 32 * MIB, {"gpu": 1})) == [goals[0], "asked"]
 
 
 def test_gateways_and_overlay_networks_go_on_on_closed_nodes(harness: SwarmHarness, swarm: Cluster) -> None:

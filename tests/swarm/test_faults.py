@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -63,6 +64,36 @@ def test_an_engine_that_comes_back_at_once_tells_what_ended_meanwhile(
     swarm.restart_engine(engine_3)
     ended = harness.reach(SERVICE, ObservedState.ENDED)
     assert ended.cause in (Cause.KILLED, Cause.STOPPED)
+
+
+def test_output_is_kept_of_what_ends_while_its_engine_is_silent(harness: SwarmHarness, swarm: Cluster) -> None:
+    host = swarm.host("node-2")
+    refused = ["INPUT", "-p", "tcp", "--dport", "2376", "-j", "REJECT", "--reject-with", "tcp-reset"]
+    harness.start(small("echo before; sleep 4; echo after"), SERVICE, "node-2")
+    harness.reach(SERVICE, ObservedState.READY)
+    host.inside("iptables", "-I", *refused)
+    try:
+        # What is kept alive of its connections is refused as well.
+        harness.until(lambda: not node_of(harness, "node-2").ready)
+        assert harness.reach(SERVICE, ObservedState.ENDED).exit_code == 0
+        harness.backend.forget([SERVICE])
+        time.sleep(2.0)
+    finally:
+        host.inside("iptables", "-D", *refused)
+    harness.until(lambda: harness.output(SERVICE) == "before\nafter\n")
+
+
+def test_short_lives_are_heard_and_keep_their_output(harness: SwarmHarness) -> None:
+    """Many that end while the engine still hears of their beginning: its news never break."""
+    services = [f"s{number}.c.0.1" for number in range(12)]
+    for service in services:
+        harness.start(small(f"echo {service}; hostname > /dev/null"), service, "node-2")
+    for service in services:
+        ended = harness.reach(service, ObservedState.ENDED)
+        assert (ended.exit_code, ended.message) == (0, "")
+    harness.backend.forget(services)
+    for service in services:
+        harness.until(lambda one=service: harness.output(one) == f"{one}\n")
 
 
 @needs_time

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from zoe_lib.domain.application import Probe
-from zoe_master.backends.base import BackendError, Left, nobody_left
+from zoe_master.backends.base import BackendError, Left, ObservedState, nobody_left
 from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of
@@ -18,6 +18,8 @@ from zoe_master.backends.swarm.records import Record
 
 _log = logging.getLogger(__name__)
 _LOOK_S = 0.1  # how soon one who waits for another's copy sees that its own asker has left
+_PATIENCE_S = 300.0
+"""How long output is waited for while an engine does not answer; the Swarm service stays that long."""
 _GONE = (404, 409)  # the container is no more, or does not run any more
 
 
@@ -76,6 +78,14 @@ def output_of(record: Record, left: Left) -> Iterator[None]:
         record.output_lock.release()
 
 
+def has_more(record: Record) -> bool:
+    """Whether its engine is waited for, which has the rest of its output; nobody waits for that of a lost node."""
+    end = record.mark.end
+    if end is None or end.state is not ObservedState.ENDED or not record.container_id:
+        return False
+    return time.time() < end.at_s + _PATIENCE_S
+
+
 def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: int, left: Left = nobody_left) -> None:
     """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it.
 
@@ -84,16 +94,18 @@ def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: 
     with output_of(record, left):
         if record.collected:
             return
-        final = record.final
+        waits = has_more(record)
+        final = record.final and not (engine is None and waits)
         place = board.marks.place(record.service_id)
-        container = record.container
+        container_id = record.container_id
         entries: Iterator[tuple[str, bytes]] = iter(())
-        if engine is not None and container is not None:
+        if engine is not None and container_id:
             since = output.position_of(place).stamp
-            entries = _while_wanted(_entries(engine, container.container_id, since), left)
+            entries = _while_wanted(_entries(engine, container_id, since), left)
         try:
             output.append(place, entries, final, bytes_max)
         except UNREACHABLE as error:
+            final = final and (status_of(error) in _GONE or not waits)
             if final:
                 _log.warning("the last output of service %s is lost: %s", record.service_id, error)
                 output.append(place, (), final, bytes_max)
@@ -102,10 +114,10 @@ def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: 
 
 def remove(engine: Engine, record: Record) -> None:
     """Remove what has ended and is kept. Swarm would do so some seconds after its service is gone."""
-    if record.container is None or not record.collected:
+    if not record.container_id or not record.collected:
         return
     try:
-        engine.api.remove_container(record.container.container_id, v=True)
+        engine.api.remove_container(record.container_id, v=True)
     except UNREACHABLE as error:
         if status_of(error) not in _GONE:
             _log.info("a container of service %s is left to Swarm: %s", record.service_id, error)

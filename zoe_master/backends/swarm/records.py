@@ -60,6 +60,13 @@ class Record:
         return self.attempt.execution_id
 
     @property
+    def container_id(self) -> str:
+        """By its engine, or by the managers where its engine was not heard; empty while there is none."""
+        if self.container is not None:
+            return self.container.container_id
+        return self.task.container_id if self.task is not None else ""
+
+    @property
     def wants_gateway(self) -> bool:
         """Whether there must be one beside it."""
         return bool(self.targets) and not self.leaving

@@ -57,6 +57,8 @@ class Tending:
                 self._submit(containers.ask_readiness, engine, record, probe, self._board)
 
     def _copy(self, record: Record, engine: Engine | None) -> None:
+        if engine is None and containers.has_more(record):
+            return
         if not record.collected and record.service_id not in self._copying:
             self._copying.add(record.service_id)
             self._submit(self._copy_now, engine, record)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from docker.errors import APIError
 from docker.types import CancellableStream
 
 from zoe_lib.domain.execution import ServiceId
@@ -186,7 +187,8 @@ class EngineWatch:
             return
         shares = wrong_shares(inspected) if inspected is not None else None
         if shares is not None:
-            self._found(lambda: self.engine.api.update_container(container_id, cpu_shares=shares))
+            with contextlib.suppress(APIError):  # it may be ending just now
+                self.engine.api.update_container(container_id, cpu_shares=shares)
         facts = container_facts(inspected) if inspected is not None else None
         with self._lock:
             self._running.pop(container_id, None)

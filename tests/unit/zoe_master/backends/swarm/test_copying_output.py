@@ -32,9 +32,9 @@ class Trickling:
 
 @pytest.fixture
 def record() -> Any:
-    container = SimpleNamespace(container_id="c")
+    mark = SimpleNamespace(end=None)
     return SimpleNamespace(
-        service_id="x.c.0", output_lock=threading.Lock(), collected=False, final=True, container=container
+        service_id="x.c.0", output_lock=threading.Lock(), collected=False, final=True, container_id="c", mark=mark
     )
 
 
