@@ -12,6 +12,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 _FILE = "ZOE_INPUTS"
 # Spark's parser splits a malformed line otherwise where it skips columns: so it never does. Other options are Spark's
@@ -64,8 +65,9 @@ def read(spark: Any, told: dict[str, Any]) -> Any:
 
 def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:
     """The columns of the first object that has any: those of others count by their places."""
+    # They are told as in a URL, and asked for as they are.
     for path in sorted(spark.read.text(uri).inputFiles()):
-        names: list[str] = spark.read.options(**options).csv(path).columns
+        names: list[str] = spark.read.options(**options).csv(unquote(path)).columns
         if names:
             return names
     raise ValueError(f"there is no object with columns in {uri}")

@@ -112,20 +112,25 @@ class Part:
         return cls(found["name"], start, end, found["etag"]) if start < end else None
 
 
+_UNUSUAL = re.compile(r"[^A-Za-z0-9!$&'()+,\-.:;=@_~/]")
+
+
 def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
     """The parts of a listing's objects, in order, with the objects.
 
     SelectionError for one that is compressed or no CSV by its name.
-    Left out as Spark does: empty objects and those whose name begins with an underscore or a dot. SelectionError when
-    a writer left two attempts of one part, of which only a reader that knows the writer can choose.
+    Left out as Spark does: empty objects and hidden ones. SelectionError for names that Spark finds otherwise in a view
+    than in the source, and when a writer left two attempts of one part, of which only its own readers can choose.
     """
     written: dict[str, str] = {}
     for entry in objects:
         if "name" not in entry or not entry["bytes"]:
             continue
         name = str(entry["name"]).removeprefix(definition.directory)
-        if not name or any(step[:1] in ("_", ".") for step in name.split("/")):
+        if not name or any(_hidden(step) for step in name.split("/")):
             continue
+        if why := _why_not_listed_alike(name):
+            raise SelectionError(why)
         if why := why_not_csv(name):
             raise SelectionError(why)
         if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:
@@ -134,3 +139,18 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
         for start in range(0, int(entry["bytes"]), definition.split_bytes):
             end = min(start + definition.split_bytes, int(entry["bytes"]))
             yield Part(name, start, end, etag[:_ETAG_CHARACTERS]), entry
+
+
+def _hidden(step: str) -> bool:
+    """Whether Spark passes by files and directories of that name (InMemoryFileIndex.shouldFilterOutPathName)."""
+    return step.startswith(".") or step.endswith("._COPYING_") or (step.startswith("_") and "=" not in step)
+
+
+def _why_not_listed_alike(name: str) -> str:
+    """Why Spark would not find that object in the same way in a view and in the source; empty when it would."""
+    *directories, _ = name.split("/")
+    if any("=" in step for step in directories):
+        return "it has partition directories (NAME=VALUE), of which Spark makes columns"
+    if "" in directories or _UNUSUAL.search(name):
+        return "readers understand the names of some objects in several ways"
+    return ""

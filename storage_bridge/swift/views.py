@@ -57,6 +57,7 @@ StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
 _BY_S3 = "S3"
 # What s3api makes 500 or another story of; of these it passes on what we say only with 400.
+CORRUPT = "_corrupt_record"
 _UNKNOWN_TO_S3 = (HTTPMethodNotAllowed().status_int, HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 
 
@@ -153,6 +154,8 @@ class _Source:
             raise SelectionError("the names of the columns are needed: there is no object with a header")
         names = self._names(first[0]) if first is not None else made.names
         made = ViewDefinition.from_json(json.dumps({**json.loads(made.to_json()), "names": names}))
+        if any(name.lower() == CORRUPT for name in made.names):
+            raise SelectionError(f"it has a column {CORRUPT}, in which Spark itself puts malformed lines")
         Selection(made.names, made.columns, made.where, csv=made.csv)
         return made
 
@@ -231,7 +234,10 @@ class _Source:
             return self._definition.names
         if len(start) >= HEADER_BYTES_MAX and not set(start.strip()) & set(b"\r\n"):
             raise UnreadableRecordError(f"the first line is longer than {HEADER_BYTES_MAX} bytes")
-        return header_names(start, self._definition.csv)
+        names = header_names(start, self._definition.csv)
+        if len({name.lower() for name in names}) < len(names):
+            raise SelectionError("two columns of the header have one name, upper and lower case apart")
+        return names
 
     def _objects(self) -> Iterator[dict[str, Any]]:
         marker = ""

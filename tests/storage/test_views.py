@@ -10,6 +10,7 @@ import os
 import random
 import signal
 from collections.abc import Sequence
+from urllib.parse import quote
 
 import pytest
 
@@ -83,6 +84,38 @@ def test_a_prefix_is_a_directory_and_its_siblings_are_not_shown(
     name = f"zoe-view-{os.urandom(4).hex()}"
     admin.put(name, **definition(source[0], prefix="2015", **WANTED))
     assert ann.view(name) == source[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("kwh=7/a.csv", b"id,city\n1,Nice\n", "partition directories"),
+        ("a b.csv", b"id,city\n1,Nice\n", "in several ways"),
+        ("50%.csv", b"id,city\n1,Nice\n", "in several ways"),
+        ("z\u00fcrich.csv", b"id,city\n1,Nice\n", "in several ways"),
+        ("in//b.csv", b"id,city\n1,Nice\n", "in several ways"),
+        ("a.csv", b"id,city,City\n1,Nice,x\n", "one name"),
+        ("a.csv", b"id,city,_corrupt_record\n1,Nice,x\n", "_corrupt_record"),
+    ],
+)
+def test_what_spark_would_find_otherwise_in_a_view_has_none(
+    ann: Person, admin: Person, name: str, content: bytes, why: str
+) -> None:
+    source = f"odd-{os.urandom(4).hex()}"
+    ann.put(source)
+    ann.put(f"{source}/{quote(name)}", content)
+    answer = admin.call("PUT", f"zoe-view-{source}", headers=definition(source, columns=["id"]))
+    assert (answer.status_code, why in answer.text) == (422, True), answer.text
+
+
+def test_a_view_hides_what_spark_passes_by(ann: Person, admin: Person) -> None:
+    source = f"hidden-{os.urandom(4).hex()}"
+    ann.put(source)
+    for name in ("a.csv", "_x=1.csv", "_x.csv", ".a.csv", "b._COPYING_", "_SUCCESS"):
+        ann.put(f"{source}/{name}", b"id,city\n1,Nice\n")
+    admin.put(f"zoe-view-{source}", **definition(source, columns=["id"]))
+    shown = {entry["name"].removeprefix("data/").partition(".0")[0] for entry in ann.listing(f"zoe-view-{source}")}
+    assert shown == {"a.csv", "_x=1.csv"}
 
 
 def test_a_container_with_objects_does_not_become_a_view(ann: Person, admin: Person, source: tuple[str, bytes]) -> None:
