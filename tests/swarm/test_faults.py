@@ -83,19 +83,6 @@ def test_output_is_kept_of_what_ends_while_its_engine_is_silent(harness: SwarmHa
     harness.until(lambda: harness.output(SERVICE) == "before\nafter\n")
 
 
-def test_short_lives_are_heard_and_keep_their_output(harness: SwarmHarness) -> None:
-    """Many that end while the engine still hears of their beginning: its news never break."""
-    services = [f"s{number}.c.0.1" for number in range(12)]
-    for service in services:
-        harness.start(small(f"echo {service}; hostname > /dev/null"), service, "node-2")
-    for service in services:
-        ended = harness.reach(service, ObservedState.ENDED)
-        assert (ended.exit_code, ended.message) == (0, "")
-    harness.backend.forget(services)
-    for service in services:
-        harness.until(lambda one=service: harness.output(one) == f"{one}\n")
-
-
 @needs_time
 def test_a_parted_node_loses_its_services(harness: SwarmHarness, swarm: Cluster, engine_3: str) -> None:
     harness.start(small("exec sleep 1000"), SERVICE, engine_3)

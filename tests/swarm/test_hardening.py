@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.swarm_backend import SwarmHarness
+from tests.support.images import provide
+from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
+from zoe_master.backends.base import ObservedState
 from zoe_master.backends.swarm import labels, probing
 
 ULIMITS = {"nofile": 4096, "core": 0}
@@ -76,3 +78,21 @@ def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
     checked.reopen()
     checked.settings = replace(checked.settings, allow_unhardened=True)
     assert all(node.ready for node in checked.backend.nodes())
+
+
+def test_short_lives_keep_their_output(swarm: Cluster) -> None:
+    """Many that end while engines are still asked about them and about themselves, and are forgotten at once."""
+    provide(swarm, "zoe/gateway")
+    made = SwarmHarness(
+        swarm, allow_unhardened=False, ulimits_max=ULIMITS, check_closed=True, gateway_image="zoe/gateway"
+    )
+    made.until(lambda: all(node.ready for node in made.backend.nodes()))
+    services = [f"s{number}.c.0.1" for number in range(30)]
+    for number, service in enumerate(services):
+        made.start(small(f"echo {service}; sleep 0.{number % 10}"), service, f"node-{1 + number % 3}")
+    for service in services:
+        assert made.reach(service, ObservedState.ENDED).exit_code == 0
+        made.backend.forget([service])
+    for service in services:
+        made.until(lambda one=service: made.output(one) == f"{one}\n")
+    made.finish()
