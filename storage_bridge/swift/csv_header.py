@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from storage_bridge.swift.csv_parser import MARK, UnreadableRecordError, is_blank, values_of
-from storage_bridge.swift.selection import CsvFormat
+from storage_bridge.swift.selection import CsvFormat, SelectionError
 
 
 def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
-    """The names of columns in the first line of an object that begins with `data`. UnreadableRecordError."""
+    """The names of columns in the first line of an object that begins with `data`.
+
+    UnreadableRecordError; SelectionError for names that Spark, to which case means nothing, would change.
+    """
     line = first_line(with_feeds(data.removeprefix(MARK)))[0]
     if is_blank(line):
         raise UnreadableRecordError("there is no header")
@@ -15,6 +18,8 @@ def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
         names = [(value or b"").decode() for value in values_of(line, csv)]
     except UnicodeDecodeError:
         raise UnreadableRecordError("the header is not UTF-8") from None
+    if len({name.lower() for name in names if name}) < sum(map(bool, names)):
+        raise SelectionError("two columns of the header have one name, upper and lower case apart")
     return tuple(name or f"_c{number}" for number, name in enumerate(names))
 
 

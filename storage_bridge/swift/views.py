@@ -234,10 +234,7 @@ class _Source:
             return self._definition.names
         if len(start) >= HEADER_BYTES_MAX and not set(start.strip()) & set(b"\r\n"):
             raise UnreadableRecordError(f"the first line is longer than {HEADER_BYTES_MAX} bytes")
-        names = header_names(start, self._definition.csv)
-        if len({name.lower() for name in names}) < len(names):
-            raise SelectionError("two columns of the header have one name, upper and lower case apart")
-        return names
+        return header_names(start, self._definition.csv)
 
     def _objects(self) -> Iterator[dict[str, Any]]:
         marker = ""
