@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gc
+import json
+import logging
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import httpx
 import pytest
+import structlog
 from pydantic import ValidationError
+from structlog.testing import capture_logs
 
 from tests.support.api import Api, problem
 from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
@@ -46,6 +50,16 @@ def api(postgres_url: str, settings: Callable[..., LdapSettings]) -> Iterator[Ap
     made.close()
     gc.collect()
     gc.unfreeze()
+
+
+@pytest.fixture
+def lines() -> Iterator[list[MutableMapping[str, Any]]]:
+    """What is logged, from warnings on."""
+    before = structlog.get_config()["wrapper_class"]
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    with capture_logs() as captured:
+        yield captured
+    structlog.configure(wrapper_class=before)
 
 
 def sign_in(http: httpx.Client, user: str, password: str = PASSWORD, provider: str = "corp") -> httpx.Response:
@@ -90,6 +104,17 @@ def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None
     assert problem(sign_in(api.http(None), "mia"))["code"] == "too_many_sign_ins"
 
 
+@pytest.mark.parametrize(
+    ("user", "password"), [("pia", PASSWORD), *(("mia", one) for one in ("\u0221", "\u2028", "x" * 1000))]
+)
+def test_who_cannot_sign_in_is_told_what_strangers_are(api: Api, user: str, password: str) -> None:
+    """An entry without a password, and passwords that LDAP's rules for strings do not allow (RFC 4013)."""
+    told, stranger = (sign_in(api.http(None), one, password) for one in (user, "nobody"))
+    alike = ("code", "detail", "hint", "status")
+    assert [problem(told).get(key) for key in alike] == [problem(stranger).get(key) for key in alike]
+    assert told.status_code == 401
+
+
 def test_names_that_the_directory_takes_for_one_are_braked_as_one(api: Api) -> None:
     names = ["mia", "MIA", "Mia", " mia", "mia ", "m\u00adia", "\uff4dia"]
     for number in range(brake.FAILURES_OF_PAIR_MAX):
@@ -97,6 +122,20 @@ def test_names_that_the_directory_takes_for_one_are_braked_as_one(api: Api) -> N
     for name in names:
         assert problem(sign_in(api.http(None), name))["code"] == "too_many_sign_ins"
     assert sign_in(api.http(None), "ned").status_code == 200
+
+
+def test_a_password_that_is_no_text_is_wrong(api: Api) -> None:
+    """JSON has halves of characters, which no encoding has."""
+    for provider in ("local", "corp"):
+        body = json.dumps({"user": "mia", "password": "\ud83d", "provider": provider})
+        answer = api.http(None).post("/api/v1/session", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 401, 422), answer.text
+
+
+@pytest.mark.parametrize("password", ["\u00ad", "\u200b\u2060", "\ufe0f", "\u180b\u034f"])
+def test_a_password_of_nothing_that_counts_is_no_way_in(api: Api, password: str) -> None:
+    """LDAP's rules for strings (RFC 4013) leave nothing of it, and a bind without a password succeeds for any name."""
+    assert problem(sign_in(api.http(None), "mia", password))["code"] == "bad_sign_in"
 
 
 def test_no_password_is_no_way_in(api: Api, settings: Callable[..., LdapSettings]) -> None:
@@ -124,17 +163,22 @@ def test_characters_of_filters_are_characters(api: Api) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"url": "ldaps://localhost:1"}, "corp:"),
-        ({"url": "ldaps://nowhere.invalid"}, "corp:"),
+        ({"url": "ldaps://localhost:1"}, "refused"),
+        ({"url": "ldaps://nowhere.invalid"}, "invalid server address"),
         ({"bind_dn": f"cn=other,{BASE}"}, "invalidCredentials"),
         ({"ca_file": "stranger"}, "certificate"),
         ({"url": "plain", "start_tls": True, "ca_file": "stranger"}, "certificate"),
-        ({"url": "by address"}, "corp:"),
+        ({"url": "by address"}, "certificate"),
         ({"base": "dc=elsewhere"}, "noSuchObject"),
     ],
 )
-def test_a_directory_that_cannot_be_trusted_or_asked_is_told(
-    api: Api, there: Directory, settings: Callable[..., LdapSettings], changes: dict[str, Any], words: str
+def test_why_a_directory_cannot_be_trusted_or_asked_is_logged_and_not_told(
+    api: Api,
+    there: Directory,
+    settings: Callable[..., LdapSettings],
+    lines: list[MutableMapping[str, Any]],
+    changes: dict[str, Any],
+    words: str,
 ) -> None:
     named = {
         "stranger": there.stranger,
@@ -145,9 +189,11 @@ def test_a_directory_that_cannot_be_trusted_or_asked_is_told(
     api.settings.ldap["corp"] = settings(**changed)
     told = problem(sign_in(api.http(None), "mia"))
     assert told["code"] == "provider_unavailable"
-    assert words in told["detail"]
-    assert PASSWORD not in str(told)
-    assert SEARCHERS_PASSWORD not in str(told)
+    assert told["detail"] == "corp did not answer as it should"
+    [cause] = [line["cause"] for line in lines if line["event"] == "provider_unavailable"]
+    assert words in cause
+    assert PASSWORD not in str(lines)
+    assert SEARCHERS_PASSWORD not in str(lines)
 
 
 def test_plain_becomes_tls_before_anything_is_said(api: Api, there: Directory, settings: Any) -> None:

@@ -24,6 +24,8 @@ _CONFIGURATION = """
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
+# Some directories take a bind without a password for an anonymous one that succeeds (RFC 4513, section 5.1.2).
+allow bind_anon_dn
 modulepath /usr/lib/ldap
 moduleload back_mdb
 pidfile {directory}/pid
@@ -66,6 +68,12 @@ uid: ned
 cn: Ned (temporary)
 sn: N
 userPassword: {password}
+
+dn: uid=pia,ou=people,{base}
+objectClass: inetOrgPerson
+uid: pia
+cn: Pia (has no password)
+sn: P
 
 dn: cn=staff,ou=groups,{base}
 objectClass: groupOfNames

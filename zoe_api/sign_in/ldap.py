@@ -10,13 +10,33 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from ldap3 import NONE, Connection, Server, Tls
-from ldap3.core.exceptions import LDAPException, LDAPInvalidCredentialsResult
+from ldap3.core.exceptions import (
+    LDAPConstraintViolationResult,
+    LDAPException,
+    LDAPInappropriateAuthenticationResult,
+    LDAPInsufficientAccessRightsResult,
+    LDAPInvalidCredentialsResult,
+    LDAPNoSuchObjectResult,
+    LDAPSASLPrepError,
+    LDAPUnwillingToPerformResult,
+)
 from ldap3.utils.conv import escape_filter_chars
 
-from zoe_api.codes import Code
-from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.identity import Identity
+from zoe_api.sign_in.provider_errors import provider_unavailable
 from zoe_lib.sign_in_settings import LdapSettings
+
+# How directories refuse a user's bind (RFC 4511, appendix A): a wrong password, an entry that has none, an account that
+# is locked or expired, characters that no password has. All are told as a wrong password: strangers learn of no entry.
+_NOT_LET_IN = (
+    LDAPInvalidCredentialsResult,
+    LDAPInappropriateAuthenticationResult,
+    LDAPConstraintViolationResult,
+    LDAPUnwillingToPerformResult,
+    LDAPInsufficientAccessRightsResult,
+    LDAPNoSuchObjectResult,
+    LDAPSASLPrepError,
+)
 
 
 def alike(user: str) -> str:
@@ -49,8 +69,7 @@ class Ldap:
                     return None
                 return Identity(self._name, subject, user, self._groups(searching, dn))
         except (LDAPException, OSError) as error:
-            why = str(error)[:200] or type(error).__name__
-            raise ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{self._name}: {why}", "ask an admin") from None
+            raise provider_unavailable(self._name, str(error) or type(error).__name__) from None
 
     @contextmanager
     def _bound(self, dn: str, password: str) -> Iterator[Connection]:
@@ -104,7 +123,7 @@ class Ldap:
         try:
             with self._bound(dn, password):
                 return True
-        except LDAPInvalidCredentialsResult:
+        except _NOT_LET_IN:
             return False
 
     def _groups(self, searching: Connection, dn: str) -> frozenset[str]:

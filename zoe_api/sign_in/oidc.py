@@ -17,6 +17,7 @@ from joserfc.jwk import KeySet
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.identity import Identity
+from zoe_api.sign_in.provider_errors import provider_unavailable
 from zoe_lib.sign_in_settings import OidcSettings
 
 # Signatures by a key that only the provider has; `none`, and any made with the client's own secret, are no proof.
@@ -69,13 +70,15 @@ class Oidc:
     def _client(self) -> httpx.Client:
         ca_file = self._settings.ca_file
         trusted = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
-        return _Client(timeout=self._settings.timeout_s, verify=trusted, follow_redirects=False, trust_env=False)
+        return _Client(
+            self._name, timeout=self._settings.timeout_s, verify=trusted, follow_redirects=False, trust_env=False
+        )
 
     def _discover(self, client: httpx.Client) -> Json:
         published = self._json(client.get(self._settings.issuer.rstrip("/") + _DISCOVERY))
         missing = {"authorization_endpoint", "token_endpoint", "jwks_uri"} - published.keys()
         if published.get("issuer") != self._settings.issuer or missing:
-            raise _unavailable(self._name, "its discovery document is another issuer's, or not whole")
+            raise provider_unavailable(self._name, "its discovery document is another issuer's, or not whole")
         return published
 
     def _tokens(self, client: httpx.Client, published: Json, code: str, redirect_uri: str, verifier: str) -> Json:
@@ -137,23 +140,23 @@ class Oidc:
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise _unavailable(self._name, f"it answered {answer.status_code}, or not in JSON")
+            raise provider_unavailable(self._name, f"it answered {answer.status_code}, or not in JSON")
         return found
 
 
 class _Client(httpx.Client):
-    """One that tells users what is wrong with the provider."""
+    """One whose failures are the provider's."""
+
+    def __init__(self, provider: str, **more: Any) -> None:
+        super().__init__(**more)
+        self.provider = provider
 
     def request(self, method: str, url: Any, **more: Any) -> httpx.Response:
         try:
             return super().request(method, url, **more)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{type(error).__name__}: {str(error)[:200]}") from None
+            raise provider_unavailable(self.provider, f"{type(error).__name__}: {error}") from None
 
 
 def _key_set(keys: Any) -> KeySet:
     return KeySet.import_key_set(keys)
-
-
-def _unavailable(name: str, why: str) -> ApiProblem:
-    return ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{name}: {why}", "ask an admin")
