@@ -1,0 +1,120 @@
+"""What the scheduler decides, as digests that a change of the code's form must leave as they are.
+
+A change of behaviour records them anew, and its commit says why: `python -m tests.support.same_as_before`, with
+ZOE_TEST_DATA set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from tests.properties.test_scheduler import random_snapshot, varied
+from tests.simulation.test_faults import POLICIES, a_run
+from zoe_lib.domain.events import Placement
+from zoe_lib.store.base import JournalEntry
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.snapshot import Plan
+from zoe_master.simulator.jobs import Run
+from zoe_master.simulator.study.cells import cells
+from zoe_master.simulator.study.one_run import run_cell
+from zoe_master.simulator.study.sharing_cells import sharing_cells
+
+FILE = Path(__file__).resolve().parent.parent / "simulation" / "same_as_before.json"
+SNAPSHOTS = 500
+APPLICATIONS = 60
+# Of the cells of one seed, every so manieth; they are of all parts.
+STUDY_STEP = 11
+JOURNAL_MAX = 100_000
+# Texts for people may be put better.
+_WORDS = frozenset({"sentence", "hint", "message"})
+Digests = dict[str, str]
+
+
+def plans() -> Digests:
+    """Of a plan for each of 500 random snapshots, each with a random policy."""
+    found = {}
+    for seed in range(SNAPSHOTS):
+        chance = random.Random(seed)
+        found[f"snapshot {seed}"] = digest(_plan(schedule(*varied(*random_snapshot(chance), chance))))
+    return found
+
+
+def journals() -> Digests:
+    """Of the journal of a run with faults for each of several policies."""
+    found = {}
+    for seed in range(len(POLICIES)):
+        run = a_run(seed)
+        run.run()
+        entries = run.store.another().journal(0, JOURNAL_MAX)
+        found[f"run {seed}"] = digest([_entry(entry) for entry in entries])
+    return found
+
+
+def study() -> Digests:
+    """Of rows of the scheduling study."""
+    some = [*cells(1), *sharing_cells(1)][::STUDY_STEP]
+    rows = (_without_seconds(run_cell(cell, APPLICATIONS)) for cell in some)
+    return {f"{number} ({cell.part})": digest(row) for number, (cell, row) in enumerate(zip(some, rows, strict=True))}
+
+
+def starts(runs: Iterable[Run]) -> str:
+    """Of when the jobs of a log began and ended."""
+    return digest(sorted((run.job.id, round(run.start_s, 3), round(run.end_s, 3)) for run in runs))
+
+
+RECORDED: Mapping[str, Callable[[], Digests]] = {"plans": plans, "journals": journals, "study": study}
+
+
+def recorded(kind: str) -> Digests:
+    """What is kept of this kind."""
+    kept: Digests = json.loads(FILE.read_text())[kind]
+    return kept
+
+
+def digest(value: Any) -> str:
+    """Short, and the same for equal JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _plan(plan: Plan) -> Any:
+    return {
+        "starts": _places(plan.starts),
+        "elastic": _places(plan.elastic),
+        "reserved": _places(plan.reserved),
+        "preempt": {execution: sorted(services) for execution, services in plan.preempt.items()},
+        "reasons": {execution: [reason.code, dict(reason.counts)] for execution, reason in plan.reasons.items()},
+    }
+
+
+def _places(of: Mapping[str, Iterable[Placement]]) -> Any:
+    return {execution: sorted((one.service_id, one.node) for one in places) for execution, places in of.items()}
+
+
+def _entry(entry: JournalEntry) -> Any:
+    return [entry.kind, round(entry.at_s, 3), entry.execution_id, entry.tenant, entry.version, _wordless(entry.data)]
+
+
+def _wordless(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _wordless(item) for key, item in value.items() if key not in _WORDS}
+    return [_wordless(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _without_seconds(figures: Mapping[str, Any]) -> Any:
+    return {name: figure for name, figure in figures.items() if name != "cpu_s"}
+
+
+if __name__ == "__main__":
+    from tests.traces.test_default_policy import starts_of_logs  # which compares them with what is kept here
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    made = {kind: make() for kind, make in {**RECORDED, "starts": starts_of_logs}.items()}
+    FILE.write_text(json.dumps(made, indent=1) + "\n")
