@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlsplit
 
 from storage_bridge.line import Line
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
 
+_log = logging.getLogger(__name__)
 MB = 10**6
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,15})?")
+_ROW_CHARACTERS_MAX = 200
+
+
+class _Row(NamedTuple):
+    """An SLO in a list: whose, by which policy id, in which direction (`name`, empty for both), in bytes per second."""
+
+    project: str
+    policy: str
+    name: str
+    bytes_per_s: int
+
+
+class _Rows:
+    """The rows of a list, without those that cannot be read: Crystal keeps any text that anybody sends as a value.
+
+    What cannot be read counts as no SLO, and is logged once while it is there.
+    """
+
+    def __init__(self, read: Callable[[Mapping[str, Any]], _Row | None]) -> None:
+        self._read = read
+        self._odd: frozenset[str] = frozenset()
+
+    def of(self, answer: object) -> list[_Row]:
+        """TypeError for what is no list."""
+        if not isinstance(answer, list):
+            raise TypeError(f"a list of SLOs is a {type(answer).__name__}")
+        found, odd = [], set()
+        for row in answer:
+            try:
+                read = self._read(row)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                odd.add(repr(row)[:_ROW_CHARACTERS_MAX])
+            else:
+                found += [] if read is None else [read]
+        for row in odd - self._odd:
+            _log.warning("the storage controller lists an SLO that cannot be read; it is not counted: %s", row)
+        self._odd = frozenset(odd)
+        return found
 
 
 class Dialect(Protocol):
@@ -38,14 +81,15 @@ class Appendix:
     def __init__(self, line: Line, owner: str) -> None:
         self._line = line
         self._owner = owner
+        self._rows = _Rows(_sla)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours."""
-        return {r["project_id"]: _both(int(r["bandwidth"]) * MB) for r in self._rows() if r["policy_id"] == self._owner}
+        return {row.project: _both(row.bytes_per_s) for row in self._listed() if row.policy == self._owner}
 
     def others(self) -> BandwidthSlo:
         """What others were promised."""
-        return _both(sum(int(r["bandwidth"]) * MB for r in self._rows() if r["policy_id"] != self._owner))
+        return _both(sum(row.bytes_per_s for row in self._listed() if row.policy != self._owner))
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put it in force."""
@@ -56,8 +100,8 @@ class Appendix:
         """Remove it."""
         self._line.ask("DELETE", self._path(tenant))
 
-    def _rows(self) -> list[dict[str, Any]]:
-        return [row for row in self._line.ask("GET", "/bw/slas") if row["bandwidth"] is not None]
+    def _listed(self) -> list[_Row]:
+        return self._rows.of(self._line.ask("GET", "/bw/slas"))
 
     def _path(self, tenant: str) -> str:
         return f"/bw/sla/{quote(tenant, safe='')}:{quote(self._owner, safe='')}"
@@ -69,19 +113,20 @@ class Later:
     def __init__(self, line: Line, owner: str) -> None:
         self._line = line
         self._owner = owner
+        self._rows = _Rows(_slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours."""
         rates: dict[str, dict[str, int]] = {}
-        for project, owner, name, rate in self._rows():
-            if owner == self._owner:
-                rates.setdefault(project, {})[name] = rate
+        for row in self._listed():
+            if row.policy == self._owner:
+                rates.setdefault(row.project, {})[row.name] = row.bytes_per_s
         return {tenant: BandwidthSlo(found.get("get_bw"), found.get("put_bw")) for tenant, found in rates.items()}
 
     def others(self) -> BandwidthSlo:
         """What others were promised."""
-        rows = [row for row in self._rows() if row[1] != self._owner]
-        read, write = (sum(rate for _, _, name, rate in rows if name == one) for one in ("get_bw", "put_bw"))
+        rows = [row for row in self._listed() if row.policy != self._owner]
+        read, write = (sum(row.bytes_per_s for row in rows if row.name == one) for one in ("get_bw", "put_bw"))
         return BandwidthSlo(read, write)
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -104,12 +149,8 @@ class Later:
         """Remove it, both directions."""
         self._put(tenant, BandwidthSlo())
 
-    def _rows(self) -> list[tuple[str, str, str, int]]:
-        found = []
-        for row in self._line.ask("GET", "/policies/slos"):
-            project, _, owner = row["target"].partition("#")
-            found.append((project, owner, row["slo_name"], int(row["value"]) * MB))
-        return found
+    def _listed(self) -> list[_Row]:
+        return self._rows.of(self._line.ask("GET", "/policies/slos"))
 
     def _path(self, name: str, tenant: str) -> str:
         return f"/policies/slo/bandwidth/{name}/{quote(f'{tenant}#{self._owner}', safe='')}"
@@ -128,6 +169,29 @@ def places(line: Line, tenant: str, uri: str) -> Sequence[str]:
     if not isinstance(endpoints, (list, tuple)):
         return ()
     return tuple(dict.fromkeys(urlsplit(str(one)).hostname or str(one) for one in endpoints))
+
+
+def _sla(row: Mapping[str, Any]) -> _Row | None:
+    """A row of `/bw/slas`; None for a policy without an SLO."""
+    if row["bandwidth"] is None:
+        return None
+    return _Row(str(row["project_id"]), str(row["policy_id"]), "", _bytes_per_s(row["bandwidth"]))
+
+
+def _slo(row: Mapping[str, Any]) -> _Row | None:
+    """A row of `/policies/slos`; None for what is not of bandwidth."""
+    if row.get("dsl_filter", "bandwidth") != "bandwidth":
+        return None
+    project, _, policy = str(row["target"]).partition("#")
+    return _Row(project, policy, str(row["slo_name"]), _bytes_per_s(row["value"]))
+
+
+def _bytes_per_s(value: object) -> int:
+    """Of MB/s as a number or as its text; ValueError."""
+    text = str(value).strip()
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text[:_ROW_CHARACTERS_MAX]!r} is no rate")
+    return int(Decimal(text) * MB)
 
 
 def _both(rate: int) -> BandwidthSlo:

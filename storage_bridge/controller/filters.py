@@ -21,6 +21,7 @@ DATA_BYTES_MAX = 16 * 2**20
 TEXT_BYTES_MAX = 2**20
 BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
 """Of any request: a filter's program, and what a form puts around it."""
+_DEPENDENCIES = "dependencies"  # what Crystal has below this path is no filter, and no tenant either
 DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 
 
@@ -50,6 +51,7 @@ class Tenant(BaseModel):
 def filter_routes(ledger: Ledger) -> APIRouter:
     """`/filters`; a trailing slash is the later dialect's."""
     routes = APIRouter()
+    _add_dependencies(routes)
 
     @routes.get("/filters")
     @routes.get("/filters/", include_in_schema=False)
@@ -59,6 +61,8 @@ def filter_routes(ledger: Ledger) -> APIRouter:
     @routes.post("/filters", status_code=201)
     @routes.post("/filters/", status_code=201, include_in_schema=False)
     def create(one: Filter) -> dict[str, Any]:
+        if one.dsl_name == _DEPENDENCIES:
+            raise Refused(400, f"a filter cannot be named {_DEPENDENCIES}: /filters/{_DEPENDENCIES} is something else")
         ledger.keep_filter(one.dsl_name, one.model_extra or {})
         return one.model_dump()
 
@@ -95,6 +99,19 @@ def filter_routes(ledger: Ledger) -> APIRouter:
         routes.put(f"/filters/{path}/deploy/{{name}}", status_code=201)(_deploy(ledger))
         routes.put(f"/filters/{path}/undeploy/{{name}}", status_code=204)(_undeploy(ledger))
     return routes
+
+
+def _add_dependencies(routes: APIRouter) -> None:
+    """`/filters/dependencies`, before all paths that begin with a filter or a project: there are none."""
+
+    @routes.get(f"/filters/{_DEPENDENCIES}")
+    def listed() -> list[dict[str, Any]]:
+        return []
+
+    @routes.api_route(f"/filters/{_DEPENDENCIES}", methods=["POST", "PUT", "DELETE"])
+    @routes.api_route(f"/filters/{_DEPENDENCIES}/{{rest:path}}", methods=["GET", "POST", "PUT", "DELETE"])
+    def refused(rest: str = "") -> None:  # noqa: ARG001 - whatever is asked of them
+        raise Refused(404, "this controller keeps no dependencies of filters; upload them with the filter")
 
 
 def policy_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:

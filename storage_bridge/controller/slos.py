@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
@@ -15,7 +16,15 @@ MB = 10**6
 NAMES = (READ, WRITE, "ssync_bw")
 MB_PER_S_MAX = 10**9
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s#:/]+$")]
-MegabytesPerS = Annotated[int, Field(gt=0, le=MB_PER_S_MAX, strict=True)]
+_DIGITS = re.compile(r"\s*[0-9]{1,10}\s*")
+
+
+def _number(value: object) -> object:
+    """A text of digits as its number: Crystal's dashboard sends what was typed into a field."""
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+
+
+MegabytesPerS = Annotated[int, Field(gt=0, le=MB_PER_S_MAX, strict=True), BeforeValidator(_number)]
 
 
 class Sla(BaseModel):
