@@ -37,6 +37,8 @@ class Granting:
         self._reach = reach
         # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
         self._supply: Rates | None = None
+        self.capacity: Rates | None = None
+        """What the store can promise in all, also to others; None while it was never told."""
 
     def supply(self) -> Supply | None:
         """What can be promised; None when there is no controller."""
@@ -70,6 +72,7 @@ class Granting:
         self._keeper.want(Wanted(wanted, self._inputs_of_queue(), views, undecided, withheld))
         self._reach(Step.STORAGE_SYNCED)
         seen = self._keeper.seen()
+        self.capacity = seen.capacity or self.capacity
         for execution in granted:
             if execution.id in seen.missing:
                 why = _PROMISED_TO_OTHERS if execution.id in withheld else seen.refused.get(execution.id) or _NOT_HELD

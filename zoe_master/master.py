@@ -18,6 +18,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
@@ -92,6 +93,7 @@ class Master:
         self._granting = Granting(self._picture, storage, reach)
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
+        self._storage_capacity: Rates | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
 
@@ -117,6 +119,7 @@ class Master:
         # 4. Act.
         self._executor.carry_out(plan, now_s, plan_id)
         self._granting.sync(plan, now_s, plan_id)
+        self._publish_capacity(self._granting.capacity, now_s)
         self._executor.drive(observations, now_s, plan_id)
         self._keep_forecasts(now_s, plan_id)
         self._log(snapshot, plan_id, read_to)
@@ -216,3 +219,9 @@ class Master:
         if nodes != self._platform:
             self._store.set_platform(nodes, now_s, self._epoch)
             self._platform = nodes
+
+    def _publish_capacity(self, capacity: Rates | None, now_s: float) -> None:
+        """Keep what was told last while the storage controller is away, writing only changes."""
+        if capacity is not None and capacity != self._storage_capacity:
+            self._store.set_storage_capacity(capacity, now_s, self._epoch)
+            self._storage_capacity = capacity

@@ -44,6 +44,7 @@ class Seen:
     `refused`: why others are not, in the controller's words, by execution. `locality` has the names of the nodes that
     hold the objects that were asked about, by their URIs. `verdicts`: whether views that were not decided pay, by id.
     `missing`: of whom it is known that nothing is in force, of those whose promises were wanted or withheld.
+    `capacity`: what the store can promise in all, to others, too; None while it is not told.
     """
 
     supply: Supply = _NOT_ASKED
@@ -52,6 +53,7 @@ class Seen:
     locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     missing: frozenset[ExecutionId] = frozenset()
+    capacity: Rates | None = None
 
     @property
     def looked(self) -> bool:
@@ -109,7 +111,7 @@ class SloLooks:
         supply = Supply(everything - promised + sum(there.values(), Rates()))
         held = asking.held(there)
         missing = wanted.missing(held) if wanted is not None else frozenset()
-        return Seen(supply, held, asking.refused, dict(self._places), missing=missing)
+        return Seen(supply, held, asking.refused, dict(self._places), missing=missing, capacity=everything)
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
         """For users; what it cannot tell holds up nothing."""

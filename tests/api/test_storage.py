@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.support.api import Api, problem
+from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
+from tests.support.waiting import until
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 
 PATH = "/api/v1/storage/over-time"
@@ -85,3 +88,67 @@ def test_a_span_is_told_in_some_hundred_stretches_of_half_a_minute_at_least(api:
 def test_what_is_no_span_is_refused(api: Api) -> None:
     for query in ({}, {"from_s": -1}, {"from_s": "nan"}, {"from_s": 1e300}):
         assert problem(api.http().get(PATH, params=query))["status"] == 422, query
+
+
+@pytest.fixture
+def with_controller(postgres_url: str) -> Iterator[Api]:
+    """An API that knows of a storage controller, which a master was told of 40 MB/s to read and 20 to write."""
+    made = Api(postgres_url, storage_url="http://127.0.0.1:1")
+    made.store.set_storage_capacity(Rates(40 * MB, 20 * MB), 1.0, None)
+    yield made
+    made.close()
+
+
+def asking(guarantee: str, **rates: str) -> dict[str, Any]:
+    return {"application": job(storage={"bandwidth": {**rates, "guarantee": guarantee}})}
+
+
+@pytest.mark.parametrize("path", ["validate", "plan", "executions"])
+def test_what_the_store_can_never_promise_is_refused_at_once_with_the_largest_that_would_do(
+    with_controller: Api, path: str
+) -> None:
+    http, master = with_controller.http(), with_controller.start_master()
+    until(lambda: master.master.latest)
+    refused = http.post(f"/api/v1/{path}", json=asking("required", read="40.000001MB/s", write="20MB/s"))
+    told = problem(refused)
+    assert (refused.status_code, told["code"]) == (422, "never_fits")
+    assert told["detail"] == (
+        "It requires 40.000001MB/s to read, and the object store can promise 40MB/s to read in all."
+    )
+    assert "at most 40MB/s to read and at most 20MB/s to write" in told["hint"]
+    assert [error["pointer"] for error in told["errors"]] == ["/storage/bandwidth"]
+    assert http.post(f"/api/v1/{path}", json=asking("required", read="40MB/s", write="20MB/s")).is_success
+
+
+@pytest.mark.parametrize("path", ["validate", "executions"])
+def test_who_prefers_more_than_there_is_is_told_and_may_run(with_controller: Api, path: str) -> None:
+    answer = with_controller.http().post(f"/api/v1/{path}", json=asking("preferred", write="30MB/s"))
+    assert answer.is_success
+    assert answer.json()["notes"] == [
+        "it prefers 30MB/s to write, and the object store can promise 20MB/s to write in all: it runs without; "
+        "ask for at most 20MB/s to write"
+    ]
+
+
+def test_of_a_direction_in_which_nothing_can_be_promised_nothing_is_to_be_asked(with_controller: Api) -> None:
+    with_controller.store.set_storage_capacity(Rates(40 * MB, 0), 2.0, None)
+    asked = asking("required", read="1MB/s", write="1MB/s")
+    told = problem(with_controller.http().post("/api/v1/validate", json=asked))
+    assert told["hint"].startswith("ask for at most 1MB/s to read and nothing to write, or")
+
+
+def test_where_no_master_was_told_a_capacity_nothing_is_refused_for_it(postgres_url: str) -> None:
+    made = Api(postgres_url, storage_url="http://127.0.0.1:1")
+    try:
+        assert made.http().post("/api/v1/executions", json=asking("required", read="900GB/s")).is_success
+    finally:
+        made.close()
+
+
+def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_store(with_controller: Api) -> None:
+    http, key = with_controller.http(), {"Idempotency-Key": "once"}
+    first = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
+    with_controller.store.set_storage_capacity(Rates(1, 1), 2.0, None)
+    again = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
+    assert first.is_success
+    assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])

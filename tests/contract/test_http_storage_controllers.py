@@ -260,6 +260,18 @@ def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) ->
     assert {one.state(requires), one.state(prefers)} == {ExecutionState.SUCCEEDED}
 
 
+def test_a_master_keeps_what_the_store_can_promise_in_all_also_while_it_is_away(served: Served) -> None:
+    others = connect(served.settings("other"))
+    others.set_slo("b", BandwidthSlo(30 * MB))  # which takes nothing of what there is in all
+    with faulty_controller(served.url) as between:
+        one = World([node("n1")], controller=connect(replace(served.settings(attempts=1), url=between.url)))
+        one.tick()
+        assert one.store.storage_capacity() == Rates(100 * MB, 100 * MB)
+        between.fault = "down"
+        one.tick()
+        assert one.store.storage_capacity() == Rates(100 * MB, 100 * MB)
+
+
 def test_the_dialect_is_found_by_asking(served: Served) -> None:
     assert isinstance(connect(served.settings()), OwnController)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.stores import LIMITS
+from tests.support.stores import LIMITS, OpenStore
 from zoe_lib.domain.promises import Rates, TenantBandwidth
-from zoe_lib.store.base import BandwidthPoint, Store, StoreUnavailable, Unstorable
+from zoe_lib.store.base import BandwidthPoint, NotLeader, Store, StoreUnavailable, Unstorable
 
 NOTHING = TenantBandwidth()
 
@@ -98,3 +98,21 @@ CALLS: list[Callable[[Store], object]] = [
 def test_without_a_database_every_call_says_so(unreachable_store: Store, call: Callable[[Store], object]) -> None:
     with pytest.raises(StoreUnavailable):
         call(unreachable_store)
+
+
+def test_the_capacity_of_the_object_store_is_kept_until_another_is_told(open_store: OpenStore) -> None:
+    store = open_store()
+    assert store.storage_capacity() is None
+    store.set_storage_capacity(Rates(400, 0), 1.0, None)
+    assert open_store().storage_capacity() == Rates(400, 0)
+    store.set_storage_capacity(Rates(2**70, 7), 2.0, store.try_lead("me"))
+    assert open_store().storage_capacity() == Rates(2**63 - 1, 7)
+
+
+def test_a_master_that_leads_no_more_tells_no_capacity(open_store: OpenStore) -> None:
+    store = open_store()
+    epoch = store.try_lead("me")
+    assert epoch is not None
+    with pytest.raises(NotLeader):
+        store.set_storage_capacity(Rates(1, 1), 1.0, epoch - 1)
+    assert store.storage_capacity() is None

@@ -1,8 +1,12 @@
-"""Promises of bandwidth settle: on an unchanged situation nothing is granted and withdrawn in turns."""
+"""Promises of bandwidth settle: on an unchanged situation nothing is granted and withdrawn in turns.
+
+And what is said to be never promised is what the scheduler would let wait for ever on an idle store.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -10,11 +14,15 @@ import pytest
 from tests.properties.test_scheduler import PER_CASE
 from tests.support.checks import of_checks
 from tests.support.scheduling import component, queued, started
+from zoe_lib.descriptions.quantities import bytes_per_s_of
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.promises import Rates, promises
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates, Supply, never_granted, never_promised, promises
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_master.scheduler.bandwidth import Guarantees
+from zoe_master.scheduler.estimate import Estimates
 
 
 def random_execution(number: int, chance: random.Random) -> Execution:
@@ -47,3 +55,38 @@ def test_who_was_told_once_is_told_nothing_else(case: int) -> None:
         supply = Rates(chance.randint(0, 200), chance.randint(0, 200))
         settled = told(active, supply)
         assert told(settled, supply) == settled, f"seed {seed}"
+
+
+def wishing(rates: Sequence[int], guarantee: Guarantee) -> Execution:
+    """One that asks for so many bytes per second, to read and to write; 0: for none."""
+    return queued("e", component(), storage=StorageDemand(bandwidth=Bandwidth(*(r or None for r in rates), guarantee)))
+
+
+def refused_when_idle(execution: Execution, capacity: Rates) -> bool:
+    """Whether the scheduler lets it wait though nobody else asks for anything."""
+    alone = Guarantees([], Supply(capacity), Policy(), Estimates({}), 0.0)
+    return alone.refusal(execution) is not None
+
+
+@pytest.mark.parametrize("case", range(of_checks(4, 100_000) // PER_CASE))
+def test_what_is_never_promised_is_what_waits_on_an_idle_store_and_the_largest_named_does_not(case: int) -> None:
+    for seed in range(case * PER_CASE, (case + 1) * PER_CASE):
+        chance = random.Random(seed)
+        size = chance.choice([5, 10**6, 10**12])
+        capacity, rates = Rates(chance.randint(0, size), chance.randint(0, size)), (0, 0)
+        while not any(rates):
+            rates = tuple(chance.choice([0, chance.randint(1, 2 * size)]) for _ in range(2))
+        requires, prefers = (wishing(rates, one) for one in (Guarantee.REQUIRED, Guarantee.PREFERRED))
+        reason = never_promised(requires.application, capacity)
+        assert (reason is not None) is refused_when_idle(requires, capacity), f"seed {seed}"
+        assert bool(never_granted(prefers.application, capacity)) is (reason is not None), f"seed {seed}"
+        if reason is not None:
+            told = re.findall(r"at most (\S+) to (read|write)", reason.hint)
+            largest = {way: bytes_per_s_of(rate) for rate, way in told}
+            less = wishing([largest.get("read", 0), largest.get("write", 0)], Guarantee.REQUIRED)
+            assert never_promised(less.application, capacity) is None, f"seed {seed}"
+            short = {"read": rates[0] > capacity.read, "write": rates[1] > capacity.write}
+            for way, rate in largest.items():
+                more = {**largest, way: rate + 1}
+                beyond = wishing([more.get("read", 0), more.get("write", 0)], Guarantee.REQUIRED)
+                assert not short[way] or never_promised(beyond.application, capacity) is not None, f"seed {seed}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -68,3 +69,15 @@ def test_operators_see_each_tenants_bandwidth_of_the_last_hours(admin: Visitor) 
     assert admin.violations() == []
     if PICTURES is not None:
         page.screenshot(path=PICTURES / "web-storage.png")
+
+
+def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_the_largest_that_would_do(
+    admin: Visitor,
+) -> None:
+    page = admin.open("/new")
+    page.get_by_label("Description as JSON", exact=True).click()
+    page.keyboard.press("Control+A")
+    wanted = job("true", storage={"bandwidth": {"read": "101MB/s", "guarantee": "required"}})
+    page.keyboard.insert_text(json.dumps(wanted))
+    expect(page.get_by_text("the object store can promise 100MB/s to read in all").first).to_be_visible()
+    expect(page.get_by_text("ask for at most 100MB/s to read").first).to_be_visible()

@@ -23,7 +23,7 @@ from zoe_api.dependencies import (
 )
 from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem
-from zoe_api.submission import checked, notes_of, parsed
+from zoe_api.submission import checked, notes_of, parsed, storage_capacity
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.execution import (
     WAITING_STATES,
@@ -64,8 +64,11 @@ def submit_execution(
 ) -> ExecutionView:
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     fingerprint = _fingerprint(body)
+    storage = its.settings.storage_url is not None
     try:
-        application = checked(parsed(body.application), its.store.platform(), its.settings.storage_url is not None)
+        wanted = parsed(body.application)
+        capacity = storage_capacity(wanted, its)
+        application = checked(wanted, its.store.platform(), storage, capacity)
     except ApiProblem:
         # What was accepted once is not refused when it is repeated, though nodes have gone away meanwhile.
         earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
@@ -84,7 +87,7 @@ def submit_execution(
         submitted_at_s=now_s,
         priority=priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=tuple(notes_of(application, its.settings.backend, its.settings.storage_url is not None)),
+        notes=tuple(notes_of(application, its.settings.backend, storage, capacity)),
     )
     asked = replace(request.state.audit, status=201)
     stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceState
@@ -10,6 +11,7 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Guarantee, StorageObject
 from zoe_lib.domain.values import value
 
+_MB = 10**6
 VIEW_SCHEME = "swift2d"
 """Of URIs that can be read through views."""
 
@@ -81,6 +83,52 @@ def preferred(application: Application) -> Rates | None:
 def wished(application: Application) -> Rates | None:
     """The bandwidth that it requires or prefers; None when it asks for none."""
     return required(application) or preferred(application)
+
+
+def never_promised(application: Application, capacity: Rates) -> Reason | None:
+    """Return why the bandwidth that it requires can never be promised, with the largest that could; None if it could.
+
+    capacity: what the object store can promise in all, to everybody together.
+    """
+    wanted = required(application)
+    if wanted is None or wanted.fits_in(capacity):
+        return None
+    return Reason(
+        ReasonCode.NEVER_FITS,
+        f"It requires {beyond(wanted, capacity)}.",
+        hint=f"ask for {_largest(wanted, capacity)}, or use guarantee: preferred to run without it",
+    )
+
+
+def never_granted(application: Application, capacity: Rates) -> str:
+    """Return a sentence for who prefers bandwidth that can never be promised; nothing if it could."""
+    wanted = preferred(application)
+    if wanted is None or wanted.fits_in(capacity):
+        return ""
+    return f"it prefers {beyond(wanted, capacity)}: it runs without; ask for {_largest(wanted, capacity)}"
+
+
+def beyond(wanted: Rates, capacity: Rates) -> str:
+    """Return what of a wish is more than the object store can promise in all, and how much that is."""
+    short = [f"{_exactly(rate)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
+    there = [f"{_exactly(most)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
+    return f"{' and '.join(short)}, and the object store can promise {' and '.join(there)} in all"
+
+
+def _largest(wanted: Rates, capacity: Rates) -> str:
+    named = ((what, min(rate, most)) for what, rate, most in _ways(wanted, capacity))
+    return " and ".join(f"at most {_exactly(most)} to {what}" if most else f"nothing to {what}" for what, most in named)
+
+
+def _ways(wanted: Rates, capacity: Rates) -> list[tuple[str, int, int]]:
+    """Each direction in which something is wanted: its name, what is wanted, and what there is."""
+    both = (("read", wanted.read, capacity.read), ("write", wanted.write, capacity.write))
+    return [(what, rate, max(most, 0)) for what, rate, most in both if rate]
+
+
+def _exactly(rate: int) -> str:
+    """A rate as descriptions have it, not rounded: what is named as the largest is accepted."""
+    return f"{(Decimal(rate) / _MB).normalize():f}MB/s"
 
 
 def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise, ...]:

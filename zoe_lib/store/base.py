@@ -9,7 +9,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import TenantBandwidth
+from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.domain.values import value
 from zoe_lib.store.people import AuditEntry, PeopleStore
@@ -289,6 +289,14 @@ class Store(PeopleStore, Protocol):
 
     def platform(self) -> Sequence[Node]:
         """The nodes as last seen by a master, by name."""
+        ...
+
+    def set_storage_capacity(self, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:
+        """Replace what the object store can promise in all; more than 2**63 - 1 is kept as that."""
+        ...
+
+    def storage_capacity(self) -> Rates | None:
+        """What the object store can promise in all, as a master was told last; None while none was."""
         ...
 
     def policy(self) -> Policy:

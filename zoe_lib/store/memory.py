@@ -13,7 +13,7 @@ from zoe_lib.domain.events import Event, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import TenantBandwidth
+from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.store.base import (
     BandwidthPoint,
@@ -221,6 +221,17 @@ class MemoryStore(MemoryPeople):
         """The nodes."""
         with self._reached() as state:
             return state.platform
+
+    def set_storage_capacity(self, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:  # noqa: ARG002
+        """Replace what the object store can promise."""
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            state.storage_capacity = capacity.at_most(Rates(2**63 - 1, 2**63 - 1))
+
+    def storage_capacity(self) -> Rates | None:
+        """What the object store can promise."""
+        with self._reached() as state:
+            return state.storage_capacity
 
     def policy(self) -> Policy:
         """The policy in force."""

@@ -14,6 +14,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.domain.values import value
@@ -83,6 +84,7 @@ class State:
         self.journal: list[Record] = []
         self.subscribers: dict[object, Callable[[], None]] = {}
         self.platform: Sequence[Node] = ()
+        self.storage_capacity: Rates | None = None
         self.policy = Policy()
         self.leader: object | None = None
         self.epoch = 0

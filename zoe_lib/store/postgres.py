@@ -11,7 +11,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import TenantBandwidth
+from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.store.base import (
     BandwidthPoint,
@@ -197,6 +197,14 @@ class PostgresStore(PostgresPeople):
     def platform(self) -> Sequence[Node]:
         """The nodes."""
         return self._database.read(installation.read_platform)
+
+    def set_storage_capacity(self, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:
+        """Replace what the object store can promise."""
+        self._database.write(lambda c: installation.set_storage_capacity(c, capacity, at_s, leader_epoch))
+
+    def storage_capacity(self) -> Rates | None:
+        """What the object store can promise."""
+        return self._database.read(installation.read_storage_capacity)
 
     def policy(self) -> Policy:
         """The policy in force."""

@@ -134,6 +134,16 @@ platform = Table(
     Column("seen_at_s", Double, nullable=False),
 )
 
+# What the object store can promise in all, as a master was told last.
+storage_capacity = Table(
+    "storage_capacity",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("read_bytes_per_s", BigInteger, nullable=False),
+    Column("write_bytes_per_s", BigInteger, nullable=False),
+    Column("seen_at_s", Double, nullable=False),
+)
+
 policy = Table(
     "policy",
     metadata,

@@ -10,13 +10,16 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import ConcurrentUpdate
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql.journal import write_fact
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import HOLDS_RESERVATION, platform, policy, services
+from zoe_lib.store.tables import HOLDS_RESERVATION, platform, policy, services, storage_capacity
+
+_BIGINT_MAX = 2**63 - 1
 
 
 def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
@@ -32,6 +35,21 @@ def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, lea
 def read_platform(connection: Connection) -> Sequence[Node]:
     """All nodes by name."""
     return [to_node(row) for row in connection.execute(select(platform).order_by(platform.c.name))]
+
+
+def set_storage_capacity(connection: Connection, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:
+    """Replace what the object store can promise in all."""
+    check_leader(connection, leader_epoch)
+    rates = {"read_bytes_per_s": capacity.read, "write_bytes_per_s": capacity.write}
+    values = {name: min(rate, _BIGINT_MAX) for name, rate in rates.items()} | {"seen_at_s": at_s}
+    upsert = insert_or(storage_capacity).values(id=1, **values)
+    connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_=values))
+
+
+def read_storage_capacity(connection: Connection) -> Rates | None:
+    """What the object store can promise in all; None while no master was told."""
+    row = connection.execute(select(storage_capacity)).one_or_none()
+    return None if row is None else Rates(row.read_bytes_per_s, row.write_bytes_per_s)
 
 
 def _reserved(connection: Connection) -> Mapping[str, Resources]:
