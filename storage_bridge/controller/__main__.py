@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import Settings
-from storage_bridge.controller.answers import Promisable, Refused
+from storage_bridge.controller.answers import Promisable, Refused, bounded
 from storage_bridge.controller.app import make_app
 from storage_bridge.controller.extensions import Works
 from storage_bridge.controller.kept_views import KeptViews
@@ -24,6 +24,8 @@ from storage_bridge.controller.sweeper import ViewSweeper
 from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from zoe_lib.store.sql.database import with_driver
+
+_log = logging.getLogger(__name__)
 
 
 def main() -> int:
@@ -46,14 +48,14 @@ def main() -> int:
         settings.account_prefix,
         Settings(hold_s=settings.hold_s, decay_s=settings.decay_s),
     )
-    capacity = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    promisable = promisable_by(settings, views.has_account if views else lambda _: True)
     kept = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
     works = Works(
-        Promisable(capacity, views.has_account) if views else Promisable(capacity),
+        promisable,
         regulation.achieved,
         regulation.missed,
         kept,
-        _sampling(views, regulation, settings.read_bytes_per_s) if views else _no_views,
+        _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
     )
     sweeper = ViewSweeper(kept.sweep)
     regulation.begin()
@@ -66,6 +68,17 @@ def main() -> int:
         regulation.close()
         engine.dispose()
     return 0
+
+
+def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
+    """Return what may be promised; what the proxies cannot keep of the settings is logged."""
+    asked = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    promisable = Promisable(bounded(asked, settings.proxies), has_account, settings.proxies)
+    if promisable.capacity != asked:
+        _log.warning("the proxies move less than the settings promise; promised is at most %s", promisable.capacity)
+    for caveat in promisable.caveats(promisable.capacity):
+        _log.warning("what may be promised cannot always be kept: %s", caveat)
+    return promisable
 
 
 def _endpoints(settings: ControllerSettings) -> Endpoints:

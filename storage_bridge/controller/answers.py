@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -26,15 +26,33 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
         self.sentence = sentence
 
 
+def warning(sentences: Iterable[str]) -> dict[str, str]:
+    """The header that says what does not come of a request that is answered with success; none without a sentence."""
+    text = ", ".join(f'299 zoe-storage "{sentence}"' for sentence in sentences)
+    return {"Warning": text} if text else {}
+
+
+def both_ways(slo: BandwidthSlo) -> int:
+    """Bytes per second to read and to write together."""
+    return (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Promisable:
-    """What may be promised at most, and to whom: tenants of whom the store does not say that there are none."""
+    """What may be promised at most, and to whom: tenants of whom the store does not say that there are none.
+
+    proxies: bytes per second that each proxy can move, both ways together.
+    """
 
     capacity: BandwidthSlo
     has_account: Callable[[str], bool] = lambda _: True
+    proxies: Mapping[str, int] = field(default_factory=dict)
 
-    def check(self, tenant: str, slo: BandwidthSlo) -> None:
-        """Refused: 409 for what the store could not give even if it gave it to nobody else, 404 for nobody."""
+    def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
+        """Return the headers that say what the proxies may not be able to keep of a promise.
+
+        Refused: 409 for what the store could not give even if it gave it to nobody else, 404 for nobody.
+        """
         for direction, wanted, most in (
             ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),
             ("write", slo.write_bytes_per_s, self.capacity.write_bytes_per_s),
@@ -43,6 +61,26 @@ class Promisable:
                 raise Refused(409, f"{wanted} bytes/s to {direction} are more than the {most} that the store can move")
         if not self.has_account(tenant):
             raise Refused(404, f"unknown tenant: the store has no account of {tenant}")
+        return warning(self.caveats(slo))
+
+    def caveats(self, slo: BandwidthSlo) -> list[str]:
+        """What to know of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        if not self.proxies:
+            return []
+        found, one, all_of_them = [], max(self.proxies.values()), sum(self.proxies.values())
+        if max(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0) > one:
+            found.append(f"one proxy moves {one} bytes/s: more is kept only for requests through several proxies")
+        if both_ways(slo) > all_of_them:
+            found.append(
+                f"the proxies move {all_of_them} bytes/s together: not as much can be read and written at once"
+            )
+        return found
+
+
+def bounded(rates: BandwidthSlo, proxies: Mapping[str, int]) -> BandwidthSlo:
+    """What may be promised each way: not more than all proxies together can move."""
+    most = sum(proxies.values())
+    return BandwidthSlo(min(rates.read_bytes_per_s or 0, most), min(rates.write_bytes_per_s or 0, most))
 
 
 def answer_errors(app: FastAPI) -> None:

@@ -112,8 +112,9 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
         }
 
     @routes.put("/owners/{owner}/slos/{tenant}", status_code=201)
-    def set_slo(owner: Name, tenant: Name, promise: Promise) -> Promise:
-        works.promisable.check(tenant, BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s))
+    def set_slo(owner: Name, tenant: Name, promise: Promise, response: Response) -> Promise:
+        slo = BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s)
+        response.headers.update(works.promisable.check(tenant, slo))
         ledger.renew(owner, promise.lease_s)
         rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
         ledger.set_slo(tenant, owner, rates, owner)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage_bridge.controller.answers import Promisable, Refused
+from storage_bridge.controller.answers import Promisable, Refused, warning
 from storage_bridge.controller.dsl import BANDWIDTH, Action, Rule, RuleError, bandwidth_of, parse_rules
 from storage_bridge.controller.ledger import Ledger, Promised
 from storage_bridge.model import BandwidthSlo
@@ -202,15 +202,18 @@ def _added(ledger: Ledger, promisable: Promisable) -> Any:
         if not rules:
             raise Refused(400, "there is no rule")
         promised = [_promised(rule) for rule in rules]
+        caveats: list[str] = []
         for rule, rate in zip(rules, promised, strict=True):
             if rate is not None:
                 promisable.check(rule.name, BandwidthSlo(rate, rate))
+                caveats += promisable.caveats(BandwidthSlo(rate, rate))
         rows: list[dict[str, Any]] = [
             {"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules
         ]
         promises = [None if rate is None else Promised(r.name, rate) for r, rate in zip(rules, promised, strict=True)]
         ids = ledger.add_policies(list(zip(rows, promises, strict=True)))
-        response.headers.update(_warning([name for row in rows for name in _idle(row["actions"])]))
+        idle = [name for row in rows for name in _idle(row["actions"])]
+        response.headers.update(warning([*_not_carried_out(idle), *sorted(set(caveats))]))
         return [f"{rule.target}:{number}" for rule, number in zip(rules, ids, strict=True)]
 
     return added
@@ -226,9 +229,12 @@ def _is_promise(action: Mapping[str, Any]) -> bool:
     return named and "MIN_BW" in {name.upper() for name in action["parameters"]}
 
 
+def _not_carried_out(names: Sequence[str]) -> list[str]:
+    return [f"kept, but not carried out: {', '.join(sorted(set(names)))}"] if names else []
+
+
 def _warning(names: Sequence[str]) -> dict[str, str]:
-    text = f'299 zoe-storage "kept, but not carried out: {", ".join(sorted(set(names)))}"'
-    return {"Warning": text} if names else {}
+    return warning(_not_carried_out(names))
 
 
 def _kept(action: Action) -> dict[str, Any]:

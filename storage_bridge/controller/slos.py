@@ -79,8 +79,9 @@ def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
         ]
 
     @routes.post("/slas", status_code=201)
-    def create(sla: Sla) -> Sla:
-        promisable.check(sla.project_id, BandwidthSlo(sla.bandwidth * MB, sla.bandwidth * MB))
+    def create(sla: Sla, response: Response) -> Sla:
+        slo = BandwidthSlo(sla.bandwidth * MB, sla.bandwidth * MB)
+        response.headers.update(promisable.check(sla.project_id, slo))
         ledger.set_slo(sla.project_id, sla.policy_id, dict.fromkeys((READ, WRITE), sla.bandwidth * MB))
         return sla
 
@@ -94,8 +95,9 @@ def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
         return {"project_id": project, "policy_id": policy, "bandwidth": rates[0] if rates else None}
 
     @routes.put("/sla/{project}:{policy}", status_code=201)
-    def put(project: Name, policy: Name, value: SlaValue) -> dict[str, Any]:
-        promisable.check(project, BandwidthSlo(value.bandwidth * MB, value.bandwidth * MB))
+    def put(project: Name, policy: Name, value: SlaValue, response: Response) -> dict[str, Any]:
+        slo = BandwidthSlo(value.bandwidth * MB, value.bandwidth * MB)
+        response.headers.update(promisable.check(project, slo))
         ledger.set_slo(project, policy, dict.fromkeys((READ, WRITE), value.bandwidth * MB))
         return {"project_id": project, "policy_id": policy, "bandwidth": value.bandwidth}
 
@@ -124,11 +126,11 @@ def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
         ]
 
     @routes.post("/slos", status_code=201)
-    def create(slo: Slo) -> Slo:
+    def create(slo: Slo, response: Response) -> Slo:
         if slo.dsl_filter != "bandwidth":
             raise Refused(400, f"there are SLOs for bandwidth, not for {slo.dsl_filter}")
         project, policy = _project_and_policy(slo.target)
-        promisable.check(project, _one_way(slo.slo_name, slo.value))
+        response.headers.update(promisable.check(project, _one_way(slo.slo_name, slo.value)))
         ledger.set_one(project, policy, _named(slo.slo_name), slo.value * MB)
         return slo
 
@@ -140,9 +142,9 @@ def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
         raise Refused(404, f"there is no {slo_name} for {target}")
 
     @routes.put("/slo/bandwidth/{slo_name}/{target}", status_code=201)
-    def put(slo_name: str, target: str, value: SloValue) -> dict[str, Any]:
+    def put(slo_name: str, target: str, value: SloValue, response: Response) -> dict[str, Any]:
         project, policy = _project_and_policy(target)
-        promisable.check(project, _one_way(slo_name, value.value))
+        response.headers.update(promisable.check(project, _one_way(slo_name, value.value)))
         ledger.set_one(project, policy, _named(slo_name), value.value * MB)
         return {"dsl_filter": "bandwidth", "slo_name": slo_name, "target": target, "value": value.value}
 

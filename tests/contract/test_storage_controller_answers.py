@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from storage_bridge.controller.filters import BODY_BYTES_MAX
-from tests.support.storage_controller import Served, served_controller
+from tests.support.storage_controller import MB, Served, served_controller
 
+RATE = 60
 RULE = "FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache"
 
 
@@ -153,6 +155,41 @@ def test_what_nothing_carries_out_is_said_wherever_it_is_kept(served: Served) ->
         enforced = {row["rule"]: row["enforced"] for row in http.get("/registry/static_policy").json()}
         assert [rule for rule, really in enforced.items() if really] == [bandwidth]
         assert [row["project_id"] for row in http.get("/bw/slas").json()] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": RATE}),
+        ("PUT", "/bw/sla/a:p", {"bandwidth": RATE}),
+        ("POST", "/policies/slos", {"slo_name": "get_bw", "target": "a#p", "value": RATE}),
+        ("PUT", "/policies/slo/bandwidth/put_bw/a%23p", {"value": RATE}),
+        ("PUT", "/v1/owners/zoe/slos/a", {"read_bytes_per_s": RATE * MB, "lease_s": 60}),
+        ("POST", "/policies/static", f"FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW={RATE}MBps"),
+    ],
+)
+def test_a_promise_that_one_proxy_cannot_keep_says_so(
+    served: Served, method: str, path: str, body: dict[str, object] | str
+) -> None:
+    served.proxies |= {"p": (RATE - 1) * MB, "q": RATE * MB}
+    warnings = []
+    with served.http() as http:
+        for _ in range(2):
+            sent: dict[str, Any] = {"content": body} if isinstance(body, str) else {"json": body}
+            answer = http.request(method, path, **sent)
+            assert answer.status_code == 201, answer.text
+            warnings.append("through several proxies" in answer.headers.get("Warning", ""))
+            served.proxies["q"] = (RATE - 1) * MB
+    assert warnings == [False, True]
+
+
+def test_a_promise_both_ways_that_the_proxies_cannot_keep_at_once_says_so(served: Served) -> None:
+    served.proxies |= {"p": 100 * MB}
+    with served.http() as http:
+        kept = http.put("/bw/sla/a:p", json={"bandwidth": 50})
+        assert "Warning" not in kept.headers
+        kept = http.put("/bw/sla/a:p", json={"bandwidth": 51})
+        assert "not as much can be read and written at once" in kept.headers["Warning"]
 
 
 def test_a_rule_is_kept_listed_and_deleted_in_both_dialects(served: Served) -> None:

@@ -41,6 +41,8 @@ class Served:
     removed: list[View] = field(default_factory=list)
     refuses: Refused | None = None
     strangers: set[str] = field(default_factory=set)
+    proxies: dict[str, int] = field(default_factory=dict)
+    """What each proxy can move; told before the first request."""
     keeps: set[str] = field(default_factory=set)
     """Ids of views that Swift does not remove."""
     making: threading.Event | None = None
@@ -85,7 +87,7 @@ def served_controller(database_url: str) -> Iterator[Served]:
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
     works = Works(
-        Promisable(capacity, lambda tenant: tenant not in served.strangers),
+        Promisable(capacity, lambda tenant: tenant not in served.strangers, served.proxies),
         lambda: served.achieved,
         lambda: served.missed,
         served.views,
