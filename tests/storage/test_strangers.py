@@ -17,11 +17,11 @@ OPERATIONS_MAX = 20
 
 
 def test_swift_bench_finds_no_failure(swift: ObjectStore) -> None:
-    found = swift_bench(swift, swift.user("acme:ann"), objects=40, size=10_000, concurrency=4)
+    found = swift_bench(swift, swift.user("acme:ann"), objects=128, size=10_000, concurrency=64)
     assert {name: (one.done, one.failures) for name, one in found.items()} == {
-        "PUTS": (40, 0),
-        "GETS": (40, 0),
-        "DEL": (40, 0),
+        "PUTS": (128, 0),
+        "GETS": (128, 0),
+        "DEL": (128, 0),
     }
 
 

@@ -67,6 +67,7 @@ use = egg:swift#proxy_logging
 [filter:cache]
 use = egg:swift#memcache
 memcache_servers = 127.0.0.1:{memcached}
+{memcache}
 [filter:listing_formats]
 use = egg:swift#listing_formats
 [filter:bulk]
@@ -96,6 +97,15 @@ rates_file = {swift_dir}/rates
 proxy_name = {name}
 {controller}
 """
+# By default a proxy has two connections to memcached, and after ten requests that waited a second for one it leaves
+# memcached alone for a minute: all tokens are unknown then, and every request gets 401 or 503. 64 clients reach that
+# when memcached has no processor for a second. There is no other server to try, so that helps nobody.
+_MEMCACHE = """\
+memcache_max_connections = 128
+connect_timeout = 10
+pool_timeout = 10
+io_timeout = 10
+error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
     "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk {s3}tempauth copy {bandwidth}"
     "{views}slo dlo {encryption}proxy-logging proxy-server"
@@ -218,6 +228,7 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
         accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",
         memcached=ports.memcached,
+        memcache=_MEMCACHE,
         users="\n".join(users),
         user=user,
     )
