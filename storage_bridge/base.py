@@ -15,6 +15,7 @@ from storage_bridge.model import (
     View,
     ViewSample,
 )
+from zoe_lib.domain.locality import Places
 
 
 class StorageController(Protocol):
@@ -73,6 +74,6 @@ class StorageController(Protocol):
         """Whether it failed several times and is left alone for a while; asks nothing."""
         ...
 
-    def locality(self, tenant: str, uri: str) -> Sequence[str]:
-        """The storage nodes that hold a tenant's object; none when nobody can say."""
+    def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
+        """Where the objects lie that a tenant means by a URI, as its token may list them; None when it is not known."""
         ...

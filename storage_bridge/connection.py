@@ -19,6 +19,7 @@ from storage_bridge.model import (
     ViewSample,
 )
 from storage_bridge.own import OwnController
+from zoe_lib.domain.locality import Places
 
 
 def connect(settings: ControllerSettings, line: Line | None = None) -> CrystalController | OwnController:
@@ -86,9 +87,9 @@ class LazyController:
         """Whether it is left alone for a while."""
         return self._line.resting
 
-    def locality(self, tenant: str, uri: str) -> Sequence[str]:
-        """The storage nodes that hold an object."""
-        return self._reached().locality(tenant, uri)
+    def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
+        """Where the objects lie that a tenant means by a URI."""
+        return self._reached().locality(tenant, uri, token)
 
     def _reached(self) -> StorageController:
         if self._found is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from storage_bridge.dialects import Dialect, places
+from storage_bridge.dialects import Dialect
 from storage_bridge.line import ControllerSettings, Line, understood
 from storage_bridge.model import (
     BandwidthDemand,
@@ -81,6 +81,5 @@ class CrystalController:
         """Whether it is left alone for a while."""
         return self._line.resting
 
-    def locality(self, tenant: str, uri: str) -> Sequence[str]:
-        """The nodes that Swift names for an object; none when it cannot say."""
-        return places(self._line, tenant, uri)
+    def locality(self, tenant: str, uri: str, token: str = "") -> None:
+        """Not known: it tells where an object of a name would be, and not which objects there are below a prefix."""

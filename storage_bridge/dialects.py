@@ -1,13 +1,13 @@
-"""What differs between the two dialects of Crystal, and the locality of objects, which does not."""
+"""What differs between the two dialects of Crystal."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from storage_bridge.line import Line
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
@@ -154,21 +154,6 @@ class Later:
 
     def _path(self, name: str, tenant: str) -> str:
         return f"/policies/slo/bandwidth/{name}/{quote(f'{tenant}#{self._owner}', safe='')}"
-
-
-_ACCOUNT_PREFIX = "AUTH_"  # of Swift, unless it was set up otherwise
-
-
-def places(line: Line, tenant: str, uri: str) -> Sequence[str]:
-    """The hosts that Swift names for a tenant's object; none when it cannot say."""
-    container, _, name = uri.partition("://")[2].partition("/")
-    parts = (_ACCOUNT_PREFIX + tenant, container.partition(".")[0], name)
-    asked = "/".join(quote(part) for part in parts if part)
-    told = line.ask("GET", f"/swift/locality/{asked}/", absent=())
-    endpoints = told.get("endpoints", ()) if isinstance(told, dict) else told
-    if not isinstance(endpoints, (list, tuple)):
-        return ()
-    return tuple(dict.fromkeys(urlsplit(str(one)).hostname or str(one) for one in endpoints))
 
 
 def _sla(row: Mapping[str, Any]) -> _Row | None:

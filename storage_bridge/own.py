@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
-from storage_bridge.dialects import places
 from storage_bridge.line import ControllerSettings, Line, understood
 from storage_bridge.model import (
     TOKEN_HEADER,
@@ -20,6 +19,7 @@ from storage_bridge.model import (
     View,
     ViewSample,
 )
+from zoe_lib.domain.locality import Held, Places
 
 
 class OwnController:
@@ -92,9 +92,11 @@ class OwnController:
         """Whether it is left alone for a while."""
         return self._line.resting
 
-    def locality(self, tenant: str, uri: str) -> Sequence[str]:
-        """The nodes that Swift names for an object; none when it cannot say."""
-        return places(self._line, tenant, uri)
+    def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
+        """As Swift tells it now; None by an older controller, which has no such route, and for what is not there."""
+        path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
+        told = self._line.ask("GET", path, absent=None, headers=_with_token(token))
+        return None if told is None else understood(lambda: _places(told))
 
 
 def _with_token(token: str) -> dict[str, str]:
@@ -117,3 +119,15 @@ def _sample(told: Mapping[str, Any]) -> ViewSample:
         rate_bytes_per_s=None if rate is None else int(rate),
         columns=tuple(str(name) for name in told["columns"]),
     )
+
+
+def _places(told: Mapping[str, Any]) -> Places:
+    hosts = {str(host): _held(held) for host, held in told["hosts"].items()}
+    return Places(_held(told["listed"]), _held(told["looked_at"]), hosts, bool(told["complete"]))
+
+
+def _held(told: Mapping[str, Any]) -> Held:
+    held = Held(int(told["objects"]), int(told["bytes"]))
+    if held.objects < 0 or held.bytes < 0:
+        raise ValueError(f"{held} is less than nothing")
+    return held

@@ -18,6 +18,7 @@ from storage_bridge.model import (
     ViewSample,
     feasibility,
 )
+from zoe_lib.domain.locality import Places
 
 
 class SimulatedController:
@@ -31,7 +32,7 @@ class SimulatedController:
         self,
         capacity: Capacity,
         transfers: Callable[[], Sequence[Claim]] = tuple,
-        places: Mapping[tuple[str, str], Sequence[str]] | None = None,
+        places: Mapping[tuple[str, str], Places] | None = None,
         floor: int = 1,
     ) -> None:
         self._capacity = capacity
@@ -120,10 +121,10 @@ class SimulatedController:
         """Never."""
         return False
 
-    def locality(self, tenant: str, uri: str) -> Sequence[str]:
-        """The nodes that hold a tenant's object, as far as was told at the start."""
+    def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:  # noqa: ARG002 - it knows
+        """As was told at the start."""
         self._answer()
-        return tuple(self._places.get((tenant, uri), ()))
+        return self._places.get((tenant, uri))
 
     def assignment(self) -> Assignment:
         """Who may move what now."""

@@ -125,7 +125,8 @@ class SloLooks:
         self._places = {one: places for one, places in self._places.items() if one in objects}
         for one in sorted(objects - self._places.keys())[:_LOCATED_AT_ONCE]:
             try:
-                self._places[one] = frozenset(self._controller.locality(*whose(one)))
+                told = self._controller.locality(*whose(one))
+                self._places[one] = frozenset(told.hosts) if told is not None else frozenset()
             except StorageUnavailableError as error:
                 log.warning("the places of an object are not told", object=one, why=str(error))
                 self._places[one] = frozenset()

@@ -21,6 +21,7 @@ from storage_bridge.controller.ledger import Ledger
 from storage_bridge.controller.regulation import Endpoints, Regulation
 from storage_bridge.controller.settings import ControllerSettings
 from storage_bridge.controller.sweeper import ViewSweeper
+from storage_bridge.controller.swift_places import SwiftPlaces
 from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from zoe_lib.store.sql.database import with_driver
@@ -56,6 +57,7 @@ def main() -> int:
         regulation.missed,
         kept,
         _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
+        SwiftPlaces(views.line, ledger.view, settings.swift_endpoints_url) if views else None,
     )
     sweeper = ViewSweeper(kept.sweep)
     regulation.begin()

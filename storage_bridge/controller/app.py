@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from storage_bridge.controller.answers import answer_errors
-from storage_bridge.controller.extensions import Works, extension_routes
+from storage_bridge.controller.extensions import Works, extension_routes, locality_routes
 from storage_bridge.controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
 from storage_bridge.controller.ledger import Ledger
 from storage_bridge.controller.slos import appendix_routes, later_routes
@@ -37,6 +37,7 @@ def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
         later_routes(ledger, works.promisable),
         filter_routes(ledger),
         project_routes(ledger),
+        locality_routes(works),
         extension_routes(ledger, works),
     ):
         app.include_router(routes)

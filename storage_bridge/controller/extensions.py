@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from storage_bridge.controller.answers import Promisable, Refused
 from storage_bridge.controller.kept_views import KeptViews
 from storage_bridge.controller.ledger import READ, WRITE, Ledger
+from storage_bridge.controller.swift_places import SwiftPlaces
 from storage_bridge.model import (
     RATE_MAX,
     TOKEN_HEADER,
@@ -29,6 +30,7 @@ Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
 _NO_NUL = r"^[^\x00]*$"  # which PostgreSQL cannot keep in a text
 Text = Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
+Source = Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=_NO_NUL)]
 
 
 Token = Annotated[str, Header(alias=TOKEN_HEADER, max_length=8192, description="Token of the view's tenant.")]
@@ -55,7 +57,7 @@ class WantedView(Lease):
     """A view with its lease."""
 
     tenant: Name
-    source: Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=_NO_NUL)]
+    source: Source
     columns: Annotated[list[Text], Field(max_length=4096)] = []
     where: Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)] | None = None
     types: Annotated[dict[Text, Text], Field(max_length=4096)] = {}
@@ -73,12 +75,14 @@ class Works:
         missed: Callable[[], Mapping[str, Missed]],
         views: KeptViews,
         sample_view: Callable[[View], ViewSample],
+        places: SwiftPlaces | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
         self.missed = missed
         self.views = views
         self.sample_view = sample_view
+        self.places = places
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
@@ -140,8 +144,29 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     def missed() -> dict[str, dict[str, int]]:
         return {tenant: asdict(one) for tenant, one in works.missed().items()}
 
+    @routes.get("/locality")
+    def locality(tenant: Name, source: Source, token: Token = "") -> dict[str, Any]:
+        return asdict(_told(works).places(tenant, source, token))
+
     add_views(routes, ledger, works)
     return routes
+
+
+def locality_routes(works: Works) -> APIRouter:
+    """Swift's own answer for a name, in both dialects; an object's path may have slashes, and one at its end."""
+    routes = APIRouter()
+
+    @routes.get("/swift/locality/{account}/{path:path}")
+    def locality(account: str, path: str) -> Mapping[str, Any]:
+        return _told(works).endpoints(account, path.removesuffix("/"))
+
+    return routes
+
+
+def _told(works: Works) -> SwiftPlaces:
+    if works.places is None:
+        raise Refused(409, "this controller has no Swift to ask where objects lie")
+    return works.places
 
 
 def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:

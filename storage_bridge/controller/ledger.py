@@ -89,6 +89,11 @@ class Ledger:
             mine = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
             return _views(connection, mine)
 
+    def view(self, view_id: str) -> View | None:
+        """Whoever's it is; None when there is none of that id."""
+        with self._engine.begin() as connection:
+            return next(iter(_views(connection, views.c.id == view_id)), None)
+
     def overdue_views(self) -> list[View]:
         """Those whose owner's lease has run out: their containers are still to be removed."""
         with self._engine.begin() as connection:

@@ -33,3 +33,6 @@ class ControllerSettings(FileSettings):
     swift_auth_url: str | None = Field(default=None, description="Where a reseller admin logs in to Swift, for views.")
     swift_user: str = Field(default="", description="The reseller admin.")
     swift_key_file: Path | None = Field(default=None, description="Its key.")
+    swift_endpoints_url: str | None = Field(
+        default=None, description="Where Swift's list_endpoints answers (default: /endpoints/ at Swift's proxy)."
+    )

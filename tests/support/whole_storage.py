@@ -25,6 +25,7 @@ from zoe_lib.sdk import Client
 MB = 10**6
 CAPACITY = 12 * MB
 TOKEN = "a-token"
+_SMALL = {"nodes": 1, "replicas": 1, "proxy_workers": 2}
 
 
 @dataclass
@@ -42,8 +43,8 @@ class Whole:
 
 
 @contextmanager
-def whole_storage(database_url: str, capacity: int = CAPACITY) -> Iterator[Whole]:
-    """`capacity` is what it can move and promise each way, in bytes per second."""
+def whole_storage(database_url: str, capacity: int = CAPACITY, **changes: Any) -> Iterator[Whole]:
+    """`capacity` is what it can move and promise each way, in bytes per second; `changes` are of the store."""
     sites: list[ControllerSite] = []
 
     def line(apart: Path, account: Account | None) -> ControllerLine:
@@ -52,7 +53,7 @@ def whole_storage(database_url: str, capacity: int = CAPACITY) -> Iterator[Whole
 
     plain = database_url.replace("postgresql+psycopg2:", "postgresql:")  # as the documentation names it
     with ExitStack() as undo:
-        store = undo.enter_context(object_store(nodes=1, replicas=1, proxy_workers=2, controller=line))
+        store = undo.enter_context(object_store(**{**_SMALL, **changes}, controller=line))
         [site] = sites
         undo.callback(site.close)
         url = undo.enter_context(site.serve(store, ADMIN, plain, BandwidthSlo(capacity, capacity)))

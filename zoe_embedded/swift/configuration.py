@@ -10,13 +10,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 KINDS = ("account", "container", "object")
+LOOPBACK = "127.0.0.1"
 REGION = "RegionOne"
 PROXY_NAME = "proxy"
 S3_REGION = "us-east-1"
 
 _SERVER = """\
 [DEFAULT]
-bind_ip = 127.0.0.1
+bind_ip = {host}
 bind_port = {port}
 workers = {workers}
 swift_dir = {swift_dir}
@@ -62,6 +63,9 @@ use = egg:swift#catch_errors
 use = egg:swift#gatekeeper
 [filter:healthcheck]
 use = egg:swift#healthcheck
+[filter:list-endpoints]
+use = egg:swift#list_endpoints
+swift_dir = {swift_dir}
 [filter:proxy-logging]
 use = egg:swift#proxy_logging
 [filter:cache]
@@ -107,8 +111,8 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk {s3}tempauth copy {bandwidth}"
-    "{views}slo dlo {encryption}proxy-logging proxy-server"
+    "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}tempauth copy "
+    "{bandwidth}{views}slo dlo {encryption}proxy-logging proxy-server"
 )
 
 
@@ -152,7 +156,8 @@ class StoreConfiguration:
     `filters` False leaves our filters out, to compare with; `s3` lets it speak S3, too. `encrypted`: what is on the
     disks is, with a key made of the hash prefix. `erasure_coded`: objects are kept as two fragments of data and one of
     parity, for which three nodes are needed. `autocreate` False: accounts are there once a reseller admin made them.
-    `pipeline`: of the proxy, in place of what the others make of it.
+    `pipeline`: of the proxy, in place of what the others make of it. `hosts`: the addresses of the nodes' servers, by
+    which the rings know them; loopback without.
     """
 
     users: Sequence[StoreUser]
@@ -169,6 +174,11 @@ class StoreConfiguration:
     run_as: str | None = None
     pipeline: str | None = None
     controller: ControllerLine | None = None
+    hosts: Sequence[str] = ()
+
+    def host(self, node: int) -> str:
+        """The address of the servers of a node, counted from 1."""
+        return self.hosts[node - 1] if self.hosts else LOOPBACK
 
 
 def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash_prefix: str) -> None:
@@ -184,6 +194,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
         )
         for node, port in enumerate(ports.servers[kind], start=1):
             text = _SERVER.format(
+                host=configuration.host(node),
                 port=port,
                 workers=configuration.object_workers if kind == "object" else 0,
                 swift_dir=directory,
@@ -198,7 +209,10 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
             (directory / f"{kind}-{node}.conf").write_text(text)
     _write_proxy(directory, configuration, ports, user, hash_prefix)
     devices = {
-        kind: [{"port": port, "device": f"d{node}"} for node, port in enumerate(ports.servers[kind], start=1)]
+        kind: [
+            {"ip": configuration.host(node), "port": port, "device": f"d{node}"}
+            for node, port in enumerate(ports.servers[kind], start=1)
+        ]
         for kind in KINDS
     }
     replicas = dict.fromkeys(KINDS, configuration.replicas)

@@ -17,7 +17,7 @@ from typing import Self
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
-from zoe_embedded.swift.configuration import KINDS, Ports, StoreConfiguration, StoreUser, write
+from zoe_embedded.swift.configuration import KINDS, LOOPBACK, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
 
 _START_S_MAX = 60.0
@@ -154,13 +154,16 @@ class ObjectStore:
 
     def _wait_until_healthy(self) -> None:
         ports = self._known_ports()
-        checks = {"proxy": ports.proxy} | {f"{k}-{n}": p for k in KINDS for n, p in enumerate(ports.servers[k], 1)}
+        host = self.configuration.host
+        checks = {"proxy": (LOOPBACK, ports.proxy)} | {
+            f"{kind}-{n}": (host(n), port) for kind in KINDS for n, port in enumerate(ports.servers[kind], 1)
+        }
         give_up_s = time.monotonic() + _START_S_MAX
         while checks:
             for name, process in self._processes.items():
                 if process.poll() is not None:
                     raise StoreError(f"{name} ended with {process.returncode}:\n{self.log_of(name)[-_STORY_BYTES:]}")
-            checks = {name: port for name, port in checks.items() if not _answers(port, name == "proxy")}
+            checks = {name: at for name, at in checks.items() if not _answers(*at, name == "proxy")}
             if checks and time.monotonic() > give_up_s:
                 raise StoreError(
                     f"{', '.join(checks)} does not answer:\n{self.log_of(next(iter(checks)))[-_STORY_BYTES:]}"
@@ -173,12 +176,12 @@ def _script(environment: Path, name: str) -> list[str]:
     return [str(environment / "bin" / "python"), "-c", Path(__file__).with_name(name).read_text()]
 
 
-def _answers(port: int, proxy: bool) -> bool:
+def _answers(host: str, port: int, proxy: bool) -> bool:
     if not proxy:
         with closing(socket.socket()) as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
+            return probe.connect_ex((host, port)) == 0
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthcheck", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://{host}:{port}/healthcheck", timeout=2) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False

@@ -43,6 +43,7 @@ class Node:
 
     `foreign` is what work that is not Zoe's takes now; `usable` is what Zoe may reserve in all. `gateway` is what the
     gateway of an execution takes here, the same on all nodes of a back-end. `hold` is what an admin has set.
+    `addresses` are those by which other machines may know it, apart from its name.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Node:
     message: str = ""
     gateway: Resources = NO_GATEWAY
     hold: NodeHold | None = None
+    addresses: tuple[str, ...] = ()
 
     @property
     def usable(self) -> Resources:

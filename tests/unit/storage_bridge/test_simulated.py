@@ -7,11 +7,14 @@ from storage_bridge.base import StorageController
 from storage_bridge.model import Achieved, BandwidthSlo, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.support.storage_contract import MB, StorageContract
+from zoe_lib.domain.locality import Held, Places
+
+PLACES = Places(Held(2, 20), Held(2, 20), {"a": Held(1, 10), "b": Held(2, 20)})
 
 
 def controller(*claims: Claim) -> SimulatedController:
     return SimulatedController(
-        Capacity(100, {"a": 80, "b": 80}), lambda: claims, {("acme", "swift2d://c.s/x"): ["a"]}, floor=0
+        Capacity(100, {"a": 80, "b": 80}), lambda: claims, {("acme", "swift2d://c.s/x"): PLACES}, floor=0
     )
 
 
@@ -35,7 +38,7 @@ class TestContract(StorageContract):
 
 
 def test_places_are_what_was_told_at_the_start() -> None:
-    assert controller().locality("acme", "swift2d://c.s/x") == ("a",)
+    assert controller().locality("acme", "swift2d://c.s/x") == PLACES
 
 
 def test_a_controller_that_is_down_says_so() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
 
 import pytest
 
@@ -13,6 +12,7 @@ from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnava
 from storage_bridge.simulated import SimulatedController
 from tests.support.limited_controller import Limited
 from tests.support.promises import required_by
+from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.promises import Promise, Rates
 from zoe_lib.domain.storage import located, whose
 from zoe_master.slos import Wanted
@@ -129,13 +129,14 @@ def test_places_are_asked_for_once_and_forgotten_when_nobody_wants_to_know() -> 
     untold = "swift2d://c.s/untold"
 
     class Told(SimulatedController):
-        def locality(self, tenant: str, uri: str) -> Sequence[str]:
+        def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
             asked.append(uri)
             if uri == untold:
                 raise StorageUnavailableError("it answers 500")
-            return super().locality(tenant, uri)
+            return super().locality(tenant, uri, token)
 
-    keeper = InlineKeeper(Told(Capacity(100, {"disk": 100}), places={("acme", "swift2d://c.s/x"): ["n1", "n2"]}))
+    told = Places(Held(1, 9), Held(1, 9), {"n1": Held(1, 9), "n2": Held(1, 9)})
+    keeper = InlineKeeper(Told(Capacity(100, {"disk": 100}), places={("acme", "swift2d://c.s/x"): told}))
     uris = frozenset({"swift2d://c.s/x", "swift2d://c.s/unknown", untold})
     keeper.want(Wanted(objects=frozenset(located("acme", uri) for uri in uris)))
     assert keeper.seen().supply.problem == ""

@@ -1,0 +1,147 @@
+"""Where objects lie: the controller as a process is asked about a real Swift of three hosts, whose disks tell."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from storage_bridge.controller.answers import Refused
+from storage_bridge.controller.swift_line import SwiftAdmin, SwiftLine
+from storage_bridge.controller.swift_places import LOOKED_AT_MAX, SwiftPlaces
+from storage_bridge.crystal import CrystalController
+from storage_bridge.dialects import Appendix, Later
+from storage_bridge.line import ControllerSettings, Line
+from storage_bridge.model import UNREADABLE, StorageRefusedError, View
+from storage_bridge.own import OwnController
+from tests.support.object_store import ADMIN, Person, logged_in, object_store
+from tests.support.postgres import PostgresServer
+from tests.support.whole_storage import TOKEN, Whole, whole_storage
+from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.domain.locality import Held, Places
+
+HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
+SIZES = {f"meters/2015/day{i}.csv": 1000 + i for i in range(9)}
+"""Each object is of a size of its own, by which it is found on disks."""
+
+
+@pytest.fixture(scope="module")
+def whole(postgres_server: PostgresServer) -> Iterator[Whole]:
+    url = postgres_server.create_database()
+    with whole_storage(url, nodes=3, replicas=2, hosts=HOSTS) as made:
+        with logged_in(made.store, "acme:ann") as ann:
+            ann.put("meters")
+            for name, size in SIZES.items():
+                ann.put(name, b"meter,kwh\n" + b"1" * (size - 10))
+            ann.put("meters/2015/_SUCCESS")
+            ann.put("meters/2015/_temporary/part", b"hidden from readers of directories")
+            ann.put("meters/2015-copy/day.csv", b"beside it")
+        yield made
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def ann(whole: Whole) -> Iterator[Person]:
+    with logged_in(whole.store, "acme:ann") as person:
+        yield person
+
+
+def on_disks(store: ObjectStore, sizes: dict[str, int]) -> dict[str, Held]:
+    """What of these objects is on the disks of each host."""
+    found = {}
+    for node, host in enumerate(HOSTS, 1):
+        files = (store.directory / "devices" / f"node{node}").rglob("objects/**/*.data")
+        here = sorted(size for path in files if (size := path.stat().st_size) in sizes.values())
+        if here:
+            found[host] = Held(len(here), sum(here))
+    return found
+
+
+def test_the_places_are_those_of_the_disks(whole: Whole, ann: Person) -> None:
+    everything = Held(len(SIZES), sum(SIZES.values()))
+    told = whole.controller.locality("acme", "swift2d://meters.zoe/2015", ann.token)
+    assert told == Places(everything, everything, on_disks(whole.store, SIZES))
+    assert sum(held.objects for held in told.hosts.values()) == 2 * len(SIZES)
+
+
+def test_of_one_object_and_of_a_whole_container(whole: Whole, ann: Person) -> None:
+    one = {"meters/2015/day4.csv": SIZES["meters/2015/day4.csv"]}
+    told = whole.controller.locality("acme", "swift2d://meters.zoe/2015/day4.csv", ann.token)
+    assert told == Places(Held(1, 1004), Held(1, 1004), on_disks(whole.store, one))
+    container = whole.controller.locality("acme", "swift2d://meters.zoe", ann.token)
+    assert container is not None
+    assert container.listed == Held(len(SIZES) + 1, sum(SIZES.values()) + len(b"beside it"))
+
+
+def test_a_view_is_where_its_source_is(whole: Whole, ann: Person) -> None:
+    view = View("places", "acme", "swift2d://meters.zoe/2015", ("kwh",))
+    whole.controller.create_view(replace(view, token=ann.token))
+    try:
+        told = whole.controller.locality("acme", view.uri, ann.token)
+        assert told == whole.controller.locality("acme", view.source, ann.token)
+        assert told is not None
+        assert told.hosts == on_disks(whole.store, SIZES)
+    finally:
+        whole.controller.drop_view("places")
+
+
+def test_only_who_may_list_them_is_told_of_objects(whole: Whole, ann: Person) -> None:
+    """Nobody without a token, nobody of another tenant; and neither hears whether there is such a container."""
+    with logged_in(whole.store, "beta:bob") as bob:
+        for token in ("", bob.token, "nonsense"):
+            for source in ("swift2d://meters.zoe/2015", "swift2d://nothing.zoe/2015"):
+                with pytest.raises(StorageRefusedError, match=UNREADABLE):
+                    whole.controller.locality("acme", source, token)
+    assert whole.controller.locality("acme", "swift2d://nothing.zoe", ann.token) is None
+    assert whole.controller.locality("acme", "swift2d://meters.zoe/2014", ann.token) == Places()
+
+
+def test_swifts_own_answer_in_both_dialects_is_passed_on(whole: Whole) -> None:
+    """As Crystal does it, with a slash at the end or without."""
+    path = "AUTH_acme/meters/2015/day4.csv"
+    site = whole.store.auth_url.partition("/auth/")[0]
+    swifts = httpx.get(f"{site}/endpoints/v2/{path}").json()
+    assert len(swifts["endpoints"]) == 2
+    for end in ("", "/"):
+        answer = httpx.get(f"{whole.url}/swift/locality/{path}{end}", headers={"X-Auth-Token": TOKEN})
+        assert answer.json() == swifts
+    assert httpx.get(f"{whole.url}/swift/locality/{path}/").status_code == 401
+
+
+def test_who_cannot_tell_is_not_known(whole: Whole, ann: Person) -> None:
+    """Crystal's dialects say where a name would be, not what is below it; an older controller has no such route."""
+    settings = ControllerSettings(whole.url, TOKEN, "zoe", timeout_s=30)
+    line = Line(settings)
+    older = replace(settings, url=f"{whole.url}/older")
+    for one in (
+        CrystalController(line, settings, Appendix(line, "zoe")),
+        CrystalController(line, settings, Later(line, "zoe")),
+        OwnController(Line(older), older),
+    ):
+        assert one.locality("acme", "swift2d://meters.zoe/2015", ann.token) is None
+
+
+def test_of_many_objects_a_sample_is_looked_at_and_the_answer_says_so(whole: Whole, ann: Person) -> None:
+    many = LOOKED_AT_MAX + 30
+    ann.put("many")
+    for i in range(many):
+        ann.put(f"many/{i}", b"x" * 10)
+    told = whole.controller.locality("acme", "swift2d://many.zoe", ann.token)
+    assert told is not None
+    assert told.listed == Held(many, 10 * many)
+    # On a slow machine fewer are looked at within the time.
+    assert 1 <= told.looked_at.objects <= LOOKED_AT_MAX
+    assert sum(held.objects for held in told.hosts.values()) == 2 * told.looked_at.objects
+
+
+def test_a_swift_that_does_not_tell_is_said_so() -> None:
+    pipeline = "catch_errors healthcheck proxy-logging cache tempauth proxy-server"
+    with object_store(nodes=1, replicas=1, pipeline=pipeline) as store, logged_in(store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/2015/day.csv", secrets.token_bytes(10))
+        places = SwiftPlaces(SwiftLine(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)), lambda _: None)
+        with pytest.raises(Refused, match="list_endpoints"):
+            places.places("acme", "swift2d://meters.zoe/2015", ann.token)

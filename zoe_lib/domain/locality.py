@@ -1,0 +1,72 @@
+"""Where the objects of inputs lie, as the object store tells it, and which nodes are its hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from ipaddress import IPv6Address, ip_address
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.values import value
+
+
+@value(frozen=True, slots=True)
+class Held:
+    """A number of objects, and their bytes in all."""
+
+    objects: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Held) -> Held:
+        return Held(self.objects + other.objects, self.bytes + other.bytes)
+
+
+@value(frozen=True, slots=True)
+class Places:
+    """Where the objects of an input lie.
+
+    `listed` are all objects of the listing, whose end was seen if `complete`. `looked_at` are those whose places were
+    asked: a random sample where there are many. `hosts` has what of these each host holds a copy of, by the name or
+    address that the store has for it.
+    """
+
+    listed: Held = field(default_factory=Held)
+    looked_at: Held = field(default_factory=Held)
+    hosts: Mapping[str, Held] = field(default_factory=dict)
+    complete: bool = True
+
+
+def host_key(host: str) -> str:
+    """The form in which names and addresses of hosts are compared."""
+    bare = host.strip().strip("[]").lower()
+    try:
+        address = ip_address(bare)
+    except ValueError:
+        return bare.rstrip(".")
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(mapped or address)
+
+
+def nodes_by_host(nodes: Iterable[Node]) -> Mapping[str, frozenset[str]]:
+    """The names of the nodes that are a host, by `host_key` of its name and each of its addresses.
+
+    Nodes that are parts of one machine share its addresses.
+    """
+    found: dict[str, set[str]] = {}
+    for node in nodes:
+        for host in (node.name, *node.addresses):
+            found.setdefault(host_key(host), set()).add(node.name)
+    return {host: frozenset(names) for host, names in found.items()}
+
+
+def held_by_nodes(places: Places, hosts: Mapping[str, frozenset[str]]) -> Mapping[str, Held]:
+    """What of the objects looked at each node holds, by its name; nodes that hold nothing are left out.
+
+    A node is one host to the store: copies of one object on several devices of a host were counted once by the store's
+    name of it, and a host with two names in it counts by the one that holds most.
+    """
+    found: dict[str, Held] = {}
+    for host, held in places.hosts.items():
+        for node in hosts.get(host_key(host), ()):
+            found[node] = max(found.get(node, Held()), held, key=lambda one: (one.bytes, one.objects))
+    return found
