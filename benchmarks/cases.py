@@ -12,6 +12,7 @@ from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
 from zoe_lib.domain.events import Placement, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
@@ -43,7 +44,10 @@ def reading(nodes: int, full: float, executions: int) -> Snapshot:
         waiting.append(queued(number, Application("bench", (service,), storage=storage)))
     chance = random.Random(1)
     names = [node.name for node in cluster]
-    places = {located(waiting[0].tenant, uri): frozenset(chance.sample(names, 3)) for uri in uris}
+    one = Held(1, GIB)
+    places = {
+        located(waiting[0].tenant, uri): Places(one, one, dict.fromkeys(chance.sample(names, 3), one)) for uri in uris
+    }
     return replace(picture, nodes=cluster, queued=_ranked(waiting, cluster), locality=places)
 
 

@@ -27,6 +27,7 @@ class Backlog:
         self._all: _Some = {}
         self._submitted: _Some = {}
         self._paused: _Some = {}
+        self._reading: _Some = {}
         self._by_kind: dict[RunKey, _Some] = defaultdict(dict)
         self._by_image: dict[str, _Some] = defaultdict(dict)
         self._common: Reason | None = None
@@ -46,7 +47,7 @@ class Backlog:
         execution_id, kind = execution.id, run_key(execution)
         if self._all.pop(execution_id, None) is None:
             return
-        for some in (self._submitted, self._paused, self._others, self._by_kind[kind]):
+        for some in (self._submitted, self._paused, self._reading, self._others, self._by_kind[kind]):
             some.pop(execution_id, None)
         if not self._by_kind[kind]:
             del self._by_kind[kind]
@@ -88,6 +89,11 @@ class Backlog:
         return self._paused.values()
 
     @property
+    def reading(self) -> Iterable[Execution]:
+        """Those with inputs of the object store, in the order in which they came."""
+        return self._reading.values()
+
+    @property
     def images(self) -> Sequence[str]:
         """The images of all that is queued, by name."""
         return sorted(self._by_image)
@@ -116,6 +122,8 @@ class Backlog:
                 self._by_image[image][execution.id] = execution
         else:
             self._submitted[execution.id] = execution
+        if execution.application.storage is not None and execution.application.storage.inputs:
+            self._reading[execution.id] = execution
         if execution.not_before_s > 0:
             self._paused[execution.id] = execution
         if execution.reason is self._common or execution.reason == self._common:

@@ -14,7 +14,6 @@ from zoe_lib.domain.events import (
 )
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.promises import Rates, Supply, awaits_grant, awaits_inputs, preferred, promises, wished
-from zoe_lib.domain.storage import Located, located
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.slos import Seen, Wanted
@@ -44,10 +43,6 @@ class Granting:
         """What can be promised; None when there is no controller."""
         return self._keeper.seen().supply if self._keeper is not None else None
 
-    def locality(self) -> Mapping[Located, frozenset[str]]:
-        """Names of the nodes that hold an object, by its URI, as far as it was asked for and is reported."""
-        return self._keeper.seen().locality if self._keeper is not None else {}
-
     def sync(self, plan: Plan, now_s: float, plan_id: str) -> None:
         """Want what active executions are promised and read, and journal whose promise is in force and which views are.
 
@@ -69,7 +64,7 @@ class Granting:
         undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in views_of(e).values())
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
-        self._keeper.want(Wanted(wanted, self._inputs_of_queue(), views, undecided, withheld))
+        self._keeper.want(Wanted(wanted, views=views, undecided=undecided, withheld=withheld))
         self._reach(Step.STORAGE_SYNCED)
         seen = self._keeper.seen()
         self.capacity = seen.capacity or self.capacity
@@ -134,17 +129,6 @@ class Granting:
         inputs = reads(execution, seen.verdicts, otherwise)
         self._picture.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
         self._reach(Step.INPUTS_DECIDED)
-
-    def _inputs_of_queue(self) -> frozenset[Located]:
-        """Objects whose places matter to the policy soon."""
-        if "locality" not in self._picture.policy.weighers:
-            return frozenset()
-        return frozenset(
-            located(execution.tenant, one.uri)
-            for execution in self._picture.backlog
-            if execution.application.storage is not None
-            for one in execution.application.storage.inputs
-        )
 
 
 def _why_not(execution: Execution, supply: Supply, promised: Mapping[str, Rates]) -> str:

@@ -184,8 +184,8 @@ def keeper_of(settings: Settings, store: Store, waker: Waker, reach: Reach) -> K
     for_views = replace(wanted, timeout_s=settings.storage_view_timeout_s, attempts=1)
     auth_urls = {name: place.url for name, place in settings.storage_services.items()}
     sign_in = TenantTokens(auth_urls, credentials_of(settings, store))
-    slos, views = LazyController(wanted), LazyController(for_views)
-    return KeeperThread(slos, views, waker, settings.storage_interval_s, reach, sign_in)
+    slos, views, places = LazyController(wanted), LazyController(for_views), LazyController(replace(wanted, attempts=1))
+    return KeeperThread(slos, views, waker, settings.storage_interval_s, reach, sign_in, places)
 
 
 def connectors_of(settings: Settings, store: Store) -> Connectors:

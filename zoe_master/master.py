@@ -29,6 +29,7 @@ from zoe_master.forecaster import forecast
 from zoe_master.granting import Granting
 from zoe_master.idling import Idling, LastUses
 from zoe_master.images import Images
+from zoe_master.locating import Locating
 from zoe_master.observer import Observer
 from zoe_master.picture import Picture
 from zoe_master.scheduler.budget import GiveUp, never
@@ -91,6 +92,7 @@ class Master:
         self._executor = Executor(self._picture, backend, connectors or Connectors(), self.sign_ins, reach)
         self._idling = Idling(self._picture, last_uses or store.last_uses)
         self._granting = Granting(self._picture, storage, reach)
+        self._locating = Locating(self._picture, storage)
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
         self._storage_capacity: Rates | None = None
@@ -110,8 +112,9 @@ class Master:
         # 2. Snapshot.
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
-        held = self._images.check(now_s, plan_id)
-        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), self._granting.locality())
+        locality = self._locating.look(nodes, now_s)
+        held = {**self._locating.held(now_s), **self._images.check(now_s, plan_id)}
+        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), locality)
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._picture.policy)
@@ -185,8 +188,8 @@ class Master:
         maybe = (*self._picture.active(), *self._picture.backlog.paused)
         policy = self._picture.policy
         times = [at for e in maybe if (at := due_at_s(e, policy)) is not None]
-        idle_s = self._idling.due_s()
-        return min([*times, idle_s] if idle_s is not None else times, default=None)
+        others = (self._idling.due_s(), self._locating.due_s())
+        return min([*times, *(at for at in others if at is not None)], default=None)
 
     @property
     def picture(self) -> Picture:
@@ -210,7 +213,7 @@ class Master:
         if self._tick_log is None:
             return
         nodes = without_own(snapshot.nodes, snapshot.active)
-        inputs = Inputs(nodes, self._images.absent, snapshot.storage, snapshot.locality)
+        inputs = Inputs(nodes, self._images.absent, snapshot.storage, snapshot.locality, self._locating.awaited)
         waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
         self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 

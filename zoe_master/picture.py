@@ -21,6 +21,7 @@ from zoe_lib.domain.execution import (
     ServiceState,
 )
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.locality import Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
@@ -40,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 _ENTRIES_PER_READ = 1000
 _UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
-_NOTHING_TOLD: Mapping[Located, frozenset[str]] = MappingProxyType({})
+_NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 
 
 class Picture:
@@ -138,7 +139,7 @@ class Picture:
         nodes: Sequence[Node],
         held: Mapping[ExecutionId, Reason],
         storage: Supply | None = None,
-        locality: Mapping[Located, frozenset[str]] = _NOTHING_TOLD,
+        locality: Mapping[Located, Places | None] = _NOTHING_TOLD,
     ) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
         active = self.active()

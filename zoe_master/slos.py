@@ -24,14 +24,12 @@ from storage_bridge.model import (
 )
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import Promise, Rates, Supply, by_tenant
-from zoe_lib.domain.storage import Located, whose
+from zoe_lib.domain.storage import Located
 from zoe_master.steps import Reach, Step
 from zoe_master.storage_report import StorageReport, report
 
 log = structlog.get_logger(__name__)
 
-# More would hold up the SLOs; the others have their turn at the next look.
-_LOCATED_AT_ONCE = 20
 _NOT_ASKED = Supply(problem="the storage controller has not been asked yet")
 AWAY = Supply(problem="the storage controller cannot be reached")
 _UNANSWERED = "the storage controller does not answer to it"
@@ -41,16 +39,14 @@ _UNANSWERED = "the storage controller does not answer to it"
 class Seen:
     """What the last look at the controller found: what can be promised in all, and whose promises are in force.
 
-    `refused`: why others are not, in the controller's words, by execution. `locality` has the names of the nodes that
-    hold the objects that were asked about, by their URIs. `verdicts`: whether views that were not decided pay, by id.
-    `missing`: of whom it is known that nothing is in force, of those whose promises were wanted or withheld.
-    `capacity`: what the store can promise in all, to others, too; None while it is not told.
+    `refused`: why others are not, in the controller's words, by execution. `verdicts`: whether views that were not
+    decided pay, by id. `missing`: of whom it is known that nothing is in force, of those whose promises were wanted or
+    withheld. `capacity`: what the store can promise in all, to others, too; None while it is not told.
     """
 
     supply: Supply = _NOT_ASKED
     held: frozenset[ExecutionId] = frozenset()
     refused: Mapping[ExecutionId, str] = field(default_factory=dict)
-    locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     missing: frozenset[ExecutionId] = frozenset()
     capacity: Rates | None = None
@@ -63,14 +59,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be in force, in the sequence in which it is asked for; and the objects whose places are asked for.
+    """What is to be in force, in the sequence in which it is asked for.
 
     `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay. `withheld`:
-    executions that were granted what they prefer, and are promised nothing now.
+    executions that were granted what they prefer, and are promised nothing now. `inputs`: whose places are asked for.
     """
 
     promises: tuple[Promise, ...] = ()
-    objects: frozenset[Located] = frozenset()
+    inputs: frozenset[Located] = frozenset()
     views: Mapping[str, View] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     withheld: frozenset[ExecutionId] = frozenset()
@@ -81,12 +77,11 @@ class Wanted:
 
 
 class SloLooks:
-    """One look after the other. Where objects are is asked once, as long as somebody wants to know."""
+    """One look after the other."""
 
     def __init__(self, controller: StorageController, reach: Reach) -> None:
         self._controller = controller
         self._reach = reach
-        self._places: dict[Located, frozenset[str]] = {}
         self.report = StorageReport(problem=_NOT_ASKED.problem)
 
     def look(self, wanted: Wanted | None) -> Seen:
@@ -98,8 +93,6 @@ class SloLooks:
                 asking.make(wanted.promises)
                 there = _in_force(self._controller)
             capacity = self._controller.capacity()
-            if wanted is not None:
-                self._locate(wanted.objects)
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
             self.report = StorageReport(time.time(), AWAY.problem, self._controller.resting())
@@ -111,7 +104,7 @@ class SloLooks:
         supply = Supply(everything - promised + sum(there.values(), Rates()))
         held = asking.held(there)
         missing = wanted.missing(held) if wanted is not None else frozenset()
-        return Seen(supply, held, asking.refused, dict(self._places), missing=missing, capacity=everything)
+        return Seen(supply, held, asking.refused, missing=missing, capacity=everything)
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
         """For users; what it cannot tell holds up nothing."""
@@ -119,17 +112,6 @@ class SloLooks:
             return report(self._controller, granted, capacity)
         except StorageUnavailableError as error:
             return StorageReport(time.time(), f"the storage controller does not tell: {error}")
-
-    def _locate(self, objects: frozenset[Located]) -> None:
-        """What it cannot tell of one is not known, and holds up nothing else."""
-        self._places = {one: places for one, places in self._places.items() if one in objects}
-        for one in sorted(objects - self._places.keys())[:_LOCATED_AT_ONCE]:
-            try:
-                told = self._controller.locality(*whose(one))
-                self._places[one] = frozenset(told.hosts) if told is not None else frozenset()
-            except StorageUnavailableError as error:
-                log.warning("the places of an object are not told", object=one, why=str(error))
-                self._places[one] = frozenset()
 
 
 class _Asking:

@@ -17,6 +17,8 @@ from storage_bridge.base import StorageController
 from storage_bridge.model import StorageUnavailableError, Verdict
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import Promise
+from zoe_lib.domain.storage import Located
+from zoe_master.input_places import PlaceLooks, Told
 from zoe_master.looking import Looking, Looks
 from zoe_master.slos import AWAY, Seen, SloLooks, Wanted
 from zoe_master.steps import Reach, pass_by
@@ -27,6 +29,7 @@ from zoe_master.waker import Waker
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
+NO_INPUTS: frozenset[Located] = frozenset()
 
 
 class Keeper(Protocol):
@@ -38,6 +41,14 @@ class Keeper(Protocol):
 
     def seen(self) -> Seen:
         """The last look."""
+        ...
+
+    def locate(self, objects: frozenset[Located]) -> None:
+        """Find out where these inputs lie, and keep knowing it."""
+        ...
+
+    def places(self) -> Told:
+        """What is known of that."""
         ...
 
     def close(self) -> None:
@@ -52,6 +63,8 @@ class InlineKeeper:
         self._slos = SloLooks(controller, reach)
         self._views = ViewLooks(controller, reach)
         self._wanted: Wanted | None = None
+        self._places = PlaceLooks(controller, nobody)
+        self._objects: frozenset[Located] = frozenset()
 
     def want(self, wanted: Wanted) -> None:
         """Make it so now."""
@@ -61,6 +74,14 @@ class InlineKeeper:
     def seen(self) -> Seen:
         """A fresh look."""
         return replace(self._slos.look(self._wanted), verdicts=_look_at_views(self._views, self._wanted))
+
+    def locate(self, objects: frozenset[Located]) -> None:
+        """Find out where these inputs lie."""
+        self._objects = objects
+
+    def places(self) -> Told:
+        """A fresh look."""
+        return self._places.look(self._objects)
 
     def report(self) -> StorageReport:
         """Of the last look."""
@@ -73,8 +94,8 @@ class InlineKeeper:
 class KeeperThread:
     """Asks in threads of its own, when something else is wanted and every `interval_s`; news wake the master.
 
-    Making and measuring views takes seconds, so that this has a thread apart, and a way apart to the controller: SLOs
-    do not wait for it.
+    Making and measuring views takes seconds, and so may a look at many objects; each has a thread and a way to the
+    controller of its own (`for_places`: that of views without): SLOs wait for neither.
     """
 
     def __init__(
@@ -85,6 +106,7 @@ class KeeperThread:
         interval_s: float,
         reach: Reach = pass_by,
         sign_in: SignIn = nobody,
+        for_places: StorageController | None = None,
     ) -> None:
         self._waker = waker
         self._interval_s = interval_s
@@ -94,6 +116,9 @@ class KeeperThread:
         self._its = slos
         none: Mapping[str, Verdict] = {}
         self._views = self._aside("zoe-views", lambda wanted: _look_at_views(views, wanted), none, none)
+        places = PlaceLooks(for_places or for_views, sign_in)
+        unknown: Told = {}
+        self._places = self._aside("zoe-places", lambda w: places.look(w.inputs if w else NO_INPUTS), unknown, unknown)
 
     def want(self, wanted: Wanted) -> None:
         """Leave word for the threads."""
@@ -104,7 +129,7 @@ class KeeperThread:
         self._since = {
             one: before[one] if one in before and before[one][0] == new else (new, number) for one, new in asked.items()
         }
-        self._views.want(replace(wanted, promises=(), objects=frozenset(), withheld=frozenset()))
+        self._views.want(replace(wanted, promises=(), withheld=frozenset()))
 
     def seen(self) -> Seen:
         """The last looks, as old as `interval_s` and the controller's time-outs at most.
@@ -118,6 +143,14 @@ class KeeperThread:
         verdicts = self._views.seen[1]
         return replace(seen, held=seen.held & meant, refused=refused, verdicts=verdicts, missing=seen.missing & meant)
 
+    def locate(self, objects: frozenset[Located]) -> None:
+        """Leave word for the thread that asks for places."""
+        self._places.want(Wanted(inputs=objects))
+
+    def places(self) -> Told:
+        """What the last look found."""
+        return self._places.seen[1]
+
     def report(self) -> StorageReport:
         """Of the last look."""
         return self._its.report
@@ -126,6 +159,7 @@ class KeeperThread:
         """End the threads once the calls under way are over."""
         self._slos.close()
         self._views.close()
+        self._places.close()
 
     def _aside(self, name: str, look: Callable[[Wanted | None], T], first: T, failed: T) -> Looks[Wanted, T]:
         """What looks beside the ticks."""

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
+from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
@@ -27,13 +28,15 @@ _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING
 class Inputs:
     """What a tick sees beside the journal: nodes by name, images that are not there.
 
-    Of the store of objects, the bandwidth to be promised, and which nodes hold what the queue is to read.
+    Of the store of objects, the bandwidth to be promised, and what nodes hold of what the queue is to read;
+    `awaited` are inputs about which the store was asked and had not answered.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     images: Mapping[str, ImageStatus] = field(default_factory=dict)
     supply: Supply | None = None
-    locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
+    locality: Mapping[Located, Places | None] = field(default_factory=dict)
+    awaited: frozenset[Located] = frozenset()
 
 
 @value(frozen=True, slots=True)
@@ -71,9 +74,10 @@ class TickLog:
 
 def after(inputs: Inputs, record: TickRecord) -> Inputs:
     """What the tick of a record saw, after those of the record before it."""
+    told = _readable(record.inputs)
     if record.whole:
-        return decode(Inputs, record.inputs)
-    changed = dict(record.inputs)
+        return decode(Inputs, told)
+    changed = dict(told)
     nodes = dict(inputs.nodes)
     touched = changed.pop("nodes", {})
     assert isinstance(touched, Mapping)
@@ -83,6 +87,21 @@ def after(inputs: Inputs, record: TickRecord) -> Inputs:
         else:
             nodes[name] = decode(Node, node)
     return replace(decode(Inputs, {**encode(replace(inputs, nodes={})), **changed}), nodes=nodes)
+
+
+def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
+    """In the form of now: before, places were the names of the nodes that hold an input, whatever it had in it."""
+    told = inputs.get("locality")
+    if not isinstance(told, Mapping):
+        return inputs
+    one = encode(Held(1, 1))
+
+    def in_form(places: object) -> object:
+        if not isinstance(places, list):
+            return places
+        return {"listed": one, "looked_at": one, "hosts": dict.fromkeys(places, one)}
+
+    return {**inputs, "locality": {name: in_form(places) for name, places in told.items()}}
 
 
 def without_own(nodes: Iterable[Node], executions: Iterable[Execution]) -> Mapping[str, Node]:
@@ -107,7 +126,7 @@ def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
     }
     nodes.update(dict.fromkeys(before.nodes.keys() - now.nodes.keys()))
     result: dict[str, object] = {"nodes": nodes} if nodes else {}
-    for name in ("images", "supply", "locality"):
+    for name in ("images", "supply", "locality", "awaited"):
         if getattr(now, name) != getattr(before, name):
             result[name] = encode(getattr(now, name))
     return result

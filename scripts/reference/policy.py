@@ -149,6 +149,7 @@ REASONS = {
     "user_limit": "its user has reached a limit of the policy in this tenant, and not by elastic services that would "
     "give way, or what is left is for one of the user that comes first; it holds up nobody else",
     "image_pulling": "an image of it is being pulled (only back-ends that pull)",
+    "locating_inputs": "the object store is asked where its inputs lie, for a second at most; it holds up nobody",
     "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
 }
 FILTERS_TEXT = """\

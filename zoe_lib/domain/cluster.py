@@ -15,6 +15,8 @@ from zoe_lib.domain.values import value
 
 # Says how many bytes per second a node's path to the object store can move.
 STORAGE_PATH_LABEL = "storage_bytes_per_s"
+# Says by which names or addresses the object store knows a node, separated by commas, where the back-end cannot tell.
+STORAGE_HOST_LABEL = "storage_host"
 
 
 @value(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
-from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.cluster import STORAGE_HOST_LABEL, Node
 from zoe_lib.domain.values import value
 
 
@@ -36,6 +37,7 @@ class Places:
     complete: bool = True
 
 
+@lru_cache(maxsize=65_536)
 def host_key(host: str) -> str:
     """The form in which names and addresses of hosts are compared."""
     bare = host.strip().strip("[]").lower()
@@ -50,11 +52,12 @@ def host_key(host: str) -> str:
 def nodes_by_host(nodes: Iterable[Node]) -> Mapping[str, frozenset[str]]:
     """The names of the nodes that are a host, by `host_key` of its name and each of its addresses.
 
-    Nodes that are parts of one machine share its addresses.
+    Nodes that are parts of one machine share its addresses. What a label says of a node stands for its addresses.
     """
     found: dict[str, set[str]] = {}
     for node in nodes:
-        for host in (node.name, *node.addresses):
+        label = node.labels.get(STORAGE_HOST_LABEL, "")
+        for host in (node.name, *(label.split(",") if label else node.addresses)):
             found.setdefault(host_key(host), set()).add(node.name)
     return {host: frozenset(names) for host, names in found.items()}
 

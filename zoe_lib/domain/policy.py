@@ -24,7 +24,8 @@ FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
 DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
 # The free-memory weight is smaller than one step of the container count, so it only breaks ties:
 # "fewest containers, then most free memory".
-DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4}
+# All of the inputs on a node outweigh 200 containers there; where no node is a host of the store, that changes nothing.
+DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4, "locality": 0.05}
 
 
 # Stands for every tenant that has no entry of its own.

@@ -25,6 +25,7 @@ class ReasonCode(StrEnum):
     TENANT_LIMIT = "tenant_limit"
     USER_LIMIT = "user_limit"
     IMAGE_PULLING = "image_pulling"
+    LOCATING_INPUTS = "locating_inputs"
     SCAN_LIMIT = "scan_limit"
 
 

@@ -45,6 +45,7 @@ _BY_REASON = {
     ReasonCode.TENANT_LIMIT: WaitCause.QUOTA,
     ReasonCode.USER_LIMIT: WaitCause.QUOTA,
     ReasonCode.IMAGE_PULLING: WaitCause.IMAGE,
+    ReasonCode.LOCATING_INPUTS: WaitCause.STORAGE,
     ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
 }
 

@@ -13,6 +13,7 @@ from zoe_lib.domain.cluster import Node, gateway_reservation
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import held, wanted
+from zoe_lib.domain.locality import Places
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
 from zoe_master.scheduler.paths import Paths, rates_of
@@ -34,7 +35,7 @@ class Ledger:
         self,
         nodes: Iterable[Node],
         active: Collection[Execution],
-        locality: Mapping[Located, frozenset[str]] | None = None,
+        locality: Mapping[Located, Places | None] | None = None,
     ) -> None:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}
@@ -50,8 +51,8 @@ class Ledger:
             self._take_off(holdings)
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
-        self.locality = locality or {}
-        """Names of the nodes that hold an object, by its URI."""
+        self.locality = {one: places for one, places in (locality or {}).items() if places is not None and places.hosts}
+        """Inputs of which nodes hold something: what each holds, by its name."""
         rates = rates_of(self.nodes)
         self.paths = Paths(rates, self.index, active, self.services) if any(rates) else None
         """Paths to the object store; None when no node tells of its own."""

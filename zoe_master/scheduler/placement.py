@@ -58,10 +58,12 @@ class Placer:
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
         self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
         self._named = [(name, FILTERS[name]) for name in filters]
-        self._weighers = [(WEIGHERS[name], weight) for name, weight in policy.weighers.items()]
-        quick = all(name in WEIGHERS_OF_ONE for name in policy.weighers)
-        self._of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in policy.weighers.items()] if quick else None
-        self._by_storage = not STORAGE_WEIGHERS.isdisjoint(policy.weighers)
+        # Where no node holds any input, that weigher changes nothing, and costs nothing.
+        weighers = {n: weight for n, weight in policy.weighers.items() if n != "locality" or ledger.locality}
+        self._weighers = [(WEIGHERS[name], weight) for name, weight in weighers.items()]
+        quick = all(name in WEIGHERS_OF_ONE for name in weighers)
+        self._of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in weighers.items()] if quick else None
+        self._by_storage = not STORAGE_WEIGHERS.isdisjoint(weighers)
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
         self._candidates: dict[Hashable, Candidates] = {}
         self._placed_before: set[Hashable] = set()
@@ -85,7 +87,7 @@ class Placer:
             return self._fill(request, eligible[0])
         if self._dynamic:
             return self._place_once(request)
-        kind = (request.component.demand, request.storage if self._by_storage else None)
+        kind = (request.component.demand, (request.tenant, request.storage) if self._by_storage else None)
         candidates = self._candidates.get(kind)
         if candidates is None:
             if kind not in self._placed_before:

@@ -8,6 +8,7 @@ from dataclasses import field
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.locality import Places
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import Located
@@ -25,9 +26,9 @@ class Snapshot:
     reservations. `held` names those of the queue that may not start now for a reason outside the cluster; they block
     nobody. `past_runs` has the expected run time in seconds of whom past runs tell about, `used` the core-seconds of
     each tenant, the older the less they count.
-    `storage` is what the storage controller can promise; None: there is none. `locality` has the names of the nodes
-    that hold an object, by its URI, where that is reported. `departed` are the arrivals of those that ended last.
-    With `correct_estimates`, backfill corrects run times that were outlasted.
+    `storage` is what the storage controller can promise; None: there is none. `locality` tells of inputs what nodes
+    hold of them, by the names of nodes; None: not known. `departed` are the arrivals of those that ended last. With
+    `correct_estimates`, backfill corrects run times that were outlasted.
     """
 
     now_s: float
@@ -39,7 +40,7 @@ class Snapshot:
     used: Mapping[str, float] = field(default_factory=dict)
     storage: Supply | None = None
     departed: tuple[Arrival, ...] = ()
-    locality: Mapping[Located, frozenset[str]] = field(default_factory=dict)
+    locality: Mapping[Located, Places | None] = field(default_factory=dict)
     correct_estimates: bool = False
 
     def estimates(self, learned_first: bool = False) -> Estimates:

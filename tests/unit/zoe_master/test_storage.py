@@ -8,13 +8,11 @@ import time
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
+from storage_bridge.model import BandwidthSlo, StorageRefusedError
 from storage_bridge.simulated import SimulatedController
 from tests.support.limited_controller import Limited
 from tests.support.promises import required_by
-from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.promises import Promise, Rates
-from zoe_lib.domain.storage import located, whose
 from zoe_master.slos import Wanted
 from zoe_master.storage import InlineKeeper, KeeperThread
 from zoe_master.waker import Waker
@@ -122,32 +120,6 @@ def test_a_controller_that_is_away_is_a_problem_and_no_supply(down: bool) -> Non
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.down = down
     assert bool(InlineKeeper(controller).seen().supply.problem) is down
-
-
-def test_places_are_asked_for_once_and_forgotten_when_nobody_wants_to_know() -> None:
-    asked: list[str] = []
-    untold = "swift2d://c.s/untold"
-
-    class Told(SimulatedController):
-        def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
-            asked.append(uri)
-            if uri == untold:
-                raise StorageUnavailableError("it answers 500")
-            return super().locality(tenant, uri, token)
-
-    told = Places(Held(1, 9), Held(1, 9), {"n1": Held(1, 9), "n2": Held(1, 9)})
-    keeper = InlineKeeper(Told(Capacity(100, {"disk": 100}), places={("acme", "swift2d://c.s/x"): told}))
-    uris = frozenset({"swift2d://c.s/x", "swift2d://c.s/unknown", untold})
-    keeper.want(Wanted(objects=frozenset(located("acme", uri) for uri in uris)))
-    assert keeper.seen().supply.problem == ""
-    assert {whose(one): places for one, places in keeper.seen().locality.items()} == {
-        ("acme", "swift2d://c.s/x"): {"n1", "n2"},
-        ("acme", "swift2d://c.s/unknown"): frozenset(),
-        ("acme", untold): frozenset(),
-    }
-    assert sorted(asked) == sorted(uris)
-    keeper.want(Wanted())
-    assert keeper.seen().locality == {}
 
 
 def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_again() -> None:

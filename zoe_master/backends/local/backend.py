@@ -27,7 +27,7 @@ from zoe_master.backends.local import directories
 from zoe_master.backends.local.hints import Hints
 from zoe_master.backends.local.images import image_status
 from zoe_master.backends.local.layout import Layout
-from zoe_master.backends.local.machine import default_node, nodes_now, read_machine_memory
+from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
 from zoe_master.backends.local.outputs import prune, read_output
 from zoe_master.backends.local.records import Record, Stage, new_record
 from zoe_master.backends.local.settings import LocalSettings
@@ -54,6 +54,7 @@ class LocalBackend:
         if not settings.nodes:
             settings = replace(settings, nodes=(default_node(),))
         self._settings = settings = settings.absolute()
+        self._hosts = machine_hosts()
         self._waker = waker
         self._lock = threading.RLock()
         self._layout = Layout(settings)
@@ -73,7 +74,7 @@ class LocalBackend:
         with self._lock:
             services = Counter(record.node for record in self._records.values() if not record.final)
             ours_bytes = sum(usage.memory_bytes for usage in self.usage())
-        return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services)
+        return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
 
     def start(self, start: Start) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""

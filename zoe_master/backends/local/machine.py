@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,15 +31,26 @@ def read_machine_memory() -> MachineMemory:
     return MachineMemory(memory.total, memory.available)
 
 
+def machine_hosts() -> tuple[str, ...]:
+    """The name of this machine and all of its addresses, of loopback, too: nodes are nowhere else."""
+    families = (socket.AF_INET, socket.AF_INET6)
+    found = (one.address for all_of_it in psutil.net_if_addrs().values() for one in all_of_it if one.family in families)
+    return (socket.gethostname(), *sorted({address.partition("%")[0] for address in found}))
+
+
 def default_node() -> LocalNode:
     """One node of the machine's own size."""
     return LocalNode(DEFAULT_NODE_NAME, (psutil.cpu_count() or 1) * 1000, psutil.virtual_memory().total)
 
 
 def nodes_now(
-    nodes: Sequence[LocalNode], memory: MachineMemory, ours_bytes: int, services: Mapping[str, int]
+    nodes: Sequence[LocalNode],
+    memory: MachineMemory,
+    ours_bytes: int,
+    services: Mapping[str, int],
+    hosts: tuple[str, ...] = (),
 ) -> list[Node]:
-    """The nodes with foreign memory and the number of our services on each.
+    """The nodes with foreign memory and the number of our services on each; `hosts` are names of the machine.
 
     What others use fills the memory that no node was given first; only the rest is taken off the nodes, in proportion
     to their sizes. Cores of others are not counted: what they use now says little about the next second.
@@ -53,6 +65,7 @@ def nodes_now(
             foreign=Resources(memory_bytes=_share(node, taken_bytes, given_bytes)),
             labels=dict(node.labels),
             containers=services.get(node.name, 0),
+            addresses=hosts,
         )
         for node in nodes
     ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from ipaddress import ip_address
 from typing import Any
 
 from zoe_lib.domain.execution import ServiceId
@@ -68,6 +70,7 @@ class NodeFacts:
     down: bool
     available: bool
     message: str
+    addresses: tuple[str, ...] = ()
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
@@ -173,7 +176,18 @@ def node_facts(node: Json) -> NodeFacts:
         down=state == "down",
         available=state == "ready" and availability == "active",
         message="" if state == "ready" and availability == "active" else f"Swarm says: {state}, {availability}",
+        addresses=tuple(dict.fromkeys(_addresses(node))),
     )
+
+
+def _addresses(node: Json) -> Iterator[str]:
+    """Those by which others reach it. A manager may know its own as 0.0.0.0, and tells others another one."""
+    told = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
+    for one in told:
+        with suppress(ValueError):
+            address = ip_address(one.strip("[]"))
+            if not address.is_loopback and not address.is_unspecified:
+                yield str(address)
 
 
 def seconds(text: str) -> float | None:

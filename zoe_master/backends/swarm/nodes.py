@@ -51,6 +51,7 @@ class NodeView:
             containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
             message="; ".join(text for text in (node.message, *obstacles, warning) if text),
             gateway=self.settings.gateway_taken,
+            addresses=node.addresses,
         )
 
     def _obstacles(self, node: NodeFacts, watch: EngineWatch | None) -> Iterator[str]:

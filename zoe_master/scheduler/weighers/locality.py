@@ -1,8 +1,6 @@
-"""Prefer nodes that hold the inputs, where the storage controller reports who does."""
+"""Prefer nodes that hold the inputs, where nodes are hosts of the object store."""
 
 from __future__ import annotations
-
-from itertools import chain
 
 import numpy as np
 
@@ -12,15 +10,22 @@ from zoe_master.scheduler.request import Request
 
 
 def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """The share of the application's inputs that the node holds; 0 where nothing is reported."""
+    """The share of the inputs' bytes that lie on the node; 0 where nothing is known, or no node is a host of the store.
+
+    An input of which only a part was looked at counts by all of its bytes.
+    """
     inputs = request.storage.inputs if request.storage is not None else ()
-    objects = (located(request.tenant, one.uri) for one in inputs)
-    places = [ledger.locality[one] for one in objects if one in ledger.locality]
-    if not places:
-        return np.zeros(len(nodes))
     held = np.zeros(len(ledger.nodes))
-    for name in chain.from_iterable(places):
-        if name in ledger.index:
-            held[ledger.index[name]] += 1
-    scores: Scores = held[nodes] / len(inputs)
+    bytes_in_all = 0
+    for one in {located(request.tenant, given.uri) for given in inputs}:
+        places = ledger.locality.get(one)
+        if places is None or places.looked_at.bytes == 0:
+            continue
+        bytes_in_all += places.listed.bytes
+        for name, part in places.hosts.items():
+            if name in ledger.index:
+                held[ledger.index[name]] += places.listed.bytes * part.bytes / places.looked_at.bytes
+    if bytes_in_all == 0:
+        return np.zeros(len(nodes))
+    scores: Scores = held[nodes] / bytes_in_all
     return scores

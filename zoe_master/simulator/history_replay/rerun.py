@@ -14,18 +14,19 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.storage import Located
 from zoe_lib.store.base import JournalEntry, StoreLimits
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_master.backends.simulated import ManualClock
+from zoe_master.input_places import Told
 from zoe_master.master import Master
 from zoe_master.simulator.history_replay.backend import RecordedBackend
 from zoe_master.simulator.history_replay.recording import Moment, Recording, to_event
 from zoe_master.simulator.history_replay.uses import RecordedUses
 from zoe_master.slos import Seen, Wanted
+from zoe_master.tick_log import Inputs
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
 # Between two recorded ticks: what follows at once from a tick is settled by the next one.
@@ -110,7 +111,7 @@ class Rerun:
             self._happen(entry)
         self._backend.inputs = moment.inputs
         if moment.inputs.supply is not None:
-            self._keeper.look(moment.inputs.supply, moment.inputs.locality)
+            self._keeper.look(moment.inputs)
         if self._master is None or moment.epoch != self._epoch:
             self._lead(moment)
 
@@ -179,10 +180,22 @@ class _RecordedKeeper:
 
     def __init__(self) -> None:
         self._seen = Seen()
+        self._inputs = Inputs()
+        self._asked: frozenset[Located] = frozenset()
 
-    def look(self, supply: Supply, locality: Mapping[Located, frozenset[str]]) -> None:
+    def locate(self, objects: frozenset[Located]) -> None:
+        """It is known what was known."""
+        self._asked = objects
+
+    def places(self) -> Told:
+        """What was told to the tick; of what was neither told nor awaited nothing was known."""
+        return dict.fromkeys(self._asked - self._inputs.awaited) | dict(self._inputs.locality)
+
+    def look(self, inputs: Inputs) -> None:
         """What a tick saw."""
-        self._seen = replace(self._seen, supply=supply, locality=locality)
+        assert inputs.supply is not None
+        self._seen = replace(self._seen, supply=inputs.supply)
+        self._inputs = inputs
 
     def want(self, wanted: Wanted) -> None:
         """In force."""

@@ -36,14 +36,17 @@ def test_nodes_are_hosts_by_name_and_by_each_of_their_addresses() -> None:
         Node("half1", SIZE, addresses=("10.0.0.2",)),
         Node("half2", SIZE, addresses=("10.0.0.2",)),
         Node("elsewhere", SIZE, addresses=("10.0.0.9",)),
+        Node("labelled", SIZE, addresses=("10.0.0.2",), labels={"storage_host": "storage7, 10.1.0.7"}),
     ]
     hosts = {"Storage4": Held(1, 5), "192.168.0.1": Held(2, 7), "10.0.0.2": Held(3, 9), "10.0.0.7": Held(4, 11)}
+    hosts |= {"10.1.0.7": Held(1, 6)}
     places = Places(Held(4, 11), Held(4, 11), hosts)
     assert held_by_nodes(places, nodes_by_host(nodes)) == {
         "storage4": Held(1, 5),
         "worker1": Held(2, 7),
         "half1": Held(3, 9),
         "half2": Held(3, 9),
+        "labelled": Held(1, 6),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from zoe_lib.domain.application import Volume
@@ -9,7 +11,7 @@ from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.images import find_runtime, image_status, runtime_of
-from zoe_master.backends.local.machine import FOREIGN_STEP_BYTES, MachineMemory, default_node, nodes_now
+from zoe_master.backends.local.machine import FOREIGN_STEP_BYTES, MachineMemory, default_node, machine_hosts, nodes_now
 from zoe_master.backends.local.refusal import refuse_reason
 from zoe_master.backends.local.settings import LocalNode, Runtime
 from zoe_master.backends.local.volumes import variable_of
@@ -123,3 +125,10 @@ def test_without_nodes_the_machine_is_one() -> None:
 )
 def test_a_volume_has_a_variable(volume: Volume, variable: str) -> None:
     assert variable_of(volume) == variable
+
+
+def test_the_machine_is_known_by_its_name_and_addresses() -> None:
+    hosts = machine_hosts()
+    assert {socket.gethostname(), "127.0.0.1"} <= set(hosts)
+    [node] = nodes_now([local_node("a", 16)], MachineMemory(16 * GIB, 0), 0, {}, hosts)
+    assert node.addresses == hosts
