@@ -104,7 +104,7 @@ def _findings(body: bytes) -> list[Diagnostic]:
     try:
         document = load_json(body)
     except DescriptionError as error:
-        return diagnostics_of(error)
+        return diagnostics_of(error.diagnostics)
     if b"\\u" in body and any(map(_unusable, _texts(document))):
         message = "a text holds a NUL character or half of a surrogate pair"
         return [Diagnostic(pointer="", code="bad_format", message=message)]

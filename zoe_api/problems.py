@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from zoe_api.codes import PROBLEMS, Code
 from zoe_lib.descriptions import DescriptionError
+from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.base import (
@@ -174,13 +175,16 @@ def _http(request: Request, error: Exception) -> Response:
 
 def from_description(error: DescriptionError) -> ApiProblem:
     """The refusal of a description, with every diagnostic."""
-    found = diagnostics_of(error)
+    found = diagnostics_of(error.diagnostics)
     return ApiProblem(Code.INVALID_DESCRIPTION, _counted(len(found)), "`zoe validate FILE` shows them all", found)
 
 
-def diagnostics_of(error: DescriptionError) -> list[Diagnostic]:
-    """Its findings as they go over the wire."""
-    return [Diagnostic(pointer=d.pointer, code=d.code, message=d.message, hint=d.hint) for d in error.diagnostics]
+def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
+    """Findings as they go over the wire."""
+    return [
+        Diagnostic(pointer=d.pointer, code=d.code, message=d.message[:_TEXT_MAX], hint=d.hint[:_TEXT_MAX])
+        for d in found
+    ]
 
 
 def from_master(error: MasterRefused) -> ApiProblem:

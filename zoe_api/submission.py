@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
-from zoe_api.problems import ApiProblem, from_description
-from zoe_lib.descriptions import DescriptionError, parse
+from zoe_api.problems import ApiProblem, diagnostics_of, from_description
+from zoe_lib import wire
+from zoe_lib.descriptions import DescriptionError, Diagnostic, located, parse
+from zoe_lib.descriptions.diagnostics import pointer
 from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import Node, never_fits
+from zoe_lib.domain.cluster import never_fits
+from zoe_lib.domain.feasibility import Finding, findings
 from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, why_no_view, wished
 from zoe_lib.domain.storage import Guarantee
-from zoe_lib.wire import Diagnostic
 
 _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
     "shm": lambda component: component.shm_bytes is not None,
@@ -21,46 +24,63 @@ _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
 }
 
 
-def parsed(document: dict[str, Any]) -> Application:
-    """The application of a description; 422 with every diagnostic."""
-    try:
-        return parse(document)
-    except DescriptionError as error:
-        raise from_description(error) from None
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An application that may run here, and what its user should know of how it will.
 
-
-def storage_capacity(application: Application, its: Services) -> Rates | None:
-    """What the object store can promise in all; None where that is not known, or does not matter."""
-    if its.settings.storage_url is None or wished(application) is None:
-        return None
-    return its.store.storage_capacity()
-
-
-def checked(
-    application: Application, platform: Sequence[Node], storage: bool, capacity: Rates | None = None
-) -> Application:
-    """The application, unless it can never run here; 422 says what would.
-
-    `storage`: there is a controller; `capacity`: what it can promise in all, None where that is not known.
+    `notes` holds findings that are not certain, too.
     """
+
+    application: Application
+    notes: tuple[str, ...]
+
+
+def checked(document: dict[str, Any], its: Services) -> Checked:
+    """The application of a description, unless it can never run here: 422 with everything that stands in its way.
+
+    Submission, `validate`, `plan` and forms all go through here, so that they cannot differ.
+    """
+    application, storage, platform = _parsed(document), its.settings.storage_url is not None, its.store.whole_platform()
+    _check_bandwidth(application, storage)
+    found = findings(application, platform)
+    certain = [_located(document, one) for one in found if one.certain]
+    reason = never_fits(application, platform.nodes)
+    if certain:
+        too_large = () if reason is None else (Diagnostic("/components", reason.code, reason.sentence, reason.hint),)
+        raise ApiProblem(Code.NEVER_FITS, certain[0].message, errors=diagnostics_of([*certain, *too_large]))
+    if reason is not None:
+        raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint)
+    capacity = its.store.storage_capacity() if storage and wished(application) is not None else None
+    _check_capacity(application, capacity)
+    doubts = (str(_located(document, one)) for one in found)
+    return Checked(application, (*_notes_of(application, its.settings.backend, storage, capacity), *doubts))
+
+
+def _located(document: dict[str, Any], one: Finding) -> Diagnostic:
+    return located(document, Diagnostic(pointer(*one.place), one.code, one.message, one.hint))
+
+
+def _check_bandwidth(application: Application, storage: bool) -> None:
     bandwidth = application.storage.bandwidth if application.storage is not None else None
     if not storage and bandwidth is not None and bandwidth.guarantee is Guarantee.REQUIRED:
         raise ApiProblem(
             Code.STORAGE_GUARANTEE_UNAVAILABLE,
             hint="use guarantee: preferred to run without it",
-            errors=[Diagnostic(pointer="/storage/bandwidth/guarantee", code="unavailable", message="no controller")],
+            errors=[
+                wire.Diagnostic(pointer="/storage/bandwidth/guarantee", code="unavailable", message="no controller")
+            ],
         )
-    reason = never_fits(application, platform)
-    if reason is not None:
-        raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint)
+
+
+def _check_capacity(application: Application, capacity: Rates | None) -> None:
+    """422 when it requires more than the object store can promise in all; None where that is not known."""
     reason = never_promised(application, capacity) if capacity is not None else None
     if reason is not None:
-        error = Diagnostic(pointer="/storage/bandwidth", code="unavailable", message=reason.hint)
+        error = wire.Diagnostic(pointer="/storage/bandwidth", code="unavailable", message=reason.hint)
         raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint, [error])
-    return application
 
 
-def notes_of(application: Application, backend: str, storage: bool, capacity: Rates | None = None) -> Iterator[str]:
+def _notes_of(application: Application, backend: str, storage: bool, capacity: Rates | None) -> Iterator[str]:
     """What the user should know of how it will run on this back-end."""
     if backend == "local":
         for key, asked in _NOT_ON_LOCAL.items():
@@ -76,3 +96,11 @@ def notes_of(application: Application, backend: str, storage: bool, capacity: Ra
     for one in pushed_down(application) if storage else ():
         if why := why_no_view(one):
             yield f"input {one.name} is read plainly: {why}"
+
+
+def _parsed(document: dict[str, Any]) -> Application:
+    """422 with every diagnostic."""
+    try:
+        return parse(document)
+    except DescriptionError as error:
+        raise from_description(error) from None

@@ -200,7 +200,9 @@ class Settings(FileSettings):
     swarm_state_dir: Path = Field(
         default=Path("/var/lib/zoe/state/swarm"), description="Kept output, and the little that no engine keeps."
     )
-    swarm_images: list[str] = Field(default=["zoe/*"], description="Images that may run: names or patterns.")
+    swarm_images: list[str] = Field(
+        default=["zoe/*"], description="Images that may run: names or patterns; `*` stops at `/`, `**` does not."
+    )
     swarm_pull_images: bool = Field(default=False, description="Let nodes fetch allowed images that they lack.")
     swarm_user: str = Field(
         default="65534:65534", pattern=r"^\d+:\d+$", description="uid:gid of components, unless their tenant has one."

@@ -17,6 +17,7 @@ from zoe_lib.domain.events import Forecasted, Queued, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.values import value
@@ -96,6 +97,7 @@ class Master:
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
         self._storage_capacity: Rates | None = None
+        self._capabilities: Capabilities | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
 
@@ -218,10 +220,14 @@ class Master:
         self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
-        """Keep the platform table equal to what was seen, writing only changes."""
+        """Keep what was seen of the platform in the store, writing only changes."""
         if nodes != self._platform:
             self._store.set_platform(nodes, now_s, self._epoch)
             self._platform = nodes
+        capabilities = self._backend.capabilities()
+        if capabilities != self._capabilities:
+            self._store.set_capabilities(capabilities, now_s, self._epoch)
+            self._capabilities = capabilities
 
     def _publish_capacity(self, capacity: Rates | None, now_s: float) -> None:
         """Keep what was told last while the storage controller is away, writing only changes."""

@@ -16,6 +16,7 @@ from tests.support.histories import history
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.platform import Capabilities
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
@@ -211,6 +212,8 @@ def test_only_the_newest_epoch_may_write(open_store: OpenStore) -> None:
         old.append("nobody", [refused()], 7, old_epoch)
     with pytest.raises(NotLeader):
         old.set_platform([], 1.0, old_epoch)
+    with pytest.raises(NotLeader):
+        old.set_capabilities(Capabilities(), 1.0, old_epoch)
     new.append(execution().id, [refused()], 2, new_epoch)
 
 

@@ -15,6 +15,7 @@ from tests.support.stores import LIMITS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Outcome
+from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint, Platform
 from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Role, Scope
@@ -63,6 +64,22 @@ def test_the_platform_is_replaced_as_a_whole(open_store: OpenStore) -> None:
     assert list(open_store().platform()) == [first]
     store.set_platform([], 3.0, None)
     assert list(store.platform()) == []
+
+
+def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore) -> None:
+    store, reader = open_store(), open_store()
+    assert reader.whole_platform() == Platform()
+    first = Capabilities(
+        images=("zoe/*",),
+        host_paths=(),
+        mount_points=(MountPoint("/sbin", "init", only_named=True),),
+        images_there={"zoe/tiny:latest": ImageFacts(made_for="linux/arm64")},
+        unavailable=("zoe/gone:latest",),
+    )
+    for wanted in (first, Capabilities(images=None, images_there={}), first):
+        store.set_capabilities(wanted, 1.0, None)
+        store.set_platform([node("a")], 1.0, None)
+        assert reader.whole_platform() == Platform((node("a"),), wanted)
 
 
 def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:
@@ -350,6 +367,8 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.last_journal_id(),
     lambda store: store.set_platform([], 1.0, None),
     lambda store: store.platform(),
+    lambda store: store.set_capabilities(Capabilities(), 1.0, None),
+    lambda store: store.whole_platform(),
     lambda store: store.policy(),
     lambda store: store.set_policy(Policy(), 0, 1.0, "admin"),
     lambda store: store.try_lead("me"),

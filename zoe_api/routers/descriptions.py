@@ -15,7 +15,7 @@ from zoe_api.dependencies import (
     checking,
 )
 from zoe_api.problems import from_description
-from zoe_api.submission import checked, notes_of, parsed, storage_capacity
+from zoe_api.submission import checked
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.application import Application
@@ -133,12 +133,9 @@ def _document_of(entry: CatalogueEntry, quota: Quota) -> dict[str, Any]:
 
 def _as_submitted(document: dict[str, Any], who: Principal, its: Services) -> tuple[Application, list[str]]:
     """The application as it would be kept for its tenant, and what its user would be told."""
-    storage = its.settings.storage_url is not None
-    wanted = parsed(document)
-    capacity = storage_capacity(wanted, its)
-    asked = checked(wanted, its.store.platform(), storage, capacity)
-    application, of_quota = with_time_limit(asked, who.tenant, quota_of(its.store.tenants(), who.tenant))
-    return application, [*notes_of(application, its.settings.backend, storage, capacity), *of_quota]
+    fit = checked(document, its)
+    application, of_quota = with_time_limit(fit.application, who.tenant, quota_of(its.store.tenants(), who.tenant))
+    return application, [*fit.notes, *of_quota]
 
 
 def _demand(store: Store, who: Principal, application: Application) -> DemandView:

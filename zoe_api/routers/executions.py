@@ -23,7 +23,7 @@ from zoe_api.dependencies import (
 )
 from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem
-from zoe_api.submission import checked, notes_of, parsed, storage_capacity
+from zoe_api.submission import checked
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.execution import (
     WAITING_STATES,
@@ -64,18 +64,15 @@ def submit_execution(
 ) -> ExecutionView:
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     fingerprint = _fingerprint(body)
-    storage = its.settings.storage_url is not None
     try:
-        wanted = parsed(body.application)
-        capacity = storage_capacity(wanted, its)
-        application = checked(wanted, its.store.platform(), storage, capacity)
+        fit = checked(body.application, its)
     except ApiProblem:
         # What was accepted once is not refused when it is repeated, though nodes have gone away meanwhile.
         earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
         if not earlier:
             raise
         return _view(earlier, response)
-    now_s = time.time()
+    application, now_s = fit.application, time.time()
     priority = application.default_priority if body.priority is None else body.priority
     deadline_s = body.deadline_s or application.default_deadline_s
     execution = Execution(
@@ -87,7 +84,7 @@ def submit_execution(
         submitted_at_s=now_s,
         priority=priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=tuple(notes_of(application, its.settings.backend, storage, capacity)),
+        notes=fit.notes,
     )
     asked = replace(request.state.audit, status=201)
     stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, asked)

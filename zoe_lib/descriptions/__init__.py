@@ -33,7 +33,7 @@ from zoe_lib.descriptions.convert import (
 )
 from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic
 from zoe_lib.descriptions.load import load_json
-from zoe_lib.descriptions.parsing import VERSION, expand, parse
+from zoe_lib.descriptions.parsing import VERSION, expand, located, parse
 from zoe_lib.descriptions.schema import json_schema
 from zoe_lib.descriptions.settings import set_values
 from zoe_lib.descriptions.to_document import to_document
@@ -60,6 +60,7 @@ __all__ = [
     "form_schema",
     "json_schema",
     "load_json",
+    "located",
     "parse",
     "set_values",
     "to_document",

@@ -33,10 +33,13 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: `pointer` is a JSON pointer (RFC 6901) into the user's document, empty for the whole of it."""
+    """One finding: `pointer` is a JSON pointer (RFC 6901) into the user's document, empty for the whole of it.
+
+    `code` is one of `Code`, or of a finding about the installation (see `zoe_lib.domain.feasibility`).
+    """
 
     pointer: str
-    code: Code
+    code: str
     message: str
     hint: str = ""
 

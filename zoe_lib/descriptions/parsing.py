@@ -34,6 +34,11 @@ def expand(document: object, frameworks: Mapping[str, Framework] | None = None) 
     return _checked(document, frameworks)[0]
 
 
+def located(document: dict[str, Any], found: Diagnostic) -> Diagnostic:
+    """A finding about the expanded form of a valid document, with its pointer led back into the document."""
+    return expand_frameworks(document, catalogue_frameworks()).located(found)
+
+
 def _checked(document: object, frameworks: Mapping[str, Framework] | None) -> tuple[dict[str, Any], model.Document]:
     usable = _usable(document)
     expansion = expand_frameworks(usable, catalogue_frameworks() if frameworks is None else frameworks)

@@ -8,6 +8,7 @@ from typing import Any
 from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
 from zoe_lib.descriptions.quantities import bytes_of
 from zoe_lib.descriptions.reading import mapping, number, objects, text
+from zoe_lib.domain.paths import plain_path
 
 # What carries the request itself, or is the proxy's own to say.
 RESERVED_HEADERS = frozenset(
@@ -81,8 +82,8 @@ def _check_volumes(place: str, component: dict[str, Any]) -> Iterator[Diagnostic
         where = place + pointer("volumes", index)
         if (volume.get("name") is None) == (volume.get("host_path") is None):
             yield Diagnostic(where, Code.CONFLICT, "a volume needs exactly one of 'name' and 'host_path'")
-        target = (text(volume, "target") or "").rstrip("/")
-        if target and target in targets:
+        target = plain_path(text(volume, "target") or "/")
+        if target != "/" and target in targets:
             yield Diagnostic(where + "/target", Code.DUPLICATE, "another volume is mounted there already")
         targets.add(target)
 

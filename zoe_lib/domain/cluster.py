@@ -151,14 +151,52 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
         room += _instances_in(component.reservation, node.total)
         if room >= component.essential_count:
             return None
-    wanted_text = f"{component.reservation.cores_milli / 1000:g} cores and {_mib(component.reservation.memory_bytes)}"
-    devices = ", ".join(f"{amount} {kind}" for kind, amount in component.reservation.devices.items())
     return _never(
-        f"component {component.name} needs {component.essential_count} core x {wanted_text}"
-        f"{' and ' + devices if devices else ''}; all nodes together have room for {room}, even when empty",
+        f"component {component.name} needs {component.essential_count} core x {_amount(component.reservation)}; "
+        f"all nodes together have room for {room}, even when empty",
         component.name,
-        f"the largest node has {_largest(labelled)}",
+        f"the largest node, {_largest(labelled)}" if room else _shortfall(component.reservation, labelled),
     )
+
+
+def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
+    """Return why no elastic instance of a component can ever start, on empty nodes; None where one may.
+
+    None, too, where its core cannot run either: `never_fits` tells.
+    """
+    labelled = [node for node in platform if lacks_labels(component, node) is None]
+    roomy = any(_instances_in(component.reservation, node.total) for node in labelled)
+    if not component.elastic_count or component.essential_count or roomy or not platform:
+        return None
+    sentence = f"no node can hold an elastic instance of component {component.name} ({_amount(component.reservation)})"
+    return _never(sentence, component.name, _shortfall(component.reservation, labelled) if labelled else "")
+
+
+def _shortfall(wanted: Resources, nodes: Sequence[Node]) -> str:
+    """Which node comes closest to holding it, and what that lacks."""
+
+    def lacking(node: Node) -> list[tuple[float, str]]:
+        """Each amount that is short, as a share of what is wanted and in words."""
+        there = node.total
+        cores_milli, memory_bytes = wanted.cores_milli - there.cores_milli, wanted.memory_bytes - there.memory_bytes
+        found = []
+        if cores_milli > 0:
+            found.append((cores_milli / wanted.cores_milli, f"{cores_milli / 1000:g} cores"))
+        if memory_bytes > 0:
+            found.append((memory_bytes / wanted.memory_bytes, _mib(memory_bytes)))
+        for kind, amount in wanted.devices.items():
+            if (short := amount - there.devices.get(kind, 0)) > 0:
+                found.append((short / amount, f"{short} {kind}"))
+        return found
+
+    closest = min(nodes, key=lambda node: max((share for share, _ in lacking(node)), default=0.0))
+    short = " and ".join(text for _, text in lacking(closest))
+    return f"the largest node for it, {closest.name}, has {_amount(closest.total)}: {short} less than it needs"
+
+
+def _amount(amount: Resources) -> str:
+    devices = "".join(f" and {count} {kind}" for kind, count in amount.devices.items())
+    return f"{amount.cores_milli / 1000:g} cores and {_mib(amount.memory_bytes)}{devices}"
 
 
 def _instances_in(wanted: Resources, room: Resources) -> int:
@@ -217,7 +255,7 @@ def _never(sentence: str, component: str, hint: str = "") -> Reason:
 
 def _largest(nodes: Sequence[Node]) -> str:
     node = max(nodes, key=lambda n: (n.total.memory_bytes, n.total.cores_milli))
-    return f"{node.total.cores_milli / 1000:g} cores and {_mib(node.total.memory_bytes)}"
+    return f"{node.name}, has {_amount(node.total)}"
 
 
 def _mib(amount: int) -> str:

@@ -8,6 +8,7 @@ from typing import Protocol
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
@@ -297,6 +298,14 @@ class Store(PeopleStore, Protocol):
 
     def storage_capacity(self) -> Rates | None:
         """What the object store can promise in all, as a master was told last; None while none was."""
+        ...
+
+    def set_capabilities(self, capabilities: Capabilities, at_s: float, leader_epoch: int | None) -> None:
+        """Keep what the back-end can run."""
+        ...
+
+    def whole_platform(self) -> Platform:
+        """The nodes, and what the back-end can run, as last seen by a master; Platform() before the first."""
         ...
 
     def policy(self) -> Policy:

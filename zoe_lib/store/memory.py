@@ -12,6 +12,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
@@ -232,6 +233,17 @@ class MemoryStore(MemoryPeople):
         """What the object store can promise."""
         with self._reached() as state:
             return state.storage_capacity
+
+    def set_capabilities(self, capabilities: Capabilities, at_s: float, leader_epoch: int | None) -> None:  # noqa: ARG002
+        """Keep what the back-end can run."""
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            state.capabilities = capabilities
+
+    def whole_platform(self) -> Platform:
+        """Nodes and capabilities."""
+        with self._reached() as state:
+            return Platform(tuple(state.platform), state.capabilities)
 
     def policy(self) -> Policy:
         """The policy in force."""

@@ -13,6 +13,7 @@ from types import TracebackType
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
+from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.roles import Role
@@ -85,6 +86,7 @@ class State:
         self.subscribers: dict[object, Callable[[], None]] = {}
         self.platform: Sequence[Node] = ()
         self.storage_capacity: Rates | None = None
+        self.capabilities = Capabilities()
         self.policy = Policy()
         self.leader: object | None = None
         self.epoch = 0

@@ -10,6 +10,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
@@ -53,6 +54,7 @@ class PostgresStore(PostgresPeople):
         self._database = Database(url, pool_size, read_only)
         self._applications = Applications()
         self._recent = RecentExecutions()
+        self._platform = installation.PlatformReader()
         self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
         self._leadership = Leadership(self._database.dedicated)
         self._listener = Listener(self._database.dedicated)
@@ -205,6 +207,14 @@ class PostgresStore(PostgresPeople):
     def storage_capacity(self) -> Rates | None:
         """What the object store can promise."""
         return self._database.read(installation.read_storage_capacity)
+
+    def set_capabilities(self, capabilities: Capabilities, at_s: float, leader_epoch: int | None) -> None:
+        """Keep what the back-end can run."""
+        self._database.write(lambda c: installation.set_capabilities(c, capabilities, at_s, leader_epoch))
+
+    def whole_platform(self) -> Platform:
+        """Nodes and capabilities."""
+        return self._database.read(self._platform.read)
 
     def policy(self) -> Policy:
         """The policy in force."""

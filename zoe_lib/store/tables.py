@@ -144,6 +144,15 @@ storage_capacity = Table(
     Column("seen_at_s", Double, nullable=False),
 )
 
+capabilities = Table(
+    "capabilities",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("version", BigInteger, nullable=False),
+    Column("data", JSONB, nullable=False),
+    Column("set_at_s", Double, nullable=False),
+)
+
 policy = Table(
     "policy",
     metadata,

@@ -10,6 +10,7 @@ from typing import Protocol
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.storage import InputRead
 from zoe_lib.domain.values import value
 
@@ -195,6 +196,10 @@ class Backend(Protocol):
 
     def nodes(self) -> Sequence[Node]:
         """All nodes, with what foreign work takes subtracted by `Node.usable`."""
+        ...
+
+    def capabilities(self) -> Capabilities:
+        """What it can and may run beside what nodes have room for; by the same rules services are refused here."""
         ...
 
     def start(self, start: Start) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.resources import Resources
@@ -17,7 +18,14 @@ from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql.journal import write_fact
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import HOLDS_RESERVATION, platform, policy, services, storage_capacity
+from zoe_lib.store.tables import (
+    HOLDS_RESERVATION,
+    capabilities,
+    platform,
+    policy,
+    services,
+    storage_capacity,
+)
 
 _BIGINT_MAX = 2**63 - 1
 
@@ -50,6 +58,33 @@ def read_storage_capacity(connection: Connection) -> Rates | None:
     """What the object store can promise in all; None while no master was told."""
     row = connection.execute(select(storage_capacity)).one_or_none()
     return None if row is None else Rates(row.read_bytes_per_s, row.write_bytes_per_s)
+
+
+def set_capabilities(connection: Connection, wanted: Capabilities, at_s: float, leader_epoch: int | None) -> None:
+    """Replace what there was, with the next version."""
+    check_leader(connection, leader_epoch)
+    values = {"data": encode(wanted), "set_at_s": at_s}
+    connection.execute(
+        insert_or(capabilities)
+        .values(id=1, version=1, **values)
+        .on_conflict_do_update(index_elements=["id"], set_={**values, "version": capabilities.c.version + 1})
+    )
+
+
+class PlatformReader:
+    """Reads nodes and capabilities; the latter change seldom and may be long, so they are kept until they do."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[int, Capabilities] = (0, Capabilities())
+
+    def read(self, connection: Connection) -> Platform:
+        """Both, of one moment."""
+        version = connection.execute(select(capabilities.c.version)).scalar_one_or_none() or 0
+        kept = self._kept
+        if version != kept[0]:
+            data = connection.execute(select(capabilities.c.data)).scalar_one()
+            kept = self._kept = (version, decode(Capabilities, data))
+        return Platform(tuple(read_platform(connection)), kept[1])
 
 
 def _reserved(connection: Connection) -> Mapping[str, Resources]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import (
     Address,
     BackendError,
@@ -25,13 +26,14 @@ from zoe_master.backends.base import (
 )
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.hints import Hints
-from zoe_master.backends.local.images import image_status
+from zoe_master.backends.local.images import image_status, runtime_patterns
 from zoe_master.backends.local.layout import Layout
 from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
 from zoe_master.backends.local.outputs import prune, read_output
 from zoe_master.backends.local.records import Record, Stage, new_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.specification import HOST
+from zoe_master.backends.local.volumes import allowed_bases
 from zoe_master.backends.local.worker import Worker
 from zoe_master.waker import Waker
 
@@ -58,6 +60,7 @@ class LocalBackend:
         self._waker = waker
         self._lock = threading.RLock()
         self._layout = Layout(settings)
+        self._capabilities = _capabilities(settings)
         self._hints = Hints(self._layout.hint)
         self._worker = Worker(self._layout)
         self._records: dict[ServiceId, Record] = {}
@@ -75,6 +78,10 @@ class LocalBackend:
             services = Counter(record.node for record in self._records.values() if not record.final)
             ours_bytes = sum(usage.memory_bytes for usage in self.usage())
         return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
+
+    def capabilities(self) -> Capabilities:
+        """What the settings say; nothing is mounted here, so no target is taken."""
+        return self._capabilities
 
     def start(self, start: Start) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""
@@ -234,3 +241,12 @@ class LocalBackend:
                 peers = any(other.execution_id == record.execution_id for other in self._records.values())
                 self._layout.ports.release(record.execution_id, record.service_id if peers else None)
             return len(done) < len(forgotten)
+
+
+def _capabilities(settings: LocalSettings) -> Capabilities:
+    silent = {name: runtime for name, runtime in settings.images.items() if not runtime.command}
+    return Capabilities(
+        images=runtime_patterns(settings.images),
+        commandless=runtime_patterns(silent),
+        host_paths=allowed_bases(settings.host_paths_allowed),
+    )

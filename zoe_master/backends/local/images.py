@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from glob import escape
 
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.images import spellings
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.settings import Runtime
@@ -12,7 +14,12 @@ from zoe_master.backends.local.settings import Runtime
 
 def find_runtime(image: str, runtimes: Mapping[str, Runtime]) -> Runtime | None:
     """The runtime of the image's full name, else of its name without the tag."""
-    return runtimes.get(image) or runtimes.get(_without_tag(image))
+    return next((runtimes[name] for name in spellings(image) if name in runtimes), None)
+
+
+def runtime_patterns(runtimes: Mapping[str, Runtime]) -> tuple[str, ...]:
+    """The names of these as patterns of images; they stand for themselves alone."""
+    return tuple(sorted(map(escape, runtimes)))
 
 
 def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
@@ -34,9 +41,3 @@ def runtime_of(image: str, runtimes: Mapping[str, Runtime]) -> Runtime:
         status = image_status(image, runtimes)
         raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
     return runtime
-
-
-def _without_tag(image: str) -> str:
-    """A colon before the last slash belongs to a registry's port."""
-    head, colon, tag = image.rpartition(":")
-    return head if colon and "/" not in tag else image

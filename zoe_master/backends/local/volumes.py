@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from zoe_lib.domain.application import Volume
+from zoe_lib.domain.paths import is_below
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.directories import Owner, make_owned
 from zoe_master.backends.local.settings import LocalSettings
@@ -38,13 +39,22 @@ def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: O
 
 
 def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
-    """The real path, links resolved, when it lies at or below one of the allowed ones; else CannotStart."""
+    """The real path, links resolved, when it lies at or below one of the allowed ones as written, too.
+
+    CannotStart otherwise. As written, so that it can be told before anything is started.
+    """
+    bases = allowed_bases(allowed)
     real = Path(os.path.realpath(host_path))
-    if not Path(host_path).is_absolute() or not any(real.is_relative_to(os.path.realpath(base)) for base in allowed):
+    if not is_below(host_path, bases) or not is_below(str(real), bases):
         raise CannotStart(f"host path {host_path} is not on the admin's list of allowed host paths")
     if not real.exists():
         raise CannotStart(f"host path {host_path} does not exist on this machine")
     return real
+
+
+def allowed_bases(allowed: Iterable[Path]) -> tuple[str, ...]:
+    """The admin's directories as they are written, and where they lead."""
+    return tuple(sorted({path for base in allowed for path in (str(base), os.path.realpath(base))}))
 
 
 def working_directory(

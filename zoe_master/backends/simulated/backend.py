@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import changed
 from zoe_master.backends.base import (
@@ -87,6 +88,10 @@ class SimulatedBackend:
             changed(node, containers=node.containers + count) if count else node
             for node, count in zip(self._nodes.values(), counts.values(), strict=True)
         ]
+
+    def capabilities(self) -> Capabilities:
+        """Its images; it mounts nothing."""
+        return Capabilities(images=None if self._images is None else tuple(sorted(self._images)))
 
     def start(self, start: Start) -> None:
         """Begin the timeline of a service; a known or forgotten id is ignored."""

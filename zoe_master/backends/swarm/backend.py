@@ -9,6 +9,7 @@ from pathlib import Path
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import (
     Address,
     BackendError,
@@ -22,6 +23,7 @@ from zoe_master.backends.base import (
 )
 from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
+from zoe_master.backends.swarm.capabilities import CapabilitiesView
 from zoe_master.backends.swarm.containers import copy_output, discard, output_of
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
 from zoe_master.backends.swarm.exposure import Exposure
@@ -68,6 +70,7 @@ class SwarmBackend:
         self._watches = Watches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
         self._pulls = Pulls(self._watches, self._pool, settings, waker)
+        self._capabilities = CapabilitiesView(self._watches, self._pulls, settings)
         shared = Infrastructure(self._managers, settings)
         self._secrets = GatewaySecrets(settings.state_dir)
         self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want, self._discard)
@@ -94,6 +97,10 @@ class SwarmBackend:
     def nodes(self) -> Sequence[Node]:
         """All nodes of the swarm as they were seen last."""
         return self._view.nodes()
+
+    def capabilities(self) -> Capabilities:
+        """What the settings allow, and the images that engines have told of."""
+        return self._capabilities.capabilities()
 
     def start(self, start: Start) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from zoe_lib.domain.images import full_name
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.swarm.names import full_image
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.specification import Surroundings
 
@@ -29,7 +29,7 @@ def gateway_spec(
     assert around.secret is not None
     secret_id, secret_name = around.secret
     container = {
-        "Image": full_image(settings.gateway_image),
+        "Image": full_name(settings.gateway_image),
         "Args": list(targets),
         "Labels": tags,
         "User": f"{_USER}:{_USER}",

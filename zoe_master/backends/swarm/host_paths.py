@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from zoe_lib.domain.application import Volume
+from zoe_lib.domain.paths import is_below, plain_path
 from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm.settings import SwarmSettings
@@ -56,7 +57,7 @@ def workspace_of(start: Start, settings: SwarmSettings) -> Iterator[HostPath]:
         return
     if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
         raise CannotStart(f"{start.tenant!r} cannot be the name of a workspace")
-    path = posixpath.join(_plain(str(settings.workspaces_dir)), start.tenant)
+    path = posixpath.join(plain_path(str(settings.workspaces_dir)), start.tenant)
     yield HostPath(_outermost(path, settings), path)
 
 
@@ -64,9 +65,8 @@ def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
     """What a volume without a name mounts."""
     if volume.host_path is None:
         raise CannotStart(f"the volume at {volume.target} has neither a name nor a host path")
-    path = _plain(volume.host_path)
-    allowed = (_plain(str(base)) for base in settings.host_paths_allowed)
-    if not path.startswith("/") or not any(PurePosixPath(path).is_relative_to(base) for base in allowed):
+    path = plain_path(volume.host_path)
+    if not is_below(path, map(str, settings.host_paths_allowed)):
         raise CannotStart(f"host path {volume.host_path} is not on the admin's list of allowed host paths")
     return HostPath(_outermost(path, settings), path)
 
@@ -94,13 +94,8 @@ def _outermost(path: str, settings: SwarmSettings) -> str:
     A path that was named itself is below it, too: who may write around it could replace it.
     """
     named = [str(base) for base in (*settings.host_paths_allowed, settings.workspaces_dir) if base is not None]
-    around = (base for base in map(_plain, named) if PurePosixPath(path).is_relative_to(base))
+    around = (base for base in map(plain_path, named) if PurePosixPath(path).is_relative_to(base))
     return min(around, key=len)
-
-
-def _plain(path: str) -> str:
-    plain = posixpath.normpath(path)
-    return plain[1:] if plain.startswith("//") else plain  # POSIX lets two slashes at the beginning be, Linux does not
 
 
 def _run_as_root(settings: SwarmSettings) -> bool:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 
+from zoe_lib.domain.feasibility import image_refusal
+from zoe_lib.domain.images import full_name
+from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.swarm.names import full_image
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
     """Present as far as the admin's list is concerned, or unavailable with what the list holds."""
-    name = image.partition("@")[0]
-    head, colon, tag = name.rpartition(":")
-    without_tag = head if colon and "/" not in tag else name
-    if any(fnmatchcase(name, pattern) or fnmatchcase(without_tag, pattern) for pattern in allowed):
-        return ImageStatus(ImageState.PRESENT)
-    return ImageStatus(
-        ImageState.UNAVAILABLE,
-        f"image {image} cannot run on this back-end: it is not on the admin's list",
-        f"allowed are: {', '.join(sorted(allowed)) or 'none'}",
-    )
+    refused = image_refusal(image, Capabilities(images=tuple(allowed)))
+    return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused)
 
 
 def image_state(
@@ -30,7 +23,7 @@ def image_state(
 
     A node that lacks it for good does not make it unavailable as long as another one has it.
     """
-    name = full_image(image)
+    name = full_name(image)
     have = [node for node, images in known.items() if name in images]
     if pulling:
         return ImageStatus(ImageState.PULLING, f"on {', '.join(sorted(pulling))}")

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from zoe_lib.domain.application import Volume
+from zoe_lib.domain.feasibility import mount_refusal
+from zoe_lib.domain.platform import MountPoint
 from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.filling import SCRATCH, WORKSPACE
 from zoe_master.backends.swarm.host_paths import host_path_of, workspace_of
@@ -15,6 +18,21 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.slots import literal
 
 Json = dict[str, Any]
+_INIT = "the init program that the engine puts into each container"
+_FILE = "a file that the engine writes into each container"
+# Seen with Docker Engine 20.10 and 26.1.
+_OF_ENGINES = (
+    MountPoint("/sbin", _INIT),
+    MountPoint("/sbin/docker-init", _INIT),
+    *(MountPoint(path, _FILE, only_named=True) for path in ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")),
+)
+
+
+def mount_points(settings: SwarmSettings) -> tuple[MountPoint, ...]:
+    """What is in use inside containers, so that no volume can be mounted there."""
+    workspace = (MountPoint(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
+    scratch = MountPoint(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
+    return (*_OF_ENGINES, *workspace, scratch)
 
 
 def mounts_of(start: Start, settings: SwarmSettings) -> Iterator[Json]:
@@ -23,6 +41,8 @@ def mounts_of(start: Start, settings: SwarmSettings) -> Iterator[Json]:
     for workspace in workspace_of(start, settings):
         yield _bind(workspace.path, WORKSPACE)
     for volume in component.volumes:
+        if (refused := mount_refusal(component, volume, mount_points(settings))) is not None:
+            raise CannotStart("; ".join(refused))
         yield _volume(volume, start, settings)
     if component.read_only_root:
         # Not named, so it goes with the container; it begins as the image's own directory, mode and all.

@@ -40,10 +40,5 @@ def volume_name(installation: str, tenant: str, volume: str) -> str:
     return f"zoe-{_digest(f'{installation} {tenant} {volume}', 12)}-{volume}"
 
 
-def full_image(image: str) -> str:
-    """The name with its tag, as engines list it. A colon before the last slash belongs to a registry's port."""
-    return image if "@" in image or ":" in image.rpartition("/")[2] else f"{image}:latest"
-
-
 def _digest(text: str, length: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]

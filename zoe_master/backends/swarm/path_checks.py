@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm.engines import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.host_paths import HostPath, Part, host_paths_of, problem
-from zoe_master.backends.swarm.names import full_image
 from zoe_master.backends.swarm.probing import Question, ask, candidates
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch
@@ -120,7 +120,7 @@ class PathChecks:
     def _images(self, watch: EngineWatch) -> list[str]:
         """Zoe's own image alone where there is one: one that tenants can push to could tell what is not so."""
         found = candidates(watch.images or (), self._settings)
-        return [name for name in found if name == full_image(self._settings.gateway_image)] or (
+        return [name for name in found if name == full_name(self._settings.gateway_image)] or (
             [] if self._settings.gateway_image else found
         )
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from docker.types import Mount
 
+from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE
 from zoe_master.backends.swarm.images import image_allowed
-from zoe_master.backends.swarm.names import full_image
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 NOBODY = "65534:65534"
@@ -38,7 +38,7 @@ class Question:
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
     """Images of a node that probes may run: the gateway's first, which every node should have."""
-    ours = full_image(settings.gateway_image)
+    ours = full_name(settings.gateway_image)
     there = sorted(images)
     allowed = (name for name in there if name != ours and _allowed(name, settings))
     return [*(name for name in there if name == ours), *allowed][:_IMAGES_TRIED_MAX]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.swarm.engines import UNREACHABLE, words_of
 from zoe_master.backends.swarm.images import image_allowed, image_state
-from zoe_master.backends.swarm.names import full_image
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch
 from zoe_master.backends.swarm.watches import Watches
@@ -33,16 +33,16 @@ class Pulls:
             with self._lock:
                 for watch in self._watches.all():
                     if watch.reachable and watch.images is not None:
-                        self._begin(watch, full_image(image))
+                        self._begin(watch, full_name(image))
 
     def status(self, image: str) -> ImageStatus:
         """Whether it can be started; begins what is missing for that."""
         allowed = image_allowed(image, self._settings.images)
         if allowed.state is ImageState.UNAVAILABLE:
             return allowed
-        name = full_image(image)
+        name = full_name(image)
         watches = [watch for watch in self._watches.all() if watch.reachable and watch.images is not None]
-        known = {watch.node: watch.images or frozenset() for watch in watches}
+        known = {watch.node: frozenset(watch.images or ()) for watch in watches}
         with self._lock:
             if self._settings.pull_images:
                 for watch in watches:
@@ -50,6 +50,15 @@ class Pulls:
             pulling = [node for node in known if (node, name) in self._pulling]
             failures = {node: self._failures[node, name] for node in known if (node, name) in self._failures}
         return image_state(image, known, pulling, failures)
+
+    def unavailable(self) -> tuple[str, ...]:
+        """Images that no node has or can fetch, by full name."""
+        watches = [watch for watch in self._watches.all() if watch.reachable and watch.images is not None]
+        there = {name for watch in watches for name in watch.images or ()}
+        with self._lock:
+            failed = set(self._failures)
+        lacking = sorted({name for _, name in failed} - there)
+        return tuple(name for name in lacking if all((watch.node, name) in failed for watch in watches))
 
     def _begin(self, watch: EngineWatch, name: str) -> None:
         key = (watch.node, name)

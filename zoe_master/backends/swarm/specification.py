@@ -9,6 +9,7 @@ from typing import Any
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState, Start, joined_modules
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
@@ -16,7 +17,7 @@ from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.filling import SCRATCH, SIGN_IN_FILE, WORKSPACE, Filler
 from zoe_master.backends.swarm.images import image_allowed
 from zoe_master.backends.swarm.mounts import mounts_of
-from zoe_master.backends.swarm.names import full_image, group_name, host_name
+from zoe_master.backends.swarm.names import group_name, host_name
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.slots import by_slot
 from zoe_master.backends.swarm.targets import targets_of
@@ -157,7 +158,7 @@ def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmS
     start, component = first.start, first.start.component
     user = settings.tenant_users.get(start.tenant, settings.user)
     spec: Json = {
-        "Image": full_image(component.image),
+        "Image": full_name(component.image),
         "Args": list(first.arguments) or None,
         "Hostname": by_slot([one.host for one in group]),
         "Env": [

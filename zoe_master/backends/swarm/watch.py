@@ -13,12 +13,14 @@ from docker.errors import APIError
 from docker.types import CancellableStream
 
 from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.platform import ImageFacts
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus, wrong_shares
 from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
 from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
+from zoe_master.backends.swarm.image_facts import EngineImages
 from zoe_master.backends.swarm.probing import sweep_probes
 
 _log = logging.getLogger(__name__)
@@ -44,11 +46,18 @@ class EngineWatch:
     """
 
     def __init__(
-        self, node: str, engine: Engine, installation: str, listener: Listener, hardening: Hardening, retry_s: float
+        self,
+        node: str,
+        engine: Engine,
+        installation: str,
+        listener: Listener,
+        hardening: Hardening,
+        images: EngineImages,
+        retry_s: float,
     ) -> None:
         self.node = node
         self.engine = engine
-        self.images: frozenset[str] | None = None
+        self.images: Mapping[str, ImageFacts] | None = None
         self.foreign = Resources()
         self.foreign_count = 0
         self.problem = "not asked yet"
@@ -57,6 +66,7 @@ class EngineWatch:
         self._installation = installation
         self._listener = listener
         self._hardening = hardening
+        self._images = images
         self._retry_s = retry_s
         self._others: dict[str, ForeignContainer] = {}
         self._running: dict[str, ContainerFacts] = {}
@@ -205,11 +215,7 @@ class EngineWatch:
             self._found(lambda: self.engine.api.kill(inspected["Id"]))
 
     def _look_at_images(self) -> None:
-        self.images = frozenset(
-            name
-            for image in self.engine.api.images()
-            for name in [*(image["RepoTags"] or []), *(image["RepoDigests"] or [])]
-        )
+        self.images = self._images.look(self.engine.api)
 
     def _look_at_others(self) -> None:
         running = self.engine.api.containers()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from zoe_master.backends.swarm.engines import Engine
 from zoe_master.backends.swarm.facts import NodeFacts
 from zoe_master.backends.swarm.hardening import Hardening
+from zoe_master.backends.swarm.image_facts import EngineImages
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch, Listener
 
@@ -55,5 +56,5 @@ class Watches:
     def _watch(self, name: str, url: str) -> EngineWatch:
         settings = self._settings
         engine = Engine(url, settings.tls_dir, settings.engine_timeout_s)
-        retry_s = settings.engine_retry_s
-        return EngineWatch(name, engine, settings.installation, self._listener, self._hardening, retry_s)
+        images, retry_s = EngineImages(settings.images), settings.engine_retry_s
+        return EngineWatch(name, engine, settings.installation, self._listener, self._hardening, images, retry_s)

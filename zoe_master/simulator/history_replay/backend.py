@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import (
     Address,
     BackendError,
@@ -82,6 +83,10 @@ class RecordedBackend:
         own = own_services(self.executions())
         nodes = (*self.inputs.nodes.values(), *self._added)
         return [replace(node, containers=node.containers + own[node.name]) for node in nodes]
+
+    def capabilities(self) -> Capabilities:
+        """Everything: what was refused in truth is in the journal."""
+        return Capabilities()
 
     def start(self, start: Start) -> None:
         """Hand over a service."""

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
+from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.images import image_allowed, image_state
-from zoe_master.backends.swarm.names import attempt_name, full_image, gateway_name, group_name, host_name, volume_name
+from zoe_master.backends.swarm.names import attempt_name, gateway_name, group_name, host_name, volume_name
 from zoe_master.backends.swarm.slots import by_slot, literal
 
 DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -57,7 +58,7 @@ def test_templates_in_texts_are_made_plain() -> None:
     ],
 )
 def test_images_have_tags(image: str, full: str) -> None:
-    assert full_image(image) == full
+    assert full_name(image) == full
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,16 @@ def test_images_have_tags(image: str, full: str) -> None:
         ("other/spark", ["zoe/*"], ImageState.UNAVAILABLE),
         ("registry:5000/spark", ["registry:5000/*"], ImageState.PRESENT),
         ("zoe/spark", [], ImageState.UNAVAILABLE),
+        ("registry:5000/team/spark", ["registry:5000/*"], ImageState.UNAVAILABLE),
+        ("registry:5000/team/spark:3", ["registry:5000/**"], ImageState.PRESENT),
+        ("registry:5000/spark", ["registry:5000/**"], ImageState.PRESENT),
+        ("registry:5000", ["registry:5000/**"], ImageState.UNAVAILABLE),
+        ("evil.example.org/team/tool", ["*/tool"], ImageState.UNAVAILABLE),
+        ("team/tool@sha256:ab", ["*/tool"], ImageState.PRESENT),
+        ("evil.example.org/zoe/spark", ["zoe/*"], ImageState.UNAVAILABLE),
+        ("a/b/c/spark", ["a/**/spark"], ImageState.PRESENT),
+        ("any/where/spark", ["**"], ImageState.PRESENT),
+        ("zoe/spark-2", ["zoe/spark-[13]"], ImageState.UNAVAILABLE),
     ],
 )
 def test_the_admins_list_decides(image: str, allowed: list[str], state: ImageState) -> None:

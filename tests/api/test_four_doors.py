@@ -1,0 +1,111 @@
+"""Validate, plan, submission and the form say the same of what cannot run on a platform."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.support.api import Api, InProcess
+from tests.support.possible import BASE, MIB, Wishes, application
+from zoe_lib.descriptions import to_document
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.simulated import Behaviour
+
+Document = dict[str, Any]
+Said = tuple[int, tuple[tuple[str, str], ...], tuple[str, ...]]
+NODE = Node("n1", Resources(4000, 2048 * MIB))
+ANYTHING = Capabilities()
+LOCAL = Capabilities(images=("shell", "python"), commandless=("shell",), host_paths=("/data",))
+SWARM = Capabilities(
+    images=("shell", "zoe/*"),
+    host_paths=(),
+    workspaces=False,
+    mount_points=(MountPoint("/sbin", "an init program"), MountPoint("/tmp", "the scratch", only_read_only=True)),
+    images_there={"shell:latest": ImageFacts(has_command=False), "zoe/arm:latest": ImageFacts(made_for="linux/arm64")},
+)
+PULLING = Capabilities(images=("**",), images_there={}, pulls=True, unavailable=("zoe/lacking:latest",))
+WISHES = Wishes(
+    ("shell", "zoe/arm", "zoe/lacking", "evil/zoe/arm"), ("/data/mine", "/data-not", "/etc"), ("/sbin", "/opt")
+)
+
+
+def too_large() -> list[Application]:
+    """One core service that no node holds, and elastic ones."""
+    large = Resources(6500, 3000 * MIB)
+    core = application(BASE.__class__("c", "shell", large, command=("true",)))
+    elastic = BASE.__class__("more", "shell", large, command=("true",), essential_count=0, total_count=3)
+    return [core, Application("two", (BASE, elastic))]
+
+
+def said(answer: Any) -> Said:
+    """The status, the findings of a refusal, and the notes of an acceptance."""
+    body = answer.json()
+    if answer.status_code == 422:
+        assert body["code"] == "never_fits", body
+        return 422, tuple((e["pointer"], e["code"]) for e in body["errors"]), (body["detail"], body["hint"])
+    assert answer.status_code in (200, 201), body
+    return 200, (), tuple(body["notes"])
+
+
+def form(http: Any, document: Document) -> Document:
+    """What the page of an entry of the catalogue asks about: its form filled, then changed as the case wishes."""
+    filled = http.post("/api/v1/catalogue/batch/fill", json={"values": {}}).json()["document"]
+    return {**filled, "components": document["components"]}
+
+
+@pytest.mark.parametrize("capabilities", [ANYTHING, LOCAL, SWARM, PULLING])
+def test_all_doors_say_the_same(api: Api, capabilities: Capabilities) -> None:
+    master = api.start_master(nodes=(NODE,))
+    master.behaviours |= dict.fromkeys(("c", "more"), Behaviour(run_s=0.01))
+    http = api.http(transport=InProcess(api.app))
+    while not api.store.whole_platform().nodes:
+        time.sleep(0.01)
+    api.store.set_capabilities(capabilities, time.time(), None)
+    seen = set()
+    for case in [*map(application, WISHES.components(3)), *too_large()]:
+        document = to_document(case)
+        answers = {
+            "validate": said(http.post("/api/v1/validate", json={"application": document})),
+            "plan": said(http.post("/api/v1/plan", json={"application": document})),
+            "submission": said(http.post("/api/v1/executions", json={"application": document})),
+            "form": said(http.post("/api/v1/plan", json={"application": form(http, document)})),
+        }
+        assert len(set(answers.values())) == 1, (case, answers)
+        seen.add(answers["plan"])
+    refused = [one for one in seen if one[0] == 422]
+    doubted = [one for one in seen if one[2] and one[0] == 200]
+    assert refused
+    assert doubted
+    if capabilities is not ANYTHING:
+        assert any(one[1] for one in refused) == (capabilities is not PULLING)
+
+
+def test_the_largest_node_is_named_and_by_how_much_it_is_too_small(api: Api) -> None:
+    api.store.set_platform([NODE, Node("n2", Resources(2000, 1024 * MIB))], time.time(), None)
+    core, elastic = (
+        said(api.http().post("/api/v1/validate", json={"application": to_document(one)})) for one in too_large()
+    )
+    assert core[2][1] == "the largest node for it, n1, has 4 cores and 2 GiB: 2.5 cores and 952 MiB less than it needs"
+    assert "elastic instance of component more" in elastic[2][0]
+    assert "n1, has 4 cores" in elastic[2][0]
+
+
+def test_a_finding_about_a_framework_points_into_the_users_document(api: Api) -> None:
+    api.store.set_capabilities(Capabilities(images=("other/*",)), time.time(), None)
+    uses = [{"framework": "spark", "parameters": {}, "overrides": {"worker": {"image": "mine/spark"}}}]
+    document = {
+        "version": 4,
+        "name": "one",
+        "frameworks": uses,
+        "components": [to_document(application(BASE))["components"][0]],
+    }
+    answer = api.http().post("/api/v1/validate", json={"application": document})
+    pointers = {error["pointer"] for error in answer.json()["errors"]}
+    assert "/frameworks/0/overrides/worker/image" in pointers
+    assert "/frameworks/0" in pointers
+    assert "/components/0/image" in pointers

@@ -1,0 +1,119 @@
+"""What is told to be impossible before a start fails on real engines, and nothing else does for these reasons."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+
+from tests.support.possible import BASE, Wishes, application
+from tests.support.swarm_backend import SwarmHarness
+from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
+from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.feasibility import Finding, findings
+from zoe_lib.domain.platform import Platform
+from zoe_master.backends.base import ObservedState
+
+TARGETS = (
+    "/sbin",
+    "/sbin/",
+    "//sbin/docker-init",
+    "/sbin/mine",
+    "/etc/hosts",
+    "/etc/hostname",
+    "/etc/resolv.conf",
+    "/etc/mine",
+    "/workspace",
+    "/workspace/mine",
+    "/tmp",
+    "/run/mine",
+    "/bin",
+)
+
+
+@pytest.fixture(params=["with workspaces", "without"])
+def world(swarm: Cluster, request: pytest.FixtureRequest) -> Iterator[SwarmHarness]:
+    made = SwarmHarness(swarm, images=("shell", "python", GATEWAY_IMAGE))
+    made.base.chmod(0o755)
+    for directory in ("allowed/inner", "outside", "workspaces/tenant"):
+        (made.base / directory).mkdir(parents=True)
+    workspaces = made.base / "workspaces" if request.param == "with workspaces" else None
+    made.settings = replace(made.settings, host_paths_allowed=(made.base / "allowed",), workspaces_dir=workspaces)
+    yield made
+    api = made.cluster.host("node-1").api
+    made.backend.forget([one.service_id for one in made.backend.observe()])
+    made.until(lambda: not api.containers(all=True))
+    for volume in api.volumes()["Volumes"] or []:
+        api.remove_volume(volume["Name"])
+    made.finish()
+
+
+def told(harness: SwarmHarness, component: object) -> list[Finding]:
+    platform = Platform(tuple(harness.backend.nodes()), harness.backend.capabilities())
+    return findings(application(component), platform)  # type: ignore[arg-type]
+
+
+def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
+    allowed = world.base / "allowed"
+    paths = [allowed, allowed / "inner", world.base / "outside", f"{allowed}/../outside"]
+    wishes = Wishes(("shell", "unheard", GATEWAY_IMAGE), [str(path) for path in paths], TARGETS)
+    asked = {f"e{number}.c.0.1": one for number, one in enumerate(wishes.components())}
+    found = {service: told(world, component) for service, component in asked.items()}
+    for service, component in asked.items():
+        world.start(component, service)
+    for service, component in asked.items():
+        ended = world.reach(service, ObservedState.ENDED)
+        refused = ended.cause in (Cause.START_FAILED, Cause.IMAGE_UNAVAILABLE)
+        assert refused == bool(found[service]), (component, found[service], ended)
+    codes = {one.code for findings in found.values() for one in findings}
+    places = {"no_workspaces"} if world.settings.workspaces_dir is None else set()
+    expected = {"image_not_allowed", "no_command", "host_path_not_allowed", "mount_point_taken"}
+    assert codes == expected | places
+    assert sum(not findings for findings in found.values()) > 5
+
+
+def foreign_image(name: str) -> bytes:
+    """An image for another machine, as `docker save` writes it: no kernel of this one begins its only program."""
+    numbers = (2, 183, 1, 0, 64, 0, 0, 64, 56, 0, 0, 0, 0)  # an executable for aarch64
+    program = b"\x7fELF" + bytes((2, 1, 1)) + bytes(9) + struct.pack("<HHIQQQIHHHHHH", *numbers)
+    layer = packed({"program": program})
+    digest = f"sha256:{hashlib.sha256(layer).hexdigest()}"
+    config = {"architecture": "arm64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": [digest]}}
+    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    files = {"config.json": json.dumps(config).encode(), "manifest.json": json.dumps(manifest).encode()}
+    return packed({**files, "layer.tar": layer})
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """A tar archive."""
+    archived = io.BytesIO()
+    with tarfile.open(fileobj=archived, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o755
+            archive.addfile(entry, io.BytesIO(content))
+    return archived.getvalue()
+
+
+def test_images_that_nodes_lack_or_cannot_run_are_told_as_doubts(swarm: Cluster) -> None:
+    harness = SwarmHarness(swarm, images=("shell", "lacking", "test/foreign"))
+    api = swarm.host("node-1").api
+    try:
+        list(api.load_image(foreign_image("test/foreign:latest")))
+        harness.until(lambda: "test/foreign:latest" in (harness.backend.capabilities().images_there or {}))
+        wanted = {"lacking": "image_absent", "test/foreign": "image_of_other_platform"}
+        for number, (image, code) in enumerate(wanted.items()):
+            component = replace(BASE, image=image, command=("/program",))
+            assert [(one.code, one.certain) for one in told(harness, component)] == [(code, False)]
+            service = harness.start(component, f"e{number}.c.0.1")
+            ended = harness.reach(service, ObservedState.ENDED)
+            assert ended.exit_code != 0, ended
+    finally:
+        harness.finish()
+        api.remove_image("test/foreign", force=True)

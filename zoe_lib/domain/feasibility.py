@@ -1,0 +1,128 @@
+"""The pure answer to "what of this application cannot run here?", before anything is started.
+
+Submission, `validate`, `plan` and forms ask it, and back-ends refuse by the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from zoe_lib.domain.application import Application, Component, Volume
+from zoe_lib.domain.cluster import elastic_never_fits
+from zoe_lib.domain.images import full_name, image_matches
+from zoe_lib.domain.paths import is_below, plain_path
+from zoe_lib.domain.platform import Capabilities, MountPoint, Platform
+from zoe_lib.domain.templates import TemplateKind, references
+from zoe_lib.domain.values import value
+
+
+@value(frozen=True, slots=True)
+class Finding:
+    """Something that cannot run, or may not be able to.
+
+    `place`: keys and indexes into the expanded description. `code`: a stable name. `certain`: it cannot run until an
+    admin changes something; otherwise it is what was seen last, and may be otherwise when it starts.
+    """
+
+    place: tuple[str | int, ...]
+    code: str
+    message: str
+    hint: str = ""
+    certain: bool = True
+
+
+def findings(application: Application, platform: Platform) -> list[Finding]:
+    """Return all of them in the order of the components; nothing that is not known counts."""
+    return [
+        finding
+        for index, component in enumerate(application.components)
+        for finding in _of_component(("components", index), component, platform)
+    ]
+
+
+def _of_component(place: tuple[str | int, ...], component: Component, platform: Platform) -> Iterator[Finding]:
+    able = platform.capabilities
+    yield from _of_image((*place, "image"), component, able)
+    yield from _of_command((*place, "command"), component, able)
+    for number, volume in enumerate(component.volumes):
+        yield from _of_volume((*place, "volumes", number), component, volume, able)
+    yield from _of_workspace(place, component, able)
+    too_large = elastic_never_fits(component, platform.nodes)
+    if too_large is not None:
+        where = (*place, "resources")
+        yield Finding(where, "elastic_never_fits", too_large.sentence, too_large.hint, certain=False)
+
+
+def _of_image(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:
+    image, name = component.image, full_name(component.image)
+    if (refused := image_refusal(image, able)) is not None:
+        yield Finding(place, "image_not_allowed", *refused)
+        return
+    if able.images_there is None:
+        return
+    facts = able.images_there.get(name)
+    if facts is None and (not able.pulls or name in able.unavailable):
+        message = f"image {image} is on no node" + (", and no node could fetch it" if able.pulls else "")
+        yield Finding(place, "image_absent", message, "ask the admin to load it on every node", certain=False)
+    elif facts is not None and facts.made_for:
+        message = f"image {image} is built for {facts.made_for}, and no node that has it is such"
+        hint = "ask for one that is built for the nodes, too"
+        yield Finding(place, "image_of_other_platform", message, hint, certain=False)
+
+
+def image_refusal(image: str, able: Capabilities) -> tuple[str, str] | None:
+    """Return why an image may not run, and what may; None when it may."""
+    if able.images is None or image_matches(image, able.images):
+        return None
+    return (
+        f"image {image} cannot run on this back-end: it is not on the admin's list",
+        f"allowed are: {', '.join(sorted(able.images)) or 'none'}",
+    )
+
+
+def _of_command(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:
+    if component.command:
+        return
+    message = f"component {component.name} has no command, and image {component.image} names none"
+    hint = "write a `command`"
+    facts = (able.images_there or {}).get(full_name(component.image))
+    if image_matches(component.image, able.commandless):
+        yield Finding(place, "no_command", message, hint)
+    elif facts is not None and not facts.has_command:
+        yield Finding(place, "no_command", message, hint, certain=False)
+
+
+def _of_volume(
+    place: tuple[str | int, ...], component: Component, volume: Volume, able: Capabilities
+) -> Iterator[Finding]:
+    path = volume.host_path
+    if path is not None and able.host_paths is not None and not is_below(path, able.host_paths):
+        message = f"host path {path} is not on the admin's list of allowed host paths"
+        yield Finding((*place, "host_path"), "host_path_not_allowed", message, "use a named volume, or ask the admin")
+    if (refused := mount_refusal(component, volume, able.mount_points)) is not None:
+        yield Finding((*place, "target"), "mount_point_taken", *refused)
+
+
+def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPoint]) -> tuple[str, str] | None:
+    """Return why nothing can be mounted at the volume's target, and what helps; None when it can."""
+    for point in taken:
+        if plain_path(volume.target) != point.path:
+            continue
+        if (point.only_named and volume.name is None) or (point.only_read_only and not component.read_only_root):
+            continue
+        return f"no volume can be mounted at {volume.target}: {point.use} is there", "take another target"
+    return None
+
+
+def _of_workspace(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:
+    if able.workspaces:
+        return
+    texts: list[tuple[tuple[str | int, ...], str]] = [
+        *(((*place, "command", number), word) for number, word in enumerate(component.command)),
+        *(((*place, "environment", name), text) for name, text in component.environment),
+        ((*place, "work_dir"), component.work_dir or ""),
+    ]
+    for where, text in texts:
+        if any(template.kind is TemplateKind.WORKSPACE for template in references(text)):
+            message = "{workspace}: there are no workspaces on this installation"
+            yield Finding(where, "no_workspaces", message, "use a named volume or {scratch}")

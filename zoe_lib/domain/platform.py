@@ -1,0 +1,68 @@
+"""What there is to run applications on: nodes, and what the back-end can and may do beside their size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.values import value
+
+
+@value(frozen=True, slots=True)
+class MountPoint:
+    """A path inside containers that is in use already, so that no volume can be mounted there.
+
+    `use` says by what. `only_read_only`: only where the component's root is read-only. `only_named`: a host path can be
+    mounted there, when it is a file.
+    """
+
+    path: str
+    use: str
+    only_read_only: bool = False
+    only_named: bool = False
+
+
+@value(frozen=True, slots=True)
+class ImageFacts:
+    """What nodes tell of an image that they have.
+
+    `has_command`: it names a command of its own. `made_for`: the platform that it was built for, such as
+    `linux/arm64`, when no node that has it is such; empty when one is.
+    """
+
+    has_command: bool = True
+    made_for: str = ""
+
+
+@value(frozen=True, slots=True)
+class Capabilities:
+    """What the back-end can and may run, apart from what its nodes have room for.
+
+    The first fields are settings: what is beyond them never runs until an admin changes them.
+    images: patterns of images that may run; None: any. See `images.image_matches`.
+    commandless: patterns of images that name no command of their own.
+    host_paths: directories that may be mounted, with what lies below; None: any.
+    workspaces: whether tenants have one.
+    mount_points: what is in use inside containers; empty where nothing is mounted.
+    The others are what nodes told last, and may change at any time.
+    images_there: images that nodes have, by full name; None: not known.
+    pulls: nodes fetch images that they lack. unavailable: those that no node has or can fetch, by full name.
+    """
+
+    images: tuple[str, ...] | None = None
+    commandless: tuple[str, ...] = ()
+    host_paths: tuple[str, ...] | None = None
+    workspaces: bool = True
+    mount_points: tuple[MountPoint, ...] = ()
+    images_there: Mapping[str, ImageFacts] | None = None
+    pulls: bool = False
+    unavailable: tuple[str, ...] = ()
+
+
+@value(frozen=True, slots=True)
+class Platform:
+    """Both, as a master saw them last; without nodes and capabilities, nothing is known."""
+
+    nodes: tuple[Node, ...] = ()
+    capabilities: Capabilities = field(default_factory=Capabilities)

@@ -1,0 +1,62 @@
+"""What this back-end can run: the admin's settings, what engines use inside containers, and the nodes' images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from zoe_lib.domain.images import image_matches
+from zoe_lib.domain.platform import Capabilities, ImageFacts
+from zoe_master.backends.swarm.mounts import mount_points
+from zoe_master.backends.swarm.pulls import Pulls
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.watches import Watches
+
+IMAGES_MAX = 1000
+"""More allowed images than this are not told one by one: they go with each change into the database."""
+
+
+def capabilities_of(settings: SwarmSettings) -> Capabilities:
+    """Return what the settings say."""
+    return Capabilities(
+        images=settings.images,
+        host_paths=tuple(str(path) for path in settings.host_paths_allowed),
+        workspaces=settings.workspaces_dir is not None,
+        mount_points=mount_points(settings),
+        pulls=settings.pull_images,
+    )
+
+
+class CapabilitiesView:
+    """Adds what engines tell; the same value until one tells something else."""
+
+    def __init__(self, watches: Watches, pulls: Pulls, settings: SwarmSettings) -> None:
+        self._watches = watches
+        self._pulls = pulls
+        self._allowed = settings.images
+        self._of_settings = self._latest = capabilities_of(settings)
+        self._told: Sequence[Mapping[str, ImageFacts]] = ()
+
+    def capabilities(self) -> Capabilities:
+        """Return settings and images; those are not known while no engine has told its own."""
+        told = [watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None]
+        unavailable = self._pulls.unavailable()
+        same = len(told) == len(self._told) and all(new is old for new, old in zip(told, self._told, strict=True))
+        if not same or unavailable != self._latest.unavailable:
+            self._told = told
+            self._latest = replace(self._of_settings, images_there=self._merged(told), unavailable=unavailable)
+        return self._latest
+
+    def _merged(self, told: Sequence[Mapping[str, ImageFacts]]) -> Mapping[str, ImageFacts] | None:
+        found: dict[str, ImageFacts] = {}
+        for images in told:
+            for name, facts in images.items():
+                if image_matches(name, self._allowed):
+                    found[name] = _either(facts, found.get(name, facts))
+        return found if told and len(found) <= IMAGES_MAX else None
+
+
+def _either(one: ImageFacts, other: ImageFacts) -> ImageFacts:
+    """What can be said when one node will do."""
+    made_for = one.made_for if one.made_for and other.made_for else ""
+    return ImageFacts(one.has_command or other.has_command, made_for)

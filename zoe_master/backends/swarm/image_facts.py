@@ -1,0 +1,55 @@
+"""What an engine tells of its images: their names, whether they name a command, and what they are built for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from docker.errors import APIError
+
+from zoe_lib.domain.images import image_matches
+from zoe_lib.domain.platform import ImageFacts
+from zoe_master.backends.swarm.engines import status_of
+
+ASKED_MAX = 300
+"""Images of one engine that are looked into: a list of images tells names alone."""
+
+
+class EngineImages:
+    """The images of one engine; each is looked into once."""
+
+    def __init__(self, allowed: tuple[str, ...]) -> None:
+        self._allowed = allowed
+        self._known: dict[str, ImageFacts] = {}
+        self._platform = ""
+
+    def look(self, api: Any) -> Mapping[str, ImageFacts]:
+        """Return what is known of every image by each of its names. Raises what the client raises."""
+        if not self._platform:
+            version = api.version()
+            self._platform = f"{version['Os']}/{version['Arch']}"
+        named = {image["Id"]: tuple(_names(image)) for image in api.images()}
+        self._known = {image_id: facts for image_id, facts in self._known.items() if image_id in named}
+        for image_id, names in named.items():
+            wanted = any(image_matches(name, self._allowed) for name in names)
+            if wanted and image_id not in self._known and len(self._known) < ASKED_MAX:
+                self._ask(api, image_id)
+        return {name: self._known.get(image_id, ImageFacts()) for image_id, names in named.items() for name in names}
+
+    def _ask(self, api: Any, image_id: str) -> None:
+        try:
+            told = api.inspect_image(image_id)
+        except APIError as error:
+            if status_of(error) == 404:
+                return  # it has gone meanwhile
+            raise
+        settings = told.get("Config") or {}
+        platform = f"{told.get('Os') or ''}/{told.get('Architecture') or ''}"
+        known = platform.strip("/") and platform != self._platform
+        has_command = bool(settings.get("Cmd") or settings.get("Entrypoint"))
+        self._known[image_id] = ImageFacts(has_command, platform if known else "")
+
+
+def _names(image: Mapping[str, Any]) -> Iterator[str]:
+    yield from image["RepoTags"] or []
+    yield from image["RepoDigests"] or []
