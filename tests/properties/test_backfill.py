@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.properties.test_scheduler import PER_CASE, random_snapshot
 from tests.support.checks import CHECKS
+from tests.support.snapshots import PER_CASE, random_snapshot
 from zoe_lib.domain.events import Queued, StartPlanned, Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply

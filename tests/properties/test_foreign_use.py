@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.properties.test_scheduler import PER_CASE, random_snapshot
 from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
+from tests.support.snapshots import PER_CASE, random_snapshot
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.exact_packing import Shortage, Steps, pack_exactly
 from zoe_lib.domain.execution import Execution

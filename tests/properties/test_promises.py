@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.properties.test_scheduler import PER_CASE
 from tests.support.checks import of_checks
 from tests.support.scheduling import component, queued, started
+from tests.support.snapshots import PER_CASE
 from zoe_lib.descriptions.quantities import bytes_per_s_of
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Execution, Mark

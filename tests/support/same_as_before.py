@@ -16,8 +16,8 @@ from typing import Any
 
 import structlog
 
-from tests.properties.test_scheduler import random_snapshot, varied
 from tests.simulation.test_faults import POLICIES, a_run
+from tests.support.snapshots import random_snapshot, varied
 from zoe_lib.domain.events import Placement
 from zoe_lib.store.base import JournalEntry
 from zoe_master.scheduler.cycle import schedule
@@ -54,7 +54,8 @@ def journals() -> Digests:
         run = a_run(seed)
         run.run()
         entries = run.store.another().journal(0, JOURNAL_MAX)
-        found[f"run {seed}"] = digest([_entry(entry) for entry in entries])
+        # A policy may get a new field.
+        found[f"run {seed}"] = digest([_entry(entry) for entry in entries if entry.kind != "policy_set"])
     return found
 
 

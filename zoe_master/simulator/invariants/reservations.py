@@ -6,12 +6,14 @@ nodes a promise is, counting cannot tell: that is asked of the placement, as run
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 from zoe_master.simulator.invariants.queue import refused_for_room
@@ -24,21 +26,13 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
     Promises are made to those that wait, in the sequence of the queue, up to the first of whom only the pass itself
     knows whether it looked at it: what a limit or the store's bandwidth leaves changes while it goes on.
     """
-    head = refused_for_room(snapshot, plan) if policy.backfill == "conservative" else None
-    if head is None or plan.placements >= policy.placements_per_tick_max:
+    blocked = _blocked(snapshot, policy, plan) if policy.backfill == "conservative" else None
+    if blocked is None:
         return
-    queue = Queue(snapshot, policy)
-    table = Timetable(snapshot, policy, queue)
-    if not table.known:
-        return
-    sequence = queue.sequence()
-    place = next(i for i, execution in enumerate(sequence) if execution.id == head.id)
-    for execution in sequence[:place]:
-        if given := plan.starts.get(execution.id) or plan.reserved.get(execution.id):
-            table.hold(table.now(execution, given))
+    head, table = blocked.head, blocked.table
     promised, promising = 0, True
-    for execution in sequence[place:]:
-        if given := plan.starts.get(execution.id) or plan.reserved.get(execution.id):
+    for execution in blocked.waiting:
+        if given := blocked.given.get(execution.id):
             use = table.now(execution, given)
             if (late := table.delayed_by(use)) is not None:
                 yield f"{execution.id} has a place, and delays {late.name}, which was to start at {late.begin_s:g} s"
@@ -56,35 +50,57 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
 
 def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
     """With EASY: who has a place that delays the first that waits, and who waits behind it though a place would not."""
-    head = refused_for_room(snapshot, plan) if policy.backfill in ("easy", "easy-sjbf") else None
-    if head is None or plan.placements >= policy.placements_per_tick_max:
+    blocked = _blocked(snapshot, policy, plan) if policy.backfill in ("easy", "easy-sjbf") else None
+    if blocked is None:
         return
-    queue = Queue(snapshot, policy)
-    table = Timetable(snapshot, policy, queue)
-    if not table.known:
-        return
-    sequence = queue.sequence()
-    place = next(i for i, execution in enumerate(sequence) if execution.id == head.id)
-    given = {e.id: given for e in sequence if (given := plan.starts.get(e.id) or plan.reserved.get(e.id))}
-    for execution in sequence[:place]:
-        if execution.id in given:
-            table.hold(table.now(execution, given[execution.id]))
+    head, table = blocked.head, blocked.table
     promise = table.earliest(head)
     if promise is None:
         return
     table.hold(promise, promised=True)
-    passed = [table.now(execution, given[execution.id]) for execution in sequence[place:] if execution.id in given]
+    passed = [table.now(one, blocked.given[one.id]) for one in blocked.waiting if one.id in blocked.given]
     for use in passed:
         if table.delayed_by(use) is not None:
             yield f"{use.name} has a place, and delays {head.id}, which was to start at {promise.begin_s:g} s"
         table.hold(use)
-    for execution in sequence[place:]:
+    for execution in blocked.waiting:
         reason = plan.reasons.get(execution.id)
         if reason is None or reason.code is not ReasonCode.BEHIND_IN_QUEUE or _may_be_kept_back(execution, policy):
             continue
         first = table.earliest(execution)
         if first is not None and first.begin_s == snapshot.now_s:
             yield f"{execution.id} was left behind, though it would not delay {head.id}"
+
+
+@value(frozen=True, slots=True)
+class _Blocked:
+    """A queue whose `head` waits for room; `table` has what those before it in turn were given.
+
+    `waiting`: the head and those behind it, in sequence. `given`: places that executions got or are kept for, by id.
+    """
+
+    head: Execution
+    table: Timetable
+    waiting: Sequence[Execution]
+    given: Mapping[ExecutionId, Sequence[Placement]]
+
+
+def _blocked(snapshot: Snapshot, policy: Policy, plan: Plan) -> _Blocked | None:
+    """None where nobody waits for room, or where more is bounded or unknown than the rule of backfill."""
+    head = refused_for_room(snapshot, plan)
+    if head is None or plan.placements >= policy.placements_per_tick_max:
+        return None
+    queue = Queue(snapshot, policy)
+    table = Timetable(snapshot, policy, queue)
+    if not table.known:
+        return None
+    sequence = queue.sequence()
+    place = next(i for i, execution in enumerate(sequence) if execution.id == head.id)
+    given = {e.id: given for e in sequence if (given := plan.starts.get(e.id) or plan.reserved.get(e.id))}
+    for execution in sequence[:place]:
+        if execution.id in given:
+            table.hold(table.now(execution, given[execution.id]))
+    return _Blocked(head, table, sequence[place:], given)
 
 
 def _may_be_kept_back(execution: Execution, policy: Policy) -> bool:
