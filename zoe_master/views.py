@@ -10,7 +10,7 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, Verdict, View
 from storage_bridge.pushdown import verdict
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.promises import pushed_down, why_no_view
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import PredicateError, columns, parse
@@ -19,6 +19,7 @@ from zoe_master.tenant_tokens import NoAccessError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
 _AFTER_A_FAILURE = "an earlier try failed, and a view may have been the reason"
+_UNCHARGED = f"{_AFTER_A_FAILURE}; that try does not count as one of its retries"
 
 
 def views_of(execution: Execution) -> dict[str, View]:
@@ -81,6 +82,8 @@ def _why_plain(execution: Execution, one: StorageObject) -> str:
     if why := why_no_view(one):
         return why
     # Whether a view was the reason is not known; plain objects are never worse than before.
+    if Mark.VIEW_FAILED in execution.marks:
+        return _UNCHARGED
     return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 

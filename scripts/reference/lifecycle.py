@@ -70,6 +70,7 @@ MARKS = {
     Mark.STARTED: "every core service's process runs",
     Mark.READY: "every core service is ready",
     Mark.IDLE_WARNED: "nobody had used it for as long as the policy allows (the newest warning; a use takes it back)",
+    Mark.VIEW_FAILED: "a try failed that read an input through a view; all later ones read plain objects",
     Mark.ENDED: "nothing of it is left",
 }
 CAUSES = {

@@ -13,8 +13,9 @@ from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_storage import CAPACITY, MB, Fading, kinds
 from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, ServiceState
+from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_lib.store.base import JournalEntry
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour
 from zoe_master.steps import Step
@@ -118,6 +119,65 @@ def test_a_try_after_one_that_failed_reads_plainly_and_says_so(cause: Cause, vie
     assert ("an earlier try failed, and a view may have been the reason" in second["why"]) is not view
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
     assert there(one) == []
+
+
+def plain_only(start: Start) -> Behaviour:
+    """A program that fails where it reads through a view."""
+    return Behaviour(run_s=5.0, exit_code=1 if start.storage.inputs["meters"].view else 0)
+
+
+def test_a_job_without_retries_that_fails_through_a_view_has_one_plain_try_that_is_not_charged() -> None:
+    one = world(SimulatedController(CAPACITY), behave=plain_only)
+    execution_id = one.submit(reader(retries=0))
+    one.run(600.0)
+    execution = one.get(execution_id)
+    assert (execution.state, execution.attempt, execution.failed_attempts) == (ExecutionState.SUCCEEDED, 2, 0)
+    assert decided(one, execution_id).why == (
+        "plainly: an earlier try failed, and a view may have been the reason; "
+        "that try does not count as one of its retries"
+    )
+    assert [entry.data["plainly"] for entry in requeued(one, execution_id)] == [True]
+    assert execution.marks[Mark.VIEW_FAILED] < execution.marks[Mark.PLACED]
+    assert there(one) == []
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_who_fails_plainly_too_has_one_try_more_than_without_a_view(retries: int) -> None:
+    one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=1.0, exit_code=3))
+    through, plainly = one.submit(reader(retries=retries)), one.submit(reader(PLAIN, retries=retries))
+    one.run(7200.0)
+    tries = {one.get(e).attempt for e in (through,)}, {one.get(e).attempt for e in (plainly,)}
+    assert tries == ({retries + 2}, {retries + 1})
+    assert {one.state(e) for e in (through, plainly)} == {ExecutionState.FAILED}
+    assert [entry.data["plainly"] for entry in requeued(one, through)] == [True] + [False] * retries
+
+
+def test_what_the_platform_does_wrong_takes_nothing_from_the_plain_try_and_is_bounded_as_before() -> None:
+    """Two tries that the platform ended, one that failed through a view, then the platform's again until its bound."""
+
+    def behave(start: Start) -> Behaviour:
+        fault = Behaviour(run_s=1.0, exit_code=None, cause=Cause.ENGINE_FAULT)
+        return Behaviour(run_s=1.0, exit_code=1) if start.attempt == 3 else fault
+
+    one = world(SimulatedController(CAPACITY), behave=behave)
+    execution_id = one.submit(reader(retries=0))
+    one.run(7200.0)
+    execution, policy = one.get(execution_id), one.store.policy()
+    assert execution.state is ExecutionState.FAILED
+    assert [entry.data["plainly"] for entry in requeued(one, execution_id)].count(True) == 1
+    assert execution.attempt == policy.start_attempts_max + 1
+
+
+def test_a_program_that_never_began_has_no_view_to_blame() -> None:
+    broken = Behaviour(fails=Cause.START_FAILED)
+    one = world(SimulatedController(CAPACITY), behave=lambda _: broken)
+    execution_id = one.submit(reader(retries=0))
+    one.run(600.0)
+    assert (one.state(execution_id), one.get(execution_id).attempt) == (ExecutionState.FAILED, 1)
+
+
+def requeued(one: World, execution_id: str) -> list[JournalEntry]:
+    return [entry for entry in one.store.journal(0, 1000, None, execution_id) if entry.kind == "requeued"]
 
 
 def test_an_input_of_records_of_several_lines_has_no_view_and_says_why() -> None:

@@ -217,7 +217,8 @@ def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -
         return None
     if will_retry(execution, policy):
         backoff_s = min(policy.retry_backoff_s * 2 ** (execution.attempt - 1), policy.retry_backoff_max_s)
-        return ev.Requeued(at_s=now_s, cause_id=cause_id, not_before_s=now_s + backoff_s)
+        plainly = _may_be_the_views(execution)
+        return ev.Requeued(at_s=now_s, cause_id=cause_id, not_before_s=now_s + backoff_s, plainly=plainly)
     return ev.Ended(at_s=now_s, cause_id=cause_id)
 
 
@@ -229,6 +230,15 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
         # An operator stopped the back-end or the storage controller, which may happen any number of times.
         return True
     if execution.cause in PLATFORM_CAUSES:
-        platform_retries = execution.attempt - 1 - execution.failed_attempts
+        uncharged = execution.attempt - 1 - execution.failed_attempts
+        platform_retries = uncharged - (Mark.VIEW_FAILED in execution.marks)
         return platform_retries + 1 < policy.start_attempts_max
-    return execution.failed_attempts < execution.application.retries
+    return _may_be_the_views(execution) or execution.failed_attempts < execution.application.retries
+
+
+def _may_be_the_views(execution: Execution) -> bool:
+    """Whether this try failed while it read an input through a view; once at most, since later ones read plainly."""
+    if execution.cause in PLATFORM_CAUSES or Mark.VIEW_FAILED in execution.marks:
+        return False
+    ran = any(service.started_at_s is not None for service in execution.current())
+    return ran and any(read.view for read in execution.inputs)

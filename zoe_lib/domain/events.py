@@ -221,10 +221,15 @@ class Ended(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Requeued(Event):
-    """Nothing is left and it is tried again, not before `not_before_s`."""
+    """Nothing is left and it is tried again, not before `not_before_s`.
+
+    plainly: it failed while it read an input through a view, which may have been the reason. It reads plain objects
+    from now on, and what failed uses up none of the user's `retries`.
+    """
 
     kind: ClassVar[str] = "requeued"
     not_before_s: float = 0.0
+    plainly: bool = False
 
 
 @value(frozen=True, slots=True, kw_only=True)

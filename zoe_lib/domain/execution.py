@@ -59,6 +59,7 @@ class Mark(StrEnum):
     STARTED = "started"
     READY = "ready"
     IDLE_WARNED = "idle_warned"
+    VIEW_FAILED = "view_failed"
     ENDED = "ended"
 
 

@@ -305,10 +305,10 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
         version=version,
         state=E.QUEUED,
         attempt=execution.attempt + 1,
-        failed_attempts=execution.failed_attempts + (execution.cause not in PLATFORM_CAUSES),
+        failed_attempts=execution.failed_attempts + (execution.cause not in PLATFORM_CAUSES and not event.plainly),
         not_before_s=event.not_before_s,
         services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
-        marks={Mark.QUEUED: event.at_s},
+        marks={Mark.QUEUED: event.at_s, **_view_failed(execution, event)},
         granted_s=granted_by_day(execution, event.at_s),
         outcome=None,
         exit_code=None,
@@ -336,6 +336,13 @@ def _(event: ev.Refused, execution: Execution, version: int) -> Execution:
         message=event.message,
         reason=None,
     )
+
+
+def _view_failed(execution: Execution, event: ev.Requeued) -> Mapping[Mark, float]:
+    """The one mark that later tries keep: they read plainly."""
+    if event.plainly:
+        return {Mark.VIEW_FAILED: event.at_s}
+    return {mark: at_s for mark, at_s in execution.marks.items() if mark is Mark.VIEW_FAILED}
 
 
 def _check_nothing_left(execution: Execution, event: ev.Event) -> None:

@@ -38,3 +38,9 @@ it("has bandwidth that was withdrawn when it was, and none that never came once 
     "ended",
   ]);
 });
+
+it("has a try that failed through a view before the try that it led to, and never among what may follow", () => {
+  const again = { queued: 9, view_failed: 9, admitted: 10 };
+  expect(names(again).slice(0, 3)).toEqual(["view_failed", "queued", "admitted"]);
+  expect(names({ queued: 1 })).not.toContain("view_failed");
+});
