@@ -147,6 +147,7 @@ class Answers:
             "ahead_ids": list(answer.ahead_ids),
             "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
             "change": None if answer.change is None else asdict(answer.change),
+            "places": [asdict(one) for one in answer.places],
         }
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:

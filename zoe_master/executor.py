@@ -10,9 +10,11 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
+from zoe_lib.domain.locality import InputPlaces, places_of
 from zoe_lib.domain.reasons import Reason
 from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start, StorageAccess
 from zoe_master.connectors import Connectors
+from zoe_master.input_places import Told
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.sign_ins import SignIns
@@ -35,17 +37,25 @@ class Executor:
         self._sign_ins = sign_ins
         self._reach = reach
 
-    def carry_out(self, plan: Plan, now_s: float, plan_id: str) -> None:
-        """Journal the plan: starts, elastic placements, services taken back, and reasons that changed."""
+    def carry_out(self, plan: Plan, now_s: float, plan_id: str, locality: Told) -> None:
+        """Journal the plan: starts, with where their inputs lie; elastic placements, services taken back, reasons."""
         self._reach(Step.PLANNED)
         for execution_id, placements in plan.starts.items():
-            self._place(execution_id, ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements))
+            places = self._places(execution_id, locality) if locality else ()
+            start = ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements, places=places)
+            self._place(execution_id, start)
         for execution_id, placements in plan.elastic.items():
             self._place(execution_id, ev.ElasticPlaced(at_s=now_s, cause_id=plan_id, placements=placements))
         for execution_id, services in plan.preempt.items():
             for service_id in services:
                 self._preempt(execution_id, service_id, now_s, plan_id)
         self._give_reasons(plan, now_s, plan_id)
+
+    def _places(self, execution_id: str, locality: Told) -> tuple[InputPlaces, ...]:
+        execution = self._picture.get(execution_id)
+        if execution is None or execution.application.storage is None:
+            return ()
+        return places_of(execution.application.storage.inputs, execution.tenant, locality)
 
     def drive(self, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str) -> None:
         """Start what has its turn, finish starts that were left half done, stop what must go."""

@@ -8,9 +8,10 @@ from itertools import islice
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.locality import Places, held_by_nodes, nodes_by_host
+from zoe_lib.domain.locality import Places
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Located, located
+from zoe_lib.domain.store_hosts import held_by_nodes, nodes_by_host
 from zoe_master.input_places import Told
 from zoe_master.picture import Picture
 from zoe_master.storage import Keeper

@@ -122,7 +122,7 @@ class Master:
         plan = schedule(snapshot, self._picture.policy)
         plan_s = time.perf_counter() - began_s
         # 4. Act.
-        self._executor.carry_out(plan, now_s, plan_id)
+        self._executor.carry_out(plan, now_s, plan_id, locality)
         self._granting.sync(plan, now_s, plan_id)
         self._publish_capacity(self._granting.capacity, now_s)
         self._executor.drive(observations, now_s, plan_id)

@@ -18,7 +18,8 @@ import httpx
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.swift_line import UNAUTHORIZED, SwiftLine
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View
-from zoe_lib.domain.locality import Held, Places, host_key
+from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.store_hosts import host_key
 
 LISTED_MAX = 10_000
 """Objects of a listing that are read: one page of Swift's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
@@ -19,10 +20,15 @@ from storage_bridge.model import UNREADABLE, StorageRefusedError, View
 from storage_bridge.own import OwnController
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer
-from tests.support.whole_storage import TOKEN, Whole, whole_storage
+from tests.support.waiting import until
+from tests.support.whole_storage import TOKEN, Whole, client_of, installation_with, whole_storage
+from zoe_cli.commands.places import places_words
 from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.locality import Held, Places
+from zoe_lib.wire import CredentialRequest
 
+ROOM = {"cores": 4, "memory_bytes": 2**30}
 HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 SIZES = {f"meters/2015/day{i}.csv": 1000 + i for i in range(9)}
 """Each object is of a size of its own, by which it is found on disks."""
@@ -135,6 +141,63 @@ def test_of_many_objects_a_sample_is_looked_at_and_the_answer_says_so(whole: Who
     # On a slow machine fewer are looked at within the time.
     assert 1 <= told.looked_at.objects <= LOOKED_AT_MAX
     assert sum(held.objects for held in told.hosts.values()) == 2 * told.looked_at.objects
+
+
+def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
+    whole: Whole, ann: Person, postgres_url: str, tmp_path: Path
+) -> None:
+    """All of it real: Swift, controller, master, API, database; nodes are hosts of the store by their labels."""
+    sizes = one_host_holds_most(whole, ann)
+    disks = on_disks(whole.store, sizes)
+    best = max(disks, key=lambda host: disks[host].bytes)
+    nodes = [{"name": f"node{host[-1]}", **ROOM, "labels": {"storage_host": host}} for host in HOSTS]
+    sleeps = {
+        "name": "c",
+        "image": "zoe/tiny",
+        "command": ["sleep", "600"],
+        "resources": {"cores": 3, "memory": "1MiB"},
+    }
+    inputs = [{"name": "meters", "uri": "swift2d://placed.zoe/2015"}]
+    document = {"version": 4, "name": "reads", "components": [sleeps], "storage": {"inputs": inputs}}
+    given = {"storage_services": whole.services, "local_nodes": nodes}
+    with (
+        installation_with(whole, postgres_url, tmp_path, **given) as installation,
+        client_of(installation, postgres_url, whole) as client,
+    ):
+        key = whole.store.user("acme:ann").key
+        client.set_storage_credential("zoe", CredentialRequest(user="acme:ann", key=key))
+        installation.start_master()
+        # The first finds room where most lies, and so does no other; the last finds none at all.
+        executions = [client.submit(document).id for _ in range(4)]
+        until(lambda: all(client.execution(one).services[0].node for one in executions[:3]))
+        assert client.execution(executions[0]).services[0].node == f"node{best[-1]}"
+        [told] = client.execution(executions[0]).places
+        assert told.known
+        assert {(n.node, n.objects, n.bytes) for n in told.nodes} == {
+            (f"node{host[-1]}", held.objects, held.bytes) for host, held in disks.items()
+        }
+        said = f"{disks[best].objects} of {len(sizes)} objects"
+        assert places_words(told).startswith(said)
+        assert places_words(told).endswith(f"on node node{best[-1]} with 1 of its services")
+        [waiting] = client.explain(executions[3]).places
+        assert places_words(waiting).startswith(said)
+        for one in executions:
+            client.cancel(one)
+        assert all(client.wait(one, 60).state is ExecutionState.CANCELLED for one in executions)
+
+
+def one_host_holds_most(whole: Whole, ann: Person) -> dict[str, int]:
+    """Write objects until one host holds more bytes of them than any other; their sizes."""
+    sizes: dict[str, int] = {}
+    ann.put("placed")
+    for number in range(20):
+        name = f"placed/2015/{number}.csv"
+        sizes[name] = 2000 + 100 * number
+        ann.put(name, b"x" * sizes[name])
+        held = sorted(one.bytes for one in on_disks(whole.store, sizes).values())
+        if len(sizes) > 2 and held[-1] > held[-2]:
+            return sizes
+    raise AssertionError("all hosts hold the same")
 
 
 def test_a_swift_that_does_not_tell_is_said_so() -> None:

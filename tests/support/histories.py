@@ -9,6 +9,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.locality import Held, InputPlaces, Places
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
 
@@ -44,7 +45,10 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.Queued(at_s=at_s, cause_id="tick")
     yield ev.ReasonChanged(at_s=at_s, reason=waits)
     yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
-    yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=_placements(execution.core_services()))
+    held = Held(3, int(at_s * 100))
+    places = (InputPlaces("a", Places(held, held, {"n1": held}, complete=False)), InputPlaces("b"))
+    core = _placements(execution.core_services())
+    yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=core, places=places)
     yield ev.StorageGranted(at_s=at_s, read_bytes_per_s=GIB)
     yield ev.StorageRefused(at_s=at_s, why=f"refused at {at_s}")
     yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB, why=f"declined at {at_s}")

@@ -30,11 +30,13 @@ from zoe_lib.domain.execution import (
     Execution,
     ExecutionState,
 )
+from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.base import ExecutionQuery
+from zoe_lib.store.codec import decode
 from zoe_lib.wire import (
     Eta,
     ExecutionList,
@@ -42,6 +44,7 @@ from zoe_lib.wire import (
     ExecutionView,
     Explanation,
     ForecastView,
+    InputPlacesView,
     InputReadView,
     ReasonView,
     SubmitRequest,
@@ -158,11 +161,13 @@ def explain_execution(
         "storage_problem": execution.storage_problem,
     }
     if execution.state not in WAITING_STATES:
+        facts["places"] = InputPlacesView.stored(execution)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
         answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, who.user)
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
+    facts["places"] = InputPlacesView.told(decode(InputPlaces, one) for one in answer.pop("places", ()))
     return Explanation(**facts, **answer, detailed=True)
 
 

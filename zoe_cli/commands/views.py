@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from zoe_cli.commands.places import places_words
 from zoe_cli.output import Rows
 from zoe_cli.units import clock, duration
 from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
@@ -74,6 +75,8 @@ def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
         yield "try", str(execution.attempt)
     for read in execution.inputs:
         yield f"input {read.name}", f"{read.uri} ({read.why})"
+    for one in execution.places:
+        yield f"places {one.name}", places_words(one)
     for text in execution.notes:
         yield "note", text
 

@@ -8,6 +8,7 @@ import typer
 
 from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.changes import change_words
+from zoe_cli.commands.places import places_words
 from zoe_cli.context import options
 from zoe_cli.output import Format, Rows, emit, note, table, write
 from zoe_cli.registry import add
@@ -58,7 +59,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(context: typer.Context, execution_id: Id) -> None:
-    """Say why an execution is not running, what refuses it on each node, and how its inputs are read."""
+    """Say why an execution is not running, what refuses it on each node, and how and where its inputs are read."""
     with options(context).client() as client:
         answer = client.explain(execution_id)
     form = options(context).output
@@ -152,7 +153,9 @@ def _about(answer: Eta) -> list[str]:
 
 
 def _sentences(answer: Explanation) -> list[str]:
-    return [*_waits(answer), *_without(answer), *(f"Input {read.name}: {read.why}." for read in answer.inputs)]
+    inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
+    places = (f"Input {one.name}: {places_words(one)}." for one in answer.places)
+    return [*_waits(answer), *_without(answer), *inputs, *places]
 
 
 def _without(answer: Explanation) -> list[str]:

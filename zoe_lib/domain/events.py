@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from zoe_lib.domain.execution import Cause, Outcome, ServiceId
 from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
 from zoe_lib.domain.values import value
@@ -63,10 +64,14 @@ class Placement:
 
 @value(frozen=True, slots=True, kw_only=True)
 class StartPlanned(Event):
-    """The whole core was admitted and placed; some elastic services may be among the placements."""
+    """The whole core was admitted and placed; some elastic services may be among the placements.
+
+    places: what nodes held of its inputs then, as far as the object store told.
+    """
 
     kind: ClassVar[str] = "start_planned"
     placements: tuple[Placement, ...]
+    places: tuple[InputPlaces, ...] = ()
 
 
 @value(frozen=True, slots=True, kw_only=True)

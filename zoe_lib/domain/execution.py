@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
 from zoe_lib.domain.values import value
@@ -145,7 +146,8 @@ class Execution:
     when it had to wait; it stays as it was told. `inputs` are those with a pushdown, once it is decided
     how this try reads them. `storage_problem` says why the bandwidth that it asks for is not granted, once that was
     told of this try, or of the last one until this one is placed. `granted_s`: for how many seconds of each day (since
-    the epoch, UTC) it was granted before the present grant, in all tries.
+    the epoch, UTC) it was granted before the present grant, in all tries. `places`: what nodes held of its inputs when
+    this try was placed.
     """
 
     id: ExecutionId
@@ -173,6 +175,7 @@ class Execution:
     inputs: tuple[InputRead, ...] = ()
     storage_problem: str = ""
     granted_s: Mapping[int, float] = field(default_factory=dict)
+    places: tuple[InputPlaces, ...] = ()
 
     @property
     def terminal(self) -> bool:

@@ -141,6 +141,7 @@ def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
         state=E.STARTING,
         reason=None,
         storage_problem="",
+        places=event.places,
         services=_placed(execution, event, event.placements),
         marks=_marked(execution, event, Mark.ADMITTED, Mark.PLACED),
     )
@@ -316,6 +317,7 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
         forecast=None,
         message="",
         inputs=(),
+        places=(),
     )
 
 

@@ -1,13 +1,11 @@
-"""Where the objects of inputs lie, as the object store tells it, and which nodes are its hosts."""
+"""Where the objects of inputs lie, as the object store tells it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
-from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
+from dataclasses import field, replace
 
-from zoe_lib.domain.cluster import STORAGE_HOST_LABEL, Node
+from zoe_lib.domain.storage import Located, StorageObject, located
 from zoe_lib.domain.values import value
 
 
@@ -37,39 +35,31 @@ class Places:
     complete: bool = True
 
 
-@lru_cache(maxsize=65_536)
-def host_key(host: str) -> str:
-    """The form in which names and addresses of hosts are compared."""
-    bare = host.strip().strip("[]").lower()
-    try:
-        address = ip_address(bare)
-    except ValueError:
-        return bare.rstrip(".")
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return str(mapped or address)
+NODES_TOLD_MAX = 20
 
 
-def nodes_by_host(nodes: Iterable[Node]) -> Mapping[str, frozenset[str]]:
-    """The names of the nodes that are a host, by `host_key` of its name and each of its addresses.
+@value(frozen=True, slots=True)
+class InputPlaces:
+    """Where an input lies, by its name and the names of nodes; None: not known."""
 
-    Nodes that are parts of one machine share its addresses. What a label says of a node stands for its addresses.
-    """
-    found: dict[str, set[str]] = {}
-    for node in nodes:
-        label = node.labels.get(STORAGE_HOST_LABEL, "")
-        for host in (node.name, *(label.split(",") if label else node.addresses)):
-            found.setdefault(host_key(host), set()).add(node.name)
-    return {host: frozenset(names) for host, names in found.items()}
+    name: str
+    places: Places | None = None
 
 
-def held_by_nodes(places: Places, hosts: Mapping[str, frozenset[str]]) -> Mapping[str, Held]:
-    """What of the objects looked at each node holds, by its name; nodes that hold nothing are left out.
+def places_of(
+    inputs: Iterable[StorageObject], tenant: str, locality: Mapping[Located, Places | None]
+) -> tuple[InputPlaces, ...]:
+    """Of these inputs, as far as anything was asked; of the nodes those 20 that hold most."""
+    found = []
+    for one in inputs:
+        key = located(tenant, one.uri)
+        if key in locality:
+            found.append(InputPlaces(one.name, _shortened(locality[key])))
+    return tuple(found)
 
-    A node is one host to the store: copies of one object on several devices of a host were counted once by the store's
-    name of it, and a host with two names in it counts by the one that holds most.
-    """
-    found: dict[str, Held] = {}
-    for host, held in places.hosts.items():
-        for node in hosts.get(host_key(host), ()):
-            found[node] = max(found.get(node, Held()), held, key=lambda one: (one.bytes, one.objects))
-    return found
+
+def _shortened(places: Places | None) -> Places | None:
+    if places is None or len(places.hosts) <= NODES_TOLD_MAX:
+        return places
+    most = sorted(places.hosts.items(), key=lambda item: (-item[1].bytes, -item[1].objects, item[0]))
+    return replace(places, hosts=dict(most[:NODES_TOLD_MAX]))

@@ -9,6 +9,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
 from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
@@ -53,6 +54,7 @@ def changing_values(execution: Execution) -> Values:
         "reason": encode(execution.reason),
         "forecast": encode(execution.forecast),
         "inputs": encode(execution.inputs),
+        "places": encode(execution.places),
         "storage_problem": execution.storage_problem,
         "granted_s": encode(execution.granted_s),
     }
@@ -84,6 +86,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         forecast=None if row.forecast is None else decode(Forecast, row.forecast),
         notes=tuple(row.notes),
         inputs=tuple(decode(InputRead, one) for one in row.inputs),
+        places=tuple(decode(InputPlaces, one) for one in row.places),
         storage_problem=row.storage_problem,
         granted_s={int(day): float(seconds) for day, seconds in row.granted_s.items()},
     )

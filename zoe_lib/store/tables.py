@@ -57,6 +57,7 @@ executions = Table(
     Column("forecast", JSONB(none_as_null=True)),
     Column("notes", JSONB, nullable=False),
     Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how those with a pushdown are read
+    Column("places", JSONB, nullable=False, server_default=text("'[]'")),
     Column("storage_problem", Text, nullable=False, server_default=text("''")),
     Column("granted_s", JSONB, nullable=False, server_default=text("'{}'")),  # by day, before the present grant
 )

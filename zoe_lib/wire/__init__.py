@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from zoe_lib.wire.executions import *  # noqa: F403
     from zoe_lib.wire.following import *  # noqa: F403
     from zoe_lib.wire.people import *  # noqa: F403
+    from zoe_lib.wire.places import *  # noqa: F403
     from zoe_lib.wire.policy import *  # noqa: F403
     from zoe_lib.wire.replays import *  # noqa: F403
     from zoe_lib.wire.storage import *  # noqa: F403
@@ -62,6 +63,7 @@ __getattr__ = lazy_names(
             "WaitSpan",
             "WhyWaited",
         ),
+        "places": ("HeldView", "InputPlacesView"),
         "people": (
             "AuditEntryView",
             "AuditList",

@@ -21,6 +21,7 @@ from zoe_lib.domain.promises import pushed_down, refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead, StorageObject
 from zoe_lib.wire.base import SECONDS_MAX, Wire
+from zoe_lib.wire.places import InputPlacesView
 
 STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or not any more; empty while nothing was said."
 
@@ -182,6 +183,7 @@ class ExecutionView(ExecutionSummary):
 
     services: list[ServiceView]
     inputs: list[InputReadView] = Field(default=[], description="How each input with a pushdown is read.")
+    places: list[InputPlacesView] = Field(default=[], description="What nodes held of its inputs when it was placed.")
     notes: list[str]
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     description: dict[str, Any]
@@ -193,6 +195,7 @@ class ExecutionView(ExecutionSummary):
             **_summary(execution),
             services=[ServiceView.of(s) for s in execution.services],
             inputs=InputReadView.all_of(execution),
+            places=InputPlacesView.stored(execution),
             notes=list(execution.notes),
             storage_problem=execution.storage_problem,
             description=dict(description),
@@ -221,6 +224,7 @@ class Explanation(Wire):
     nodes: dict[str, dict[str, str]] = Field(default={})
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     inputs: list[InputReadView] = Field(default=[])
+    places: list[InputPlacesView] = Field(default=[], description="What nodes hold of its inputs.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     detailed: bool = Field(description="False when the master could not be asked: only what is stored is shown.")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.locality import InputPlaces, places_of
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.values import value
@@ -38,7 +39,7 @@ class Explanation:
 
     `ahead` counts everybody, `ahead_of_tenant` those of its own tenant, whose first ids are in `ahead_ids`.
     `change` is the smallest one that would let it start now, if any does; not looked for in a very long queue, nor
-    for longer than the asker wants. `nodes` has 10,000 texts at most.
+    for longer than the asker wants. `nodes` has 10,000 texts at most. `places`: what nodes hold of its inputs.
     """
 
     reason: Reason | None
@@ -47,6 +48,7 @@ class Explanation:
     ahead_ids: Sequence[ExecutionId]
     nodes: Mapping[str, Mapping[str, str]]
     change: Change | None = None
+    places: Sequence[InputPlaces] = ()
 
 
 def explain(
@@ -70,7 +72,9 @@ def explain(
     position = ordered.index(wanted)
     own = [e.id for e in ordered[:position] if e.tenant == wanted.tenant]
     change = _what_helps(snapshot, policy, wanted, reason, give_up)
-    return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change)
+    storage = wanted.application.storage
+    places = places_of(storage.inputs, wanted.tenant, snapshot.locality) if storage is not None else ()
+    return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change, places)
 
 
 def _refusals(wanted: Execution, placer: Placer) -> dict[str, dict[str, str]]:

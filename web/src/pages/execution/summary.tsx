@@ -2,6 +2,7 @@ import type { Link as StreamLink } from "../../api/stream";
 import { StateBadge } from "../../components/state";
 import { moment } from "../../format";
 import type { Execution } from "./page";
+import { placesText } from "./places";
 
 export function Summary({ execution, link }: { execution: Execution; link: StreamLink }) {
   const over = execution.outcome !== null && execution.state !== "stopping";
@@ -38,6 +39,11 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
         <p className="notice" key={input.name}>
           Input <code>{input.name}</code> is read{" "}
           {input.view ? `through a view (${input.columns.join(", ")})` : "plainly"}: {input.why}
+        </p>
+      ))}
+      {execution.places?.map((one) => (
+        <p className="faint" key={one.name}>
+          Input <code>{one.name}</code>: {placesText(one)}
         </p>
       ))}
       {execution.storage_problem && (

@@ -4,6 +4,7 @@ import { useNow } from "../../components/now";
 import { Table } from "../../components/table";
 import { bytes, clock, distance, duration, moment } from "../../format";
 import type { Execution } from "./page";
+import { placesText } from "./places";
 
 const ASK_AGAIN_MS = 5_000;
 
@@ -55,6 +56,11 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
           </>
         )}
       </dl>
+      {why?.places?.map((one) => (
+        <p className="faint" key={one.name}>
+          Input <code>{one.name}</code>: {placesText(one)}
+        </p>
+      ))}
       {operates && why && Object.keys(why.nodes ?? {}).length > 0 && <NodesWhy nodes={why.nodes ?? {}} />}
     </section>
   );

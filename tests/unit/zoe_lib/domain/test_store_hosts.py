@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.locality import Held, Places, held_by_nodes, host_key, nodes_by_host
+from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.store_hosts import held_by_nodes, host_key, nodes_by_host
 
 SIZE = Resources(1000, 10**9)
 

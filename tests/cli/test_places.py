@@ -1,0 +1,61 @@
+"""Where inputs lie, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.support.applications import execution
+from zoe_cli.commands.places import places_words
+from zoe_lib.domain.execution import Execution, Service, ServiceState
+from zoe_lib.domain.locality import NODES_TOLD_MAX, Held, InputPlaces, Places, places_of
+from zoe_lib.domain.storage import StorageObject, located
+from zoe_lib.wire import InputPlacesView
+
+MIB = 2**20
+PLACES = Places(Held(4, 4 * MIB), Held(4, 4 * MIB), {"n1": Held(1, MIB), "n2": Held(3, 3 * MIB)})
+
+
+def words(places: Places | None, *nodes: str) -> str:
+    """What is told of an input when services are placed on these nodes."""
+    one: Execution = execution(places=(InputPlaces("meters", places),))
+    services = tuple(
+        Service(f"s{n}", "c", n, True, state=ServiceState.READY, node=node) for n, node in enumerate(nodes)
+    )
+    [told] = InputPlacesView.stored(replace(one, services=services))
+    return places_words(told)
+
+
+def test_of_nodes_with_services_only_these_are_told() -> None:
+    assert words(PLACES, "n2") == "3 of 4 objects (3.0 MiB of 4.0 MiB) lie on node n2 with 1 of its services"
+    assert words(PLACES, "n1", "n9", "n9") == (
+        "1 of 4 objects (1.0 MiB of 4.0 MiB) lies on node n1 with 1 of its services, "
+        "0 of 4 objects (0 B of 4.0 MiB) lie on node n9 with 2 of its services"
+    )
+
+
+def test_of_one_that_waits_those_that_hold_most() -> None:
+    assert words(PLACES) == (
+        "3 of 4 objects (3.0 MiB of 4.0 MiB) lie on node n2, 1 of 4 objects (1.0 MiB of 4.0 MiB) lies on node n1"
+    )
+    many = replace(PLACES, hosts={f"n{n}": Held(1, n) for n in range(1, 5)})
+    assert words(many).count("on node") == 3
+    assert "on node n1" not in words(many)
+
+
+def test_a_sample_is_called_one_and_what_is_not_known_is_said() -> None:
+    assert words(replace(PLACES, listed=Held(500, 500 * MIB)), "n2").endswith("(a sample of 500 objects)")
+    assert words(replace(PLACES, complete=False)).endswith("(a sample of more than 4 objects)")
+    assert words(None) == "it is not known on which nodes its objects lie"
+    assert words(Places()) == "there are no objects"
+    assert words(replace(PLACES, hosts={})) == "none of its 4 objects lies on a node"
+
+
+def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
+    uri = "swift2d://meters.zoe/2015"
+    hosts = {f"n{n}": Held(1, n) for n in range(3 * NODES_TOLD_MAX)}
+    [kept] = places_of([StorageObject("meters", uri)], "acme", {located("acme", uri): replace(PLACES, hosts=hosts)})
+    assert kept.places is not None
+    assert sorted(held.bytes for held in kept.places.hosts.values()) == list(
+        range(2 * NODES_TOLD_MAX, 3 * NODES_TOLD_MAX)
+    )
+    assert places_of([StorageObject("meters", uri)], "beta", {located("acme", uri): PLACES}) == ()

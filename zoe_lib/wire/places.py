@@ -1,0 +1,70 @@
+"""Where the inputs of an execution lie: what nodes hold of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.locality import Held, InputPlaces, Places
+from zoe_lib.wire.base import Wire
+
+
+class HeldView(Wire):
+    """What a node holds of the objects that were looked at, and how many services of the execution have it."""
+
+    node: str
+    objects: int
+    bytes: int
+    services: int = Field(description="Services of this try that were placed there and have not ended.")
+
+
+class InputPlacesView(Wire):
+    """Where the objects of an input lie, as the object store told when it was placed, or tells while it waits.
+
+    Of very many objects a random sample was looked at: `objects` of `listed`.
+    """
+
+    name: str
+    known: bool = Field(description="False where the object store did not tell, for example without a credential.")
+    objects: int = Field(default=0, description="Objects that were looked at, without empty and hidden ones.")
+    bytes: int = Field(default=0, description="Their bytes in all.")
+    listed: int = Field(default=0, description="Objects that there are.")
+    complete: bool = Field(default=True, description="False if there are more objects than one listing has.")
+    nodes: list[HeldView] = Field(
+        default=[], description="The 20 nodes that hold most, and all that have services; most bytes first."
+    )
+
+    @classmethod
+    def stored(cls, execution: Execution) -> list[InputPlacesView]:
+        """As it was told when the present try was placed."""
+        alive = (s.node for s in execution.services if s.alive and s.node is not None)
+        services = Counter(alive)
+        return [cls._of(one, services) for one in execution.places]
+
+    @classmethod
+    def told(cls, places: Iterable[InputPlaces]) -> list[InputPlacesView]:
+        """As the master tells of one that waits."""
+        return [cls._of(one, Counter()) for one in places]
+
+    @classmethod
+    def _of(cls, one: InputPlaces, services: Counter[str]) -> InputPlacesView:
+        if one.places is None:
+            return cls(name=one.name, known=False)
+        its: Places = one.places
+        nodes = [
+            HeldView(node=node, objects=held.objects, bytes=held.bytes, services=services[node])
+            for node in sorted(its.hosts.keys() | services.keys())
+            for held in [its.hosts.get(node, Held())]
+        ]
+        return cls(
+            name=one.name,
+            known=True,
+            objects=its.looked_at.objects,
+            bytes=its.looked_at.bytes,
+            listed=its.listed.objects,
+            complete=its.complete,
+            nodes=sorted(nodes, key=lambda held: (-held.bytes, held.node)),
+        )
