@@ -136,9 +136,9 @@ class Process:
                 self._waker.wait(self._pause_s(master, time.time()))
 
     def _pause_s(self, master: Master, now_s: float) -> float:
-        due_s = master.next_due_s()
+        due_s = master.next_due_s(now_s)
         pause_s = min(self._settings.master_timer_s, self._settings.usage_interval_s)
-        if due_s is not None and due_s > now_s:
+        if due_s is not None:
             pause_s = min(pause_s, due_s - now_s)
         return max(pause_s, _SHORTEST_WAIT_S)
 

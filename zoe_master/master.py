@@ -185,13 +185,15 @@ class Master:
         """Its user was told this: the next tick writes it down. From any thread."""
         self._told.put((execution_id, told))
 
-    def next_due_s(self) -> float | None:
-        """When the passing of time alone asks for a tick, in seconds since the epoch; None when it does not."""
+    def next_due_s(self, now_s: float) -> float | None:
+        """When after now the passing of time alone asks for a tick, in seconds since the epoch; None when it does not.
+
+        What was due before and still waits, for room or by a limit, does not hide what is due next.
+        """
         maybe = (*self._picture.active(), *self._picture.backlog.paused)
         policy = self._picture.policy
-        times = [at for e in maybe if (at := due_at_s(e, policy)) is not None]
-        others = (self._idling.due_s(), self._locating.due_s())
-        return min([*times, *(at for at in others if at is not None)], default=None)
+        times = (*(due_at_s(e, policy) for e in maybe), self._idling.due_s(), self._locating.due_s())
+        return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
 
     @property
     def picture(self) -> Picture:

@@ -56,8 +56,13 @@ def wishing(application: Application, chance: random.Random) -> Application:
     return replace(application, storage=StorageDemand(bandwidth=bandwidth))
 
 
-def a_run(seed: int, faults: int = 25, most: int = 1000, users: Sequence[str] = ("ada",), **policy: object) -> FaultRun:
-    """`most`: what the storage controller promises one tenant, of the 1,000 that it can move; `policy`: what of it."""
+def a_run(
+    seed: int, faults: int = 25, most: int = 1000, users: Sequence[str] = ("ada",), changes: int = 0, **policy: object
+) -> FaultRun:
+    """`most`: what the storage controller promises one tenant, of the 1,000 that it can move; `policy`: what of it.
+
+    `changes`: how often another policy is set meanwhile, every second time with limits.
+    """
     chance = random.Random(seed)
     executions = [
         Execution(
@@ -79,6 +84,10 @@ def a_run(seed: int, faults: int = 25, most: int = 1000, users: Sequence[str] = 
         replace(POLICIES[seed % len(POLICIES)], **policy),  # type: ignore[arg-type]
         occurrences(seed, faults, 0.0, SPAN_S),
         Limited(Capacity(proxy=1000, nodes={"s": 1000}), most),
+        [
+            (chance.uniform(0, SPAN_S), replace(chance.choice(POLICIES), **(LIMITS if number % 2 else {})))  # type: ignore[arg-type]
+            for number in range(changes)
+        ],
     )
 
 
@@ -115,6 +124,16 @@ def test_limits_hold_whatever_goes_wrong_and_stop_for_ever_only_who_is_beyond_on
         if entry.kind == "reason_changed"
     }
     assert ReasonCode.USER_LIMIT in told, "this tries nothing"
+
+
+@pytest.mark.parametrize("seed", range(FEWER_RUNS))
+def test_policies_and_limits_that_change_while_executions_wait_and_run_leave_nobody_behind(seed: int) -> None:
+    run = a_run(seed, faults=seed % 2 * 25, users=("ada", "eve"), changes=8)
+    for execution in run.run():
+        if not execution.terminal:
+            reason, last = execution.reason, run.store.another().policy()
+            assert reason is not None
+            assert reason.code is ReasonCode.NEVER_FITS or (reason.code in BEYOND and too_large(execution, last))
 
 
 def too_large(execution: Execution, policy: Policy) -> bool:

@@ -147,7 +147,7 @@ def test_who_asks_waits_for_a_second_at_most() -> None:
     reason = one.get(execution_id).reason
     assert reason is not None
     assert reason.code is ReasonCode.LOCATING_INPUTS
-    assert one.master.next_due_s() == one.clock() + 1.0
+    assert one.master.next_due_s(one.clock()) == one.clock() + 1.0
     one.clock.advance(1.0)
     one.tick()
     assert nodes_of(one, execution_id) == ["n1"]

@@ -135,7 +135,7 @@ class World:
             check(self)
             if self.waker.wait(0):
                 continue
-            due = [d for d in (self.backend.next_change_s(), self.master.next_due_s()) if d is not None]
+            due = [d for d in (self.backend.next_change_s(), self.master.next_due_s(self.clock())) if d is not None]
             next_s = min((d for d in due if d > self.clock()), default=math.inf)
             if next_s > end_s:
                 break

@@ -43,7 +43,10 @@ class Death(Exception):  # noqa: N818 - it is what happens, not an error
 
 
 class FaultRun:
-    """One run. `occurred` counts the faults that came to anything, `masters` the masters that have led."""
+    """One run; `policies` are those that an admin sets later, with the times.
+
+    `occurred` counts the faults that came to anything, `masters` the masters that have led.
+    """
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class FaultRun:
         policy: Policy,
         faults: Iterable[Occurrence],
         controller: SimulatedController | None = None,
+        policies: Iterable[tuple[float, Policy]] = (),
     ) -> None:
         self._order = itertools.count()
         self._due: list[tuple[float, int, Callable[[], None]]] = []
@@ -62,6 +66,8 @@ class FaultRun:
             self._at(execution.submitted_at_s, self._submit(execution))
         for occurrence in faults:
             self._at(occurrence.at_s, self._begin(occurrence))
+        for at_s, later in policies:
+            self._at(at_s, self._set_policy(later))
         self._clock = ManualClock(self._due[0][0] if self._due else 0.0)
         self._waker = Waker()
         self.store = BreakingStore()
@@ -126,7 +132,7 @@ class FaultRun:
 
     def _next_of_services_s(self) -> float:
         """When a service changes, the master has something due, or its timer wakes it."""
-        changes = [self._backend.next_change_s(), self._master.next_due_s() if self._master else None]
+        changes = [self._backend.next_change_s(), self._master.next_due_s(self._clock()) if self._master else None]
         due = [at_s for at_s in changes if at_s is not None and at_s > self._clock()]
         if self._under_way():
             due.append(self._clock() + _TIMER_S)
@@ -192,6 +198,15 @@ class FaultRun:
                 self._after(_TIMER_S, submit)  # as a client does
 
         return submit
+
+    def _set_policy(self, policy: Policy) -> Callable[[], None]:
+        def set_policy() -> None:
+            if self.store.available:
+                self._reader.set_policy(policy, self._reader.policy().version, self._clock(), "faults")
+            else:
+                self._after(_TIMER_S, set_policy)
+
+        return set_policy
 
     def _begin(self, occurrence: Occurrence) -> Callable[[], None]:
         def begin() -> None:

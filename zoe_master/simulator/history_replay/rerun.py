@@ -165,10 +165,9 @@ class Rerun:
         if not self._changed or self._master is None:
             return
         for _ in range(_EXTRA_TICKS_MAX):
-            due_s = self._master.next_due_s()
             now_s = self._clock()
-            due = due_s if due_s is not None and due_s > now_s else math.inf
-            next_s = min(due, self._backend.next_change_s())
+            due_s = self._master.next_due_s(now_s)
+            next_s = min(math.inf if due_s is None else due_s, self._backend.next_change_s())
             if next_s >= at_s:
                 return
             self._clock.advance(next_s - now_s)
