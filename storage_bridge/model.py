@@ -67,11 +67,34 @@ VIEW_DIRECTORY = "data"
 """Where a view shows its objects: readers read a directory, not a whole container."""
 
 
+S3 = "s3a"
+"""The scheme of buckets, and the name of their service, which a URI by S3 does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """The service that a URI leads to, and what it means there."""
+
+    service: str
+    container: str
+    prefix: str
+
+
+def place_of(uri: str) -> SourcePlace:
+    """Of `swift2d://container.service/prefix`, or `s3a://bucket/prefix`, where the name of a bucket may have dots."""
+    scheme, _, rest = uri.partition("://")
+    host, _, prefix = rest.partition("/")
+    if scheme == S3:
+        return SourcePlace(S3, host, prefix)
+    container, _, service = host.partition(".")
+    return SourcePlace(service, container, prefix)
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A per-execution virtual container that shows the wanted columns of all rows that may be wanted.
 
-    `source` is `scheme://container.service/prefix`. types: of columns; names: all columns where there is no header;
+    `source` is a URI as of `place_of`. types: of columns; names: all columns where there is no header;
     csv: how it is written, by the fields of `storage_bridge.swift.selection.CsvFormat`. token: with which its source is
     read while the view is made; short-lived, and kept nowhere.
     """
@@ -111,11 +134,16 @@ class View:
         return VIEW_PREFIX + self.id
 
     @property
+    def place(self) -> SourcePlace:
+        """Where its source is."""
+        return place_of(self.source)
+
+    @property
     def uri(self) -> str:
         """Where it is read, by the same service as its source."""
-        scheme, _, rest = self.source.partition("://")
-        service = rest.partition("/")[0].partition(".")[2]
-        return f"{scheme}://{self.container}.{service}/{VIEW_DIRECTORY}"
+        scheme, service = self.source.partition("://")[0], self.place.service
+        host = self.container if scheme == S3 else f"{self.container}.{service}"
+        return f"{scheme}://{host}/{VIEW_DIRECTORY}"
 
 
 @dataclass(frozen=True, slots=True)

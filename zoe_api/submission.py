@@ -10,12 +10,13 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, diagnostics_of, from_description
 from zoe_lib import wire
+from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, Diagnostic, located, parse
 from zoe_lib.descriptions.diagnostics import pointer
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
-from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, why_no_view, wished
+from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, view_schemes, why_no_view, wished
 from zoe_lib.domain.storage import Guarantee
 
 _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
@@ -53,7 +54,7 @@ def checked(document: dict[str, Any], its: Services) -> Checked:
     capacity = its.store.storage_capacity() if storage and wished(application) is not None else None
     _check_capacity(application, capacity)
     doubts = (str(_located(document, one)) for one in found)
-    return Checked(application, (*_notes_of(application, its.settings.backend, storage, capacity), *doubts))
+    return Checked(application, (*_notes_of(application, its.settings, capacity), *doubts))
 
 
 def _located(document: dict[str, Any], one: Finding) -> Diagnostic:
@@ -80,9 +81,11 @@ def _check_capacity(application: Application, capacity: Rates | None) -> None:
         raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint, [error])
 
 
-def _notes_of(application: Application, backend: str, storage: bool, capacity: Rates | None) -> Iterator[str]:
+def _notes_of(application: Application, settings: Settings, capacity: Rates | None) -> Iterator[str]:
     """What the user should know of how it will run on this back-end."""
-    if backend == "local":
+    storage, s3 = settings.storage_url is not None, settings.storage_services.get("s3a")
+    schemes = view_schemes(s3 is not None and bool(s3.swift_url))
+    if settings.backend == "local":
         for key, asked in _NOT_ON_LOCAL.items():
             names = ", ".join(component.name for component in application.components if asked(component))
             if names:
@@ -94,7 +97,7 @@ def _notes_of(application: Application, backend: str, storage: bool, capacity: R
     if not storage and pushed_down(application):
         yield "no storage controller is configured: it reads the plain objects, without pushdown"
     for one in pushed_down(application) if storage else ():
-        if why := why_no_view(one):
+        if why := why_no_view(one, schemes):
             yield f"input {one.name} is read plainly: {why}"
 
 

@@ -48,6 +48,11 @@ class StorageServiceSettings(BaseModel):
 
     url: str = Field(description="Swift's authentication (v1), or the endpoint of the service `s3a`.")
     region: str = Field(default="", description="Swift's region; Stocator finds no endpoint without.")
+    swift_url: str = Field(
+        default="",
+        description="For the service `s3a`, if it is the `s3api` of a Swift: that Swift's authentication (v1). Inputs "
+        "by `s3a://` get views then, and the credentials of `s3a` sign in there, too.",
+    )
 
 
 class Settings(FileSettings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from storage_bridge.model import S3
 from storage_bridge.stocator import (
     S3Service,
     SwiftService,
@@ -16,21 +17,24 @@ from storage_bridge.stocator import (
     swift_properties,
 )
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.promises import view_schemes
 from zoe_lib.domain.storage import Credential, InputRead, StorageDemand
 from zoe_master import told_inputs
 from zoe_master.backends.base import StorageAccess
 
-S3 = "s3a"
-"""The name of the service behind `s3a://bucket`, which names none."""
 _NOTHING = StorageAccess()
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a service of the object store is: Swift's authentication (v1), or the endpoint of an S3 service."""
+    """Where a service of the object store is: Swift's authentication (v1), or the endpoint of an S3 service.
+
+    swift: whether an S3 service is a Swift, which has views.
+    """
 
     url: str
     region: str = ""
+    swift: bool = False
 
 
 class Connectors:
@@ -45,6 +49,11 @@ class Connectors:
         self._places = places or {}
         self._jars = jars
         self._credentials = credentials
+
+    @property
+    def view_schemes(self) -> tuple[str, ...]:
+        """Schemes of the inputs that may be read through views."""
+        return view_schemes(S3 in self._places and self._places[S3].swift)
 
     def access(self, execution: Execution) -> StorageAccess:
         """Of one try. Only the services that its inputs and outputs name are among the configuration."""

@@ -13,13 +13,22 @@ from zoe_lib.domain.events import (
     StorageWithdrawn,
 )
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.promises import Rates, Supply, awaits_grant, awaits_inputs, preferred, promises, wished
+from zoe_lib.domain.promises import (
+    Rates,
+    Supply,
+    awaits_grant,
+    awaits_inputs,
+    preferred,
+    promises,
+    view_schemes,
+    wished,
+)
 from zoe_master.picture import Picture
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.slos import Seen, Wanted
 from zoe_master.steps import Reach, Step
 from zoe_master.storage import Keeper
-from zoe_master.views import reads, views_of
+from zoe_master.views import InputViews
 
 _PROMISED_TO_OTHERS = "so much is not free of what the store can promise"
 _NOT_HELD = "the storage controller does not hold it any more"
@@ -30,8 +39,11 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 class Granting:
     """Between the picture and the keeper of a controller; without a keeper nothing is promised to anybody."""
 
-    def __init__(self, picture: Picture, keeper: Keeper | None, reach: Reach) -> None:
+    def __init__(
+        self, picture: Picture, keeper: Keeper | None, reach: Reach, schemes: Sequence[str] = view_schemes(False)
+    ) -> None:
         self._picture = picture
+        self._views = InputViews(schemes)
         self._keeper = keeper
         self._reach = reach
         # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
@@ -60,8 +72,8 @@ class Granting:
             self._supply = supply.rates
         wanted = promises(active, self._supply)
         promised = {promise.execution_id: promise.rates for promise in wanted}
-        views = {view.id: view for execution in active for view in views_of(execution).values()}
-        undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in views_of(e).values())
+        views = {view.id: view for execution in active for view in self._views.of(execution).values()}
+        undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in self._views.of(e).values())
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
         self._keeper.want(Wanted(wanted, views=views, undecided=undecided, withheld=withheld))
@@ -117,7 +129,7 @@ class Granting:
             execution = self._picture.get(before.id)
             if execution is None or not _to_be_decided(execution):
                 continue
-            if all(view.id in seen.verdicts for view in views_of(execution).values()):
+            if all(view.id in seen.verdicts for view in self._views.of(execution).values()):
                 self._decide(execution, seen, "", now_s, plan_id)
             elif seen.looked and seen.supply.problem and not awaits_grant(execution):
                 self._decide(execution, seen, seen.supply.problem, now_s, plan_id)
@@ -126,7 +138,7 @@ class Granting:
                 self._decide(execution, seen, late, now_s, plan_id)
 
     def _decide(self, execution: Execution, seen: Seen, otherwise: str, now_s: float, plan_id: str) -> None:
-        inputs = reads(execution, seen.verdicts, otherwise)
+        inputs = self._views.reads(execution, seen.verdicts, otherwise)
         self._picture.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
         self._reach(Step.INPUTS_DECIDED)
 

@@ -15,7 +15,7 @@ import structlog
 
 from storage_bridge.connection import LazyController
 from storage_bridge.line import ControllerSettings
-from storage_bridge.model import BandwidthSlo
+from storage_bridge.model import S3, BandwidthSlo
 from zoe_lib.config import Settings
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Credential
@@ -182,7 +182,9 @@ def keeper_of(settings: Settings, store: Store, waker: Waker, reach: Reach) -> K
         lease_s=settings.storage_lease_s,
     )
     for_views = replace(wanted, timeout_s=settings.storage_view_timeout_s, attempts=1)
-    auth_urls = {name: place.url for name, place in settings.storage_services.items()}
+    services = settings.storage_services.items()
+    auth_urls = {name: place.swift_url if name == S3 else place.url for name, place in services}
+    auth_urls = {name: url for name, url in auth_urls.items() if url}
     sign_in = TenantTokens(auth_urls, credentials_of(settings, store))
     slos, views, places = LazyController(wanted), LazyController(for_views), LazyController(replace(wanted, attempts=1))
     return KeeperThread(slos, views, waker, settings.storage_interval_s, reach, sign_in, places)
@@ -190,7 +192,9 @@ def keeper_of(settings: Settings, store: Store, waker: Waker, reach: Reach) -> K
 
 def connectors_of(settings: Settings, store: Store) -> Connectors:
     """What services are told of the object store."""
-    places = {name: Place(place.url, place.region) for name, place in settings.storage_services.items()}
+    places = {
+        name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
+    }
     return Connectors(places, settings.storage_jars, credentials_of(settings, store))
 
 

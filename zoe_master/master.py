@@ -92,7 +92,7 @@ class Master:
         self.sign_ins = sign_ins or SignIns()
         self._executor = Executor(self._picture, backend, connectors or Connectors(), self.sign_ins, reach)
         self._idling = Idling(self._picture, last_uses or store.last_uses)
-        self._granting = Granting(self._picture, storage, reach)
+        self._granting = Granting(self._picture, storage, reach, (connectors or Connectors()).view_schemes)
         self._locating = Locating(self._picture, storage)
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()

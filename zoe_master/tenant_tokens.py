@@ -37,7 +37,7 @@ class TenantTokens:
 
     def __call__(self, view: View) -> str:
         """A token that is good for a while. NoAccessError."""
-        service = view.source.partition("://")[2].partition("/")[0].partition(".")[2]
+        service = view.place.service
         known = self._credentials(view.tenant).get(service)
         if known is None or service not in self._auth_urls:
             raise NoAccessError(NO_CREDENTIAL)

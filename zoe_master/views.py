@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import StorageRefusedError, StorageUnavailableError, Verdict, View
+from storage_bridge.model import S3, StorageRefusedError, StorageUnavailableError, Verdict, View
 from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.promises import pushed_down, why_no_view
@@ -18,33 +18,52 @@ from zoe_master.steps import Reach, Step
 from zoe_master.tenant_tokens import NoAccessError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
+_BUCKET_CHARACTERS_MAX = 63
 _AFTER_A_FAILURE = "an earlier try failed, and a view may have been the reason"
 _UNCHARGED = f"{_AFTER_A_FAILURE}; that try does not count as one of its retries"
 
 
-def views_of(execution: Execution) -> dict[str, View]:
-    """The views that an execution reads, or may read while that is not decided; by the names of inputs."""
-    if execution.inputs:
-        used = {read.name for read in execution.inputs if read.view}
-        return {one.name: _view(execution, one) for one in pushed_down(execution.application) if one.name in used}
-    return {
-        one.name: _view(execution, one) for one in pushed_down(execution.application) if not _why_plain(execution, one)
-    }
+class InputViews:
+    """How inputs with a pushdown are read. schemes: of the inputs that may have views here."""
 
+    def __init__(self, schemes: Sequence[str]) -> None:
+        self._schemes = tuple(schemes)
 
-def reads(execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
-    """How each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no verdict."""
-    return tuple(_read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
+    def of(self, execution: Execution) -> dict[str, View]:
+        """The views that it reads, or may read while that is not decided; by the names of inputs."""
+        wanted = pushed_down(execution.application)
+        if execution.inputs:
+            used = {read.name for read in execution.inputs if read.view}
+            return {one.name: _view(execution, one) for one in wanted if one.name in used}
+        return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
 
+    def reads(self, execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
+        """How each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no verdict."""
+        return tuple(self._read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
 
-def _read(execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str) -> InputRead:
-    if why := _why_plain(execution, one):
-        return InputRead(one.name, one.uri, why=f"plainly: {why}")
-    view = _view(execution, one)
-    found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
-    if not found.used:
-        return InputRead(one.name, one.uri, why=found.why)
-    return InputRead(one.name, view.uri, view.id, found.columns, found.why)
+    def _read(
+        self, execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str
+    ) -> InputRead:
+        if why := self._why_plain(execution, one):
+            return InputRead(one.name, one.uri, why=f"plainly: {why}")
+        view = _view(execution, one)
+        found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
+        if not found.used:
+            return InputRead(one.name, one.uri, why=found.why)
+        return InputRead(one.name, view.uri, view.id, found.columns, found.why)
+
+    def _why_plain(self, execution: Execution, one: StorageObject) -> str:
+        """Why no view of an input is looked for; nothing when it may have one."""
+        if why := why_no_view(one, self._schemes):
+            return why
+        if one.uri.startswith(f"{S3}://") and len(_view(execution, one).container) > _BUCKET_CHARACTERS_MAX:
+            return (
+                f"the name of a bucket has at most {_BUCKET_CHARACTERS_MAX} characters; give the input a shorter name"
+            )
+        # Whether a view was the reason is not known; plain objects are never worse than before.
+        if Mark.VIEW_FAILED in execution.marks:
+            return _UNCHARGED
+        return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 
 def _view(execution: Execution, one: StorageObject) -> View:
@@ -75,16 +94,6 @@ def _delivered(asked: Pushdown) -> tuple[str, ...]:
     except PredicateError:  # of a version that read more than this one
         looked_at = frozenset()
     return tuple(dict.fromkeys((*asked.columns, *sorted(looked_at))))
-
-
-def _why_plain(execution: Execution, one: StorageObject) -> str:
-    """Why no view of an input is looked for; nothing when it may have one."""
-    if why := why_no_view(one):
-        return why
-    # Whether a view was the reason is not known; plain objects are never worse than before.
-    if Mark.VIEW_FAILED in execution.marks:
-        return _UNCHARGED
-    return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 
 class ViewLooks:

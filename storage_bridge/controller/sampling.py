@@ -23,14 +23,12 @@ T = TypeVar("T")
 
 def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
     """What the middle of the source takes. Refused, with the store's own words, when either cannot be read."""
-    container, _, prefix = view.source.partition("://")[2].partition("/")
-    container = container.partition(".")[0]
     parts = _parts(view, get)
     if not parts:
         return ViewSample(0, 0, 0, 0, 0.0, 0.0, rate_bytes_per_s, view.columns)
     middle = parts[len(parts) // 2]
     part = Part(middle.name, middle.start, min(middle.end, middle.start + SAMPLE_BYTES), middle.etag)
-    plain_path = quote(f"{container}/{_joined(prefix, part.name)}")
+    plain_path = quote(f"{view.place.container}/{_joined(view.place.prefix, part.name)}")
     view_path = quote(f"{view.container}/{part.virtual_name}")
     plain_range = {"Range": f"bytes={part.start}-{part.end - 1}"}
     plain, viewed = [], []

@@ -23,13 +23,13 @@ Open = Callable[[str, dict[str, str]], httpx.Response]
 
 def defined(view: View) -> ViewDefinition:
     """What a view shows, as the proxy is told it. Refused for what makes no sense by itself."""
-    container, _, prefix = view.source.partition("://")[2].partition("/")
+    place = view.place
     try:
         csv = CsvFormat(**{"header": True, **dict(view.csv)})  # type: ignore[arg-type]  # checked by itself
     except (SelectionError, TypeError) as error:
         raise Refused(422, str(error)) from None
     columns, where, types = view.columns, view.where or "", dict(view.types)
-    return ViewDefinition(container.partition(".")[0], prefix, view.names, columns, where, csv, types=types)
+    return ViewDefinition(place.container, place.prefix, view.names, columns, where, csv, types=types)
 
 
 def names_of(view: View, get: Open) -> tuple[str, ...]:

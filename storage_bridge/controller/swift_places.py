@@ -91,8 +91,7 @@ class SwiftPlaces:
         view = self._view_of(container.removeprefix(VIEW_PREFIX)) if container.startswith(VIEW_PREFIX) else None
         if view is None or self._line.account_of(view.tenant) != account:
             return _Below(account, container, name)
-        its, _, prefix = view.source.partition("://")[2].partition("/")
-        return _Below(account, its.partition(".")[0], prefix)
+        return _Below(account, view.place.container, view.place.prefix)
 
     def _objects(self, below: _Below, token: str, give_up_s: float) -> tuple[list[tuple[str, int, bool]], bool]:
         """Name, bytes, and whether its data lie where its name does; and whether these are all."""

@@ -152,3 +152,24 @@ def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_
     again = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
     assert first.is_success
     assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "notes"),
+    [
+        ({}, ["input meters is read plainly: only swift2d:// inputs are read through views"]),
+        ({"storage_services": {"s3a": {"url": "http://s3"}}}, ["input meters is read plainly: only swift2d:// inputs"]),
+        ({"storage_services": {"s3a": {"url": "http://s3", "swift_url": "http://s3/auth/v1.0"}}}, []),
+    ],
+)
+def test_inputs_by_s3_are_said_to_be_read_plainly_unless_that_service_is_a_swift(
+    postgres_url: str, settings: dict[str, Any], notes: list[str]
+) -> None:
+    made = Api(postgres_url, storage_url="http://127.0.0.1:1", **settings)
+    try:
+        inputs = [{"name": "meters", "uri": "s3a://meters/2015", "pushdown": {"columns": ["id"]}}]
+        told = made.http().post("/api/v1/validate", json={"application": job(storage={"inputs": inputs})}).json()
+        assert len(told["notes"]) == len(notes)
+        assert all(one.startswith(begin) for one, begin in zip(told["notes"], notes, strict=True))
+    finally:
+        made.close()

@@ -39,7 +39,9 @@ class Whole:
     @property
     def services(self) -> dict[str, dict[str, str]]:
         """As in the settings of master and API."""
-        return {"zoe": {"url": self.store.auth_url, "region": REGION}}
+        swift, endpoint = self.store.auth_url, self.store.auth_url.removesuffix("/auth/v1.0")
+        by_s3 = {"s3a": {"url": endpoint, "swift_url": swift}} if self.store.configuration.s3 else {}
+        return {"zoe": {"url": swift, "region": REGION}, **by_s3}
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from zoe_lib.domain.application import Application
@@ -12,8 +12,7 @@ from zoe_lib.domain.storage import Guarantee, StorageObject
 from zoe_lib.domain.values import value
 
 _MB = 10**6
-VIEW_SCHEME = "swift2d"
-"""Of URIs that can be read through views."""
+_SWIFT, _S3 = "swift2d", "s3a"
 
 
 @value(frozen=True, slots=True)
@@ -182,15 +181,15 @@ def pushed_down(application: Application) -> tuple[StorageObject, ...]:
     return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
 
 
-def may_be_view(one: StorageObject) -> bool:
-    """Whether the store has views of it at all."""
-    return not why_no_view(one)
+def view_schemes(s3_is_swift: bool) -> tuple[str, ...]:
+    """Return the schemes of URIs that can be read through views. s3_is_swift: the S3 service is a Swift with views."""
+    return (_SWIFT, _S3) if s3_is_swift else (_SWIFT,)
 
 
-def why_no_view(one: StorageObject) -> str:
+def why_no_view(one: StorageObject, schemes: Sequence[str]) -> str:
     """Why the store has no views of it, as a part of a sentence; nothing when it may have one."""
-    if not one.uri.startswith(f"{VIEW_SCHEME}://"):
-        return f"only {VIEW_SCHEME}:// inputs are read through views"
+    if one.uri.partition("://")[0] not in schemes:
+        return f"only {' and '.join(f'{scheme}://' for scheme in schemes)} inputs are read through views"
     if one.csv and one.csv.multi_line:
         return "records of several lines (multi_line) cannot be told apart from the middle of an object"
     return ""
