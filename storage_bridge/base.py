@@ -70,6 +70,10 @@ class StorageController(Protocol):
         """By how much SLOs of active tenants cannot be met, only those that are missed; None where it does not tell."""
         ...
 
+    def clients(self) -> Mapping[str, Achieved] | None:
+        """What was moved to and from each address lately; None where the controller does not tell."""
+        ...
+
     def resting(self) -> bool:
         """Whether it failed several times and is left alone for a while; asks nothing."""
         ...

@@ -83,6 +83,10 @@ class LazyController:
         """By how much SLOs cannot be met, where it is told."""
         return self._reached().missed()
 
+    def clients(self) -> Mapping[str, Achieved] | None:
+        """What was moved to and from each address, where it is told."""
+        return self._reached().clients()
+
     def resting(self) -> bool:
         """Whether it is left alone for a while."""
         return self._line.resting

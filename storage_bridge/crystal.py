@@ -77,6 +77,9 @@ class CrystalController:
     def missed(self) -> None:
         """Not told."""
 
+    def clients(self) -> None:
+        """Not told."""
+
     def resting(self) -> bool:
         """Whether it is left alone for a while."""
         return self._line.resting

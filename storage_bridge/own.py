@@ -88,6 +88,11 @@ class OwnController:
         told = self._line.ask("GET", "/v1/missed")
         return understood(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
 
+    def clients(self) -> Mapping[str, Achieved] | None:
+        """What was moved to and from each address; None by an older controller."""
+        told = self._line.ask("GET", "/v1/clients", absent=None)
+        return None if told is None else understood(lambda: {a: Achieved(**rates) for a, rates in told.items()})
+
     def resting(self) -> bool:
         """Whether it is left alone for a while."""
         return self._line.resting

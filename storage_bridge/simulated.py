@@ -42,6 +42,7 @@ class SimulatedController:
         self._slos: dict[str, BandwidthSlo] = {}
         self._views: dict[str, View] = {}
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
+        self.by_address: Mapping[str, Achieved] | None = None
         self.down = False
 
     @property
@@ -116,6 +117,11 @@ class SimulatedController:
         for (tenant, traffic), amount in self.assignment().missed.items():
             found.setdefault(tenant, {})[traffic] = amount
         return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
+
+    def clients(self) -> Mapping[str, Achieved] | None:
+        """As `by_address` says."""
+        self._answer()
+        return self.by_address
 
     def resting(self) -> bool:
         """Never."""

@@ -32,6 +32,7 @@ from zoe_master.idling import Idling, LastUses
 from zoe_master.images import Images
 from zoe_master.locating import Locating
 from zoe_master.observer import Observer
+from zoe_master.path_uses import Look, PathUses
 from zoe_master.picture import Picture
 from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.cycle import schedule
@@ -81,6 +82,7 @@ class Master:
         connectors: Connectors | None = None,
         sign_ins: SignIns | None = None,
         last_uses: LastUses | None = None,
+        paths: Look | None = None,
     ) -> None:
         self._store = store
         self._backend = backend
@@ -94,6 +96,7 @@ class Master:
         self._idling = Idling(self._picture, last_uses or store.last_uses)
         self._granting = Granting(self._picture, storage, reach, (connectors or Connectors()).view_schemes)
         self._locating = Locating(self._picture, storage)
+        self._paths = paths or PathUses(storage).look
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
         self._storage_capacity: Rates | None = None
@@ -116,7 +119,8 @@ class Master:
         self._publish(nodes, now_s)
         locality = self._locating.look(nodes, now_s)
         held = {**self._locating.held(now_s), **self._images.check(now_s, plan_id)}
-        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), locality)
+        paths = self._paths(nodes, self._picture.policy)
+        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), locality, paths)
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._picture.policy)
@@ -217,7 +221,9 @@ class Master:
         if self._tick_log is None:
             return
         nodes = without_own(snapshot.nodes, snapshot.active)
-        inputs = Inputs(nodes, self._images.absent, snapshot.storage, snapshot.locality, self._locating.awaited)
+        inputs = Inputs(
+            nodes, self._images.absent, snapshot.storage, snapshot.locality, self._locating.awaited, snapshot.paths
+        )
         waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
         self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 

@@ -22,6 +22,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.locality import Places
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
@@ -41,6 +42,7 @@ log = structlog.get_logger(__name__)
 
 _ENTRIES_PER_READ = 1000
 _UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
+_NO_PATHS: Mapping[str, PathUse] = MappingProxyType({})
 _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 
 
@@ -140,6 +142,7 @@ class Picture:
         held: Mapping[ExecutionId, Reason],
         storage: Supply | None = None,
         locality: Mapping[Located, Places | None] = _NOTHING_TOLD,
+        paths: Mapping[str, PathUse] = _NO_PATHS,
     ) -> Snapshot:
         """The frozen picture that the scheduler decides on."""
         active = self.active()
@@ -156,6 +159,7 @@ class Picture:
             departed=self._history.departed if self.policy.order == "psbs" else (),
             storage=storage,
             locality=locality,
+            paths=paths,
             correct_estimates=self.correct_estimates,
         )
 

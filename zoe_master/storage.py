@@ -51,6 +51,10 @@ class Keeper(Protocol):
         """What is known of that."""
         ...
 
+    def moved(self) -> Mapping[str, float] | None:
+        """Bytes per second to and from each address, by the last look; None where that is not told."""
+        ...
+
     def close(self) -> None:
         """Ask no more; what is in force stays."""
         ...
@@ -82,6 +86,10 @@ class InlineKeeper:
     def places(self) -> Told:
         """A fresh look."""
         return self._places.look(self._objects)
+
+    def moved(self) -> Mapping[str, float] | None:
+        """By the last look."""
+        return self._slos.report.moved
 
     def report(self) -> StorageReport:
         """Of the last look."""
@@ -150,6 +158,10 @@ class KeeperThread:
     def places(self) -> Told:
         """What the last look found."""
         return self._places.seen[1]
+
+    def moved(self) -> Mapping[str, float] | None:
+        """By the last look."""
+        return self._its.report.moved
 
     def report(self) -> StorageReport:
         """Of the last look."""

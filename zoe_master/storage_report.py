@@ -22,7 +22,7 @@ class StorageReport:
     """As of the last look. `capacity` and `promised` are of the whole store, whoever promised; `tenants` by name.
 
     `resting`: after several failures the controller is left alone for some seconds. `measured`: whether it tells what
-    tenants move; else `achieved` and `missed` of all are None.
+    tenants move; else `achieved` and `missed` of all are None. `moved`: bytes per second to and from each address.
     """
 
     at_s: float = 0.0
@@ -32,6 +32,7 @@ class StorageReport:
     capacity: Rates = _NOTHING
     promised: Rates = _NOTHING
     tenants: Mapping[str, TenantBandwidth] = field(default_factory=dict)
+    moved: Mapping[str, float] | None = None
 
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
@@ -46,7 +47,9 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
             name: TenantBandwidth(granted.get(name, _NOTHING), _rates(achieved.get(name)), _rates(missed.get(name)))
             for name in sorted({*granted, *achieved, *missed})
         }
+    clients = controller.clients()
     return StorageReport(
+        moved=None if clients is None else {host: sum(_both(one)) for host, one in clients.items()},
         at_s=time.time(),
         measured=measured,
         capacity=Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s),
@@ -65,6 +68,10 @@ def keep(report: StorageReport, store: Store) -> None:
         store.add_bandwidth(report.at_s, users, report.measured)
     except Unstorable as error:
         log.warning("what the storage controller tells cannot be kept", why=str(error))
+
+
+def _both(one: Achieved) -> tuple[float, float]:
+    return one.read_bytes_per_s, one.write_bytes_per_s
 
 
 def _rates(told: Achieved | Missed | None) -> Rates:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
@@ -29,7 +30,7 @@ class Inputs:
     """What a tick sees beside the journal: nodes by name, images that are not there.
 
     Of the store of objects, the bandwidth to be promised, and what nodes hold of what the queue is to read;
-    `awaited` are inputs about which the store was asked and had not answered.
+    `awaited` are inputs about which the store was asked and had not answered. `paths`: what nodes move there.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class Inputs:
     supply: Supply | None = None
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     awaited: frozenset[Located] = frozenset()
+    paths: Mapping[str, PathUse] = field(default_factory=dict)
 
 
 @value(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
     }
     nodes.update(dict.fromkeys(before.nodes.keys() - now.nodes.keys()))
     result: dict[str, object] = {"nodes": nodes} if nodes else {}
-    for name in ("images", "supply", "locality", "awaited"):
+    for name in ("images", "supply", "locality", "awaited", "paths"):
         if getattr(now, name) != getattr(before, name):
             result[name] = encode(getattr(now, name))
     return result

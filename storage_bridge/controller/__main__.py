@@ -58,6 +58,7 @@ def main() -> int:
         kept,
         _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
         SwiftPlaces(views.line, ledger.view, settings.swift_endpoints_url) if views else None,
+        regulation.clients,
     )
     sweeper = ViewSweeper(kept.sweep)
     regulation.begin()

@@ -76,6 +76,7 @@ class Works:
         views: KeptViews,
         sample_view: Callable[[View], ViewSample],
         places: SwiftPlaces | None = None,
+        clients: Callable[[], Mapping[str, Achieved]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -83,6 +84,7 @@ class Works:
         self.views = views
         self.sample_view = sample_view
         self.places = places
+        self.clients = clients
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
@@ -135,10 +137,11 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/achieved")
     def achieved() -> dict[str, dict[str, float]]:
-        return {
-            tenant: {"read_bytes_per_s": one.read_bytes_per_s, "write_bytes_per_s": one.write_bytes_per_s}
-            for tenant, one in works.achieved().items()
-        }
+        return {tenant: asdict(one) for tenant, one in works.achieved().items()}
+
+    @routes.get("/clients")
+    def clients() -> dict[str, dict[str, float]]:
+        return {address: asdict(one) for address, one in works.clients().items()}
 
     @routes.get("/missed")
     def missed() -> dict[str, dict[str, int]]:

@@ -10,7 +10,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,8 @@ class Regulation:
         self._seen: dict[str, tuple[int, int]] = {}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, Report] = {}
+        self._of_clients = {proxy: Meter(proxy) for proxy in capacity.nodes}
+        self._client_reports: dict[str, Report] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._epoch = time.time_ns()
@@ -84,8 +86,15 @@ class Regulation:
 
     def achieved(self) -> Mapping[str, Achieved]:
         """What each tenant moved lately, by the reports that are not too old."""
+        return self._rates(self._reports)
+
+    def clients(self) -> Mapping[str, Achieved]:
+        """What was moved to and from each address lately, by the proxies that tell; of others nothing is known."""
+        return self._rates(self._client_reports)
+
+    def _rates(self, reports: Mapping[str, Report]) -> dict[str, Achieved]:
         with self._lock:
-            fresh = [r for r in self._reports.values() if time.monotonic() - r.at_s <= self._hold_s]
+            fresh = [r for r in reports.values() if time.monotonic() - r.at_s <= self._hold_s]
         found: dict[str, dict[Traffic, float]] = {}
         for one in (transfers for report in fresh for transfers in report.transfers):
             rates = found.setdefault(one.tenant, {})
@@ -135,18 +144,17 @@ class Regulation:
                 return None
             if not seconds > 0:
                 raise ValueError(f"moved within {seconds} s")
-            amounts = {
-                (self._tenant(account), _DIRECTIONS[direction]): int(moved)
-                for account, directions in told["accounts"].items()
-                for direction, moved in directions.items()
-            }
+            amounts = _amounts(told["accounts"], self._tenant)
+            of_clients = _amounts(told.get("clients", {}), str)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("a report that makes no sense: %s", error)
             return None
         self._seen[proxy] = order
         report = self._meters[proxy].add(Moved(seconds, amounts), time.monotonic())
+        client_report = self._of_clients[proxy].add(Moved(seconds, of_clients), time.monotonic())
         with self._lock:
             self._reports[proxy] = report
+            self._client_reports[proxy] = client_report
         return report
 
     def _look_at_promises(self) -> None:
@@ -176,3 +184,11 @@ class Regulation:
 
     def _tenant(self, account: str) -> str:
         return account.removeprefix(self._prefix)
+
+
+def _amounts(told: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[tuple[str, Traffic], int]:
+    return {
+        (name(one), _DIRECTIONS[direction]): int(moved)
+        for one, directions in told.items()
+        for direction, moved in directions.items()
+    }

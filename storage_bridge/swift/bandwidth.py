@@ -51,9 +51,11 @@ class Bandwidth:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-bandwidth")
         self._misplaced = False
-        self._table = RateTable(Path(conf["rates_file"]), float(conf.get("burst_s", "0.5")))
+        rates_file = Path(conf["rates_file"])
+        self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
+        self._clients = RateTable(rates_file.with_suffix(".clients"))
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            agent = LimitsAgent(self._table, conf, self._logger)
+            agent = LimitsAgent(self._table, self._clients, conf, self._logger)
             spawn_n(agent.run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -61,17 +63,19 @@ class Bandwidth:
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
-        account = parts[2]
+        account, client = parts[2], str(env.get("REMOTE_ADDR", ""))
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
             stream, server_input = env["wsgi.input"], env.get("eventlet.input")
-            env["wsgi.input"] = PacedInput(stream, server_input, lambda *piece: self._wait(account, "put", *piece))
+            env["wsgi.input"] = PacedInput(
+                stream, server_input, lambda *piece: self._wait(account, client, "put", *piece)
+            )
         statuses: list[str] = []
 
         def started(status: str, *more: Any) -> Any:
             statuses.append(status)
             return start_response(status, *more)
 
-        return self._paced(self._app(env, started), account, statuses)
+        return self._paced(self._app(env, started), account, client, statuses)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """A request that names no account, such as for a health check."""
@@ -81,7 +85,7 @@ class Bandwidth:
             self._logger.error("requests by S3 are not held: zoe_bandwidth must stand behind s3api and authentication")
         return passed
 
-    def _paced(self, body: Iterable[bytes], account: str, statuses: list[str]) -> Iterator[bytes]:
+    def _paced(self, body: Iterable[bytes], account: str, client: str, statuses: list[str]) -> Iterator[bytes]:
         """Only what was granted counts: names that somebody made up get no place in the table."""
         try:
             for chunk in body:
@@ -90,16 +94,17 @@ class Bandwidth:
                     continue
                 for start in range(0, len(chunk), PIECE_BYTES):
                     piece = chunk[start : start + PIECE_BYTES]
-                    self._wait(account, "get", len(piece))
+                    self._wait(account, client, "get", len(piece))
                     yield piece
         finally:
             close_if_possible(body)
 
-    def _wait(self, account: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
+    def _wait(self, account: str, client: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
         """Count a piece and wait for its time; one that is not to wait is counted only, and the next waits for both.
 
-        Whether the account is held at all.
+        Whether the account is held at all. Addresses of clients are only counted.
         """
+        self._clients.turn(client, direction, length, time.monotonic())
         turn = self._table.turn(account, direction, length, time.monotonic())
         held, left_s = turn.rate > 0, turn.wait_s
         while its_turn and left_s > 0:

@@ -1,7 +1,8 @@
 """The proxy's line to the storage controller: limits come in, what was moved goes out, for all workers.
 
-Both are JSON over ZeroMQ with CURVE. Limits are always complete, for proxies by their names: an account without one may
-what `others` may, and whatever it can where that is not told. A proxy that is not named keeps what it has.
+Both are JSON over ZeroMQ with CURVE. What was moved is told by account, and by the address of the client. Limits are
+always complete, for proxies by their names: an account without one may what `others` may, and whatever it can if that
+is not told. A proxy that is not named keeps what it has.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from eventlet.green import zmq
 
-from storage_bridge.swift.rate_table import DIRECTIONS, Direction, RateTable
+from storage_bridge.swift.rate_table import DIRECTIONS, Direction, RateTable, Use
 
 REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
 _QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
+Uses = Mapping[tuple[str, Direction], Use]
 
 
 class LimitsAgent:
     """Of all workers, the one that holds the lock; another one takes over when it goes."""
 
-    def __init__(self, table: RateTable, conf: Mapping[str, str], logger: Any) -> None:
+    def __init__(self, table: RateTable, clients: RateTable, conf: Mapping[str, str], logger: Any) -> None:
         self._table = table
+        self._clients = clients
         self._conf = conf
         self._logger = logger
         self._name = conf.get("proxy_name", socket.gethostname())
@@ -95,23 +98,35 @@ class LimitsAgent:
     def _report(self, usage: Any) -> None:
         """Who waits for its turn is told of, too, with what it moved or zero: it has not ended, and could use more."""
         at_s, number = time.monotonic(), 0
-        before = self._table.uses(at_s)
+        before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
         while True:
             sleep(REPORT_INTERVAL_S)
             number, now_s = number + 1, time.monotonic()
-            now = self._table.uses(now_s)
-            accounts: dict[str, dict[str, int]] = {}
-            for (account, direction), use in now.items():
-                known = before.get((account, direction))
-                moved = use.total - (known.total if known else 0)
-                if moved or use.waits:
-                    accounts.setdefault(account, {})[direction] = moved
-            told = {"proxy": self._name, "epoch": self._epoch, "seq": number, "seconds": now_s - at_s}
+            now, clients = self._table.uses(now_s), self._clients.uses(now_s)
+            told = {
+                "proxy": self._name,
+                "epoch": self._epoch,
+                "seq": number,
+                "seconds": now_s - at_s,
+                "accounts": _moved(before, now),
+                "clients": _moved(clients_before, clients),
+            }
             try:
-                usage.send_string(json.dumps({**told, "accounts": accounts}), flags=zmq.NOBLOCK)
+                usage.send_string(json.dumps(told), flags=zmq.NOBLOCK)
             except zmq.Again:
                 self._logger.warning("the storage controller does not take reports")
-            before, at_s = now, now_s
+            before, clients_before, at_s = now, clients, now_s
+
+
+def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
+    """Bytes by name and direction, of those that moved some or wait."""
+    found: dict[str, dict[str, int]] = {}
+    for (name, direction), use in now.items():
+        known = before.get((name, direction))
+        moved = use.total - (known.total if known else 0)
+        if moved or use.waits:
+            found.setdefault(name, {})[direction] = moved
+    return found
 
 
 def _rates(limits: Mapping[str, Any], whose: str) -> dict[Direction, float]:

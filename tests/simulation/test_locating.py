@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import StorageUnavailableError
+from storage_bridge.model import Achieved, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_history_replay import Recorded, as_it_was, events_of, replayed
 from tests.simulation.test_storage import CAPACITY, kinds
@@ -18,6 +18,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.locality import Held, InputPlaces, Places
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_lib.store.base import TickRecord
@@ -201,6 +202,24 @@ def test_a_replay_places_as_it_was(slow: bool) -> None:
     one.run(300.0)
     recording = read_recording(one.store, 1000.0, one.clock())
     assert len(events_of(recording)) > 12
+    assert replayed(recording) == as_it_was(recording)
+
+
+def test_a_replay_knows_what_nodes_moved() -> None:
+    """By a policy that looks at it: n1 is busy with what others read, and then n2 is."""
+    controller = Told("10.0.0.9")
+    one = world(controller, kind=Recorded)
+    wanted = replace(Policy(), weighers={"fewest_containers": 1.0, "storage_headroom": 2.0})
+    one.store.set_policy(wanted, one.store.policy().version, one.clock(), "test")
+    placed = []
+    for busy in ("10.0.0.1", "10.0.0.2", "10.0.0.1"):
+        controller.by_address = {busy: Achieved(90e6, 0.0), "10.0.0.3": Achieved(80e6, 0.0)}
+        one.tick()  # which looks at the controller
+        placed.append(one.submit(reads()))
+        one.run(50.0)
+    assert [nodes_of(one, execution) for execution in placed] == [["n2"], ["n1"], ["n2"]]
+    one.run(300.0)
+    recording = read_recording(one.store, 1000.0, one.clock())
     assert replayed(recording) == as_it_was(recording)
 
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 
+import httpx
 import pytest
 
 from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
-from storage_bridge.model import BandwidthSlo, StorageUnavailableError, View
+from storage_bridge.model import Achieved, BandwidthSlo, StorageUnavailableError, View
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
@@ -118,6 +119,35 @@ def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
         for _ in range(2):
             whole.controller.drop_view("e1")
         assert ann.call("GET", "zoe-view-e1").status_code == 404
+
+
+def test_what_is_moved_is_told_by_the_addresses_of_clients(whole: Whole) -> None:
+    """Two clients of one tenant: one reads, one writes; over both workers of the proxy."""
+    size = 3 * MB
+    with logged_in(whole.store, "acme:ann") as ann:
+        ann.put("data")
+        ann.put("data/object", os.urandom(size))
+
+        def client(address: str) -> httpx.Client:
+            headers = {"X-Auth-Token": ann.token}
+            return httpx.Client(transport=httpx.HTTPTransport(local_address=address), headers=headers, timeout=60)
+
+        with client("127.0.0.7") as reader, client("127.0.0.8") as writer:
+            most: dict[str, Achieved] = {}
+            until(lambda: not whole.controller.clients())
+            for _ in range(6):
+                assert len(reader.get(f"{ann.account_url}/data/object").content) == size
+                assert writer.put(f"{ann.account_url}/data/other", content=os.urandom(size)).is_success
+                for address, one in (whole.controller.clients() or {}).items():
+                    before = most.get(address, Achieved(0.0, 0.0))
+                    read, write = before.read_bytes_per_s, before.write_bytes_per_s
+                    most[address] = Achieved(max(read, one.read_bytes_per_s), max(write, one.write_bytes_per_s))
+        achieved = whole.controller.achieved()
+    assert "acme" in achieved
+    assert most["127.0.0.7"].read_bytes_per_s > MB
+    assert most["127.0.0.8"].write_bytes_per_s > MB
+    assert most["127.0.0.7"].write_bytes_per_s == most["127.0.0.8"].read_bytes_per_s == 0
+    until(lambda: not any(moved.read_bytes_per_s for moved in (whole.controller.clients() or {}).values()))
 
 
 def test_a_sample_tells_the_rate_that_its_tenant_would_get(whole: Whole) -> None:

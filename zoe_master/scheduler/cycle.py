@@ -12,7 +12,6 @@ from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.elastic import give_elastic, give_elastic_in_turns
-from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.queue_pass import QueuePass
@@ -24,7 +23,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
     # 1. Account for what runs.
     queue = Queue(snapshot, policy)
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span, give_up)
+    placer = Placer(snapshot.ledger(), policy, queue.span, give_up)
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     #    Rigid ones do neither, and of them only those matter whose room comes free.
     ordered = queue.sequence()

@@ -13,7 +13,6 @@ from zoe_lib.domain.values import value
 from zoe_master.scheduler.admission import admit, core_requests
 from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.proposal import Change, smallest_change
 from zoe_master.scheduler.queue import Queue
@@ -66,7 +65,7 @@ def explain(
     plan = schedule(snapshot, policy, too_late)
     queue = Queue(snapshot, policy)
     ordered = queue.sequence()
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active, snapshot.locality), policy, queue.span, too_late)
+    placer = Placer(snapshot.ledger(), policy, queue.span, too_late)
     nodes = {} if isinstance(admit(wanted, placer), tuple) else _refusals(wanted, placer)
     reason = plan.reasons.get(execution_id)
     position = ordered.index(wanted)

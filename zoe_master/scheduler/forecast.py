@@ -99,7 +99,7 @@ class _Future:
         self._waiting = {e.id: e for e in ordered}
         gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
-        ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality)
+        ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality, snapshot.paths)
         self._give_up = give_up
         self._placer = Placer(ledger, policy, self._span, give_up)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]

@@ -14,6 +14,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import held, wanted
 from zoe_lib.domain.locality import Places
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
 from zoe_master.scheduler.paths import Paths, rates_of
@@ -36,6 +37,7 @@ class Ledger:
         nodes: Iterable[Node],
         active: Collection[Execution],
         locality: Mapping[Located, Places | None] | None = None,
+        paths: Mapping[str, PathUse] | None = None,
     ) -> None:
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.index = {node.name: i for i, node in enumerate(self.nodes)}
@@ -53,9 +55,9 @@ class Ledger:
         """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
         self.locality = {one: places for one, places in (locality or {}).items() if places is not None and places.hosts}
         """Inputs of which nodes hold something: what each holds, by its name."""
-        rates = rates_of(self.nodes)
-        self.paths = Paths(rates, self.index, active, self.services) if any(rates) else None
-        """Paths to the object store; None when no node tells of its own."""
+        rates, moved = rates_of(self.nodes, paths or {})
+        self.paths = Paths(rates, moved, self.index, active, self.services) if any(rates) else None
+        """Paths to the object store; None when nothing is told of any."""
 
     @cached_property
     def largest_memory(self) -> int:

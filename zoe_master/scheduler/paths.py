@@ -8,15 +8,28 @@ import numpy as np
 
 from zoe_lib.domain.cluster import Node, storage_path
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.path_use import PathUse
 
 
 class Paths:
-    """By index of the node: bytes per second of its path (0: not told), services that use the store, all services."""
+    """By index of the node.
+
+    `rates`: bytes per second of its path, 0 if not told; `free`: what of it does not move now, 0 if not measured.
+    `busy`: whether anything is measured to move; `users`: services that use the store; `services`: all services.
+    """
 
     def __init__(
-        self, rates: Sequence[float], index: Mapping[str, int], active: Iterable[Execution], services: Sequence[int]
+        self,
+        rates: Sequence[float],
+        moved: Sequence[float | None],
+        index: Mapping[str, int],
+        active: Iterable[Execution],
+        services: Sequence[int],
     ) -> None:
         self.rates = np.array(rates, dtype=np.float64)
+        free = (0.0 if part is None else max(rate - part, 0.0) for rate, part in zip(rates, moved, strict=True))
+        self.free = np.array(list(free), dtype=np.float64)
+        self.busy = np.array([bool(part) for part in moved])
         self.services = np.array(services, dtype=np.float64)
         self.users = np.zeros(len(rates))
         for execution in active:
@@ -26,6 +39,7 @@ class Paths:
                         self.users[index[service.node]] += 1
 
 
-def rates_of(nodes: Iterable[Node]) -> list[float]:
-    """How wide the path of each node is."""
-    return [storage_path(node) or 0.0 for node in nodes]
+def rates_of(nodes: Sequence[Node], paths: Mapping[str, PathUse]) -> tuple[list[float], list[float | None]]:
+    """How wide the path of each node is, and what moves there; None where that is not measured."""
+    rates = [float(paths[n.name].width) if n.name in paths else storage_path(n) or 0.0 for n in nodes]
+    return rates, [float(paths[n.name].moved) if n.name in paths else None for n in nodes]

@@ -9,11 +9,13 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.locality import Places
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.promises import Supply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.estimate import Estimates, RunKey
+from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.reasons import Reasons
 from zoe_master.scheduler.virtual_time import Arrival
 
@@ -28,7 +30,8 @@ class Snapshot:
     each tenant, the older the less they count.
     `storage` is what the storage controller can promise; None: there is none. `locality` tells of inputs what nodes
     hold of them, by the names of nodes; None: not known. `departed` are the arrivals of those that ended last. With
-    `correct_estimates`, backfill corrects run times that were outlasted.
+    `correct_estimates`, backfill corrects run times that were outlasted. `paths`: what nodes move to and from the
+    store, by name, where that is measured.
     """
 
     now_s: float
@@ -42,6 +45,11 @@ class Snapshot:
     departed: tuple[Arrival, ...] = ()
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     correct_estimates: bool = False
+    paths: Mapping[str, PathUse] = field(default_factory=dict)
+
+    def ledger(self) -> Ledger:
+        """Accounts of the nodes as they are."""
+        return Ledger(self.nodes, self.active, self.locality, self.paths)
 
     def estimates(self, learned_first: bool = False) -> Estimates:
         """The run times to expect."""

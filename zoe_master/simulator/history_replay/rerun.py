@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +13,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Located
 from zoe_lib.store.base import JournalEntry, StoreLimits
@@ -22,6 +23,7 @@ from zoe_lib.store.memory_state import State
 from zoe_master.backends.simulated import ManualClock
 from zoe_master.input_places import Told
 from zoe_master.master import Master
+from zoe_master.path_uses import WEIGHER
 from zoe_master.simulator.history_replay.backend import RecordedBackend
 from zoe_master.simulator.history_replay.recording import Moment, Recording, to_event
 from zoe_master.simulator.history_replay.uses import RecordedUses
@@ -128,6 +130,7 @@ class Rerun:
             clock=self._clock,
             storage=keeper,
             last_uses=lambda executions: self._uses.at(executions, self._clock()),
+            paths=self._keeper.paths,
         )
         self._backend.executions = self._master.picture.executions
         self._epoch = moment.epoch
@@ -189,6 +192,13 @@ class _RecordedKeeper:
     def places(self) -> Told:
         """What was told to the tick; of what was neither told nor awaited nothing was known."""
         return dict.fromkeys(self._asked - self._inputs.awaited) | dict(self._inputs.locality)
+
+    def moved(self) -> None:
+        """Paths are told by the record."""
+
+    def paths(self, _nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
+        """What was measured then."""
+        return self._inputs.paths if policy.weighers.get(WEIGHER) else {}
 
     def look(self, inputs: Inputs) -> None:
         """What a tick saw."""

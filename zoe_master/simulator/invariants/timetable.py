@@ -48,7 +48,7 @@ class Timetable:
         self._now_s = snapshot.now_s
         self._after_s = math.nextafter(snapshot.now_s, math.inf)
         self._run_s = queue.estimates.guess_s
-        self._empty = Ledger(snapshot.nodes, (), snapshot.locality)
+        self._empty = Ledger(snapshot.nodes, (), snapshot.locality, snapshot.paths)
         self._placer = Placer(self._empty, policy, queue.span)
         self.known = self._empty.paths is None
         self._devices = sorted({kind for node in snapshot.nodes for kind in node.total.devices})

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.support.scheduling import component, ledger, node, queued, request, started
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import StorageDemand
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.snapshot import Snapshot
 from zoe_master.scheduler.weighers.storage_headroom import storage_headroom
 
@@ -49,3 +51,26 @@ def test_users_of_the_store_spread_over_its_paths_where_the_policy_says_so() -> 
         for name in ("free_memory", "storage_headroom")
     }
     assert taken == {"free_memory": "a", "storage_headroom": "b"}
+
+
+def test_what_is_measured_says_what_is_left_whoever_uses_it() -> None:
+    """One reads nothing of what it could; what others than Zoe's services move is in the way, too."""
+    idle = started(queued("i", component(), storage=USES), "a")
+    paths = {"a": PathUse(0, 100), "b": PathUse(75, 100), "c": PathUse(100, 100)}
+    book = Ledger((node("a"), node("b"), node("c"), node("d")), (idle,), paths=paths)
+    asking = replace(request(component()), storage=USES)
+    assert list(storage_headroom(asking, np.array([0, 1, 2, 3]), book)) == [1.0, 0.5, 0.5, 0.0]
+    three = component(total_count=3, essential_count=3)
+    users = [started(queued(f"u{n}", three, storage=USES), n, n, n) for n in ("b", "c")]
+    book = Ledger((node("a"), node("b"), node("c"), node("d")), (idle, *users), paths=paths)
+    assert list(storage_headroom(asking, np.array([0, 1, 2, 3]), book)) == [1.0, 0.25, 0.25, 0.0]
+    book.take(0, component().reservation)
+    assert storage_headroom(asking, np.array([0]), book)[0] == 0.5
+
+
+def test_readers_go_where_others_do_not_read_now() -> None:
+    nodes = (node("a", memory_gib=64), node("b"))
+    snapshot = Snapshot(10.0, nodes, (queued("e", component(), storage=USES),))
+    busy = replace(snapshot, paths={"a": PathUse(90, 100), "b": PathUse(10, 100)})
+    policy = Policy(weighers={"free_memory": 1e-4, "storage_headroom": 1.0})
+    assert [schedule(one, policy).starts["e"][0].node for one in (snapshot, busy)] == ["a", "b"]
