@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import JournalEntry, Store
 from zoe_lib.store.people import Principal, Token
-from zoe_lib.wire import TokenView
+from zoe_lib.wire import EventView, ExecutionView, TokenView
 
 
 def visible_policy(policy: Policy, who: Principal) -> Policy:
@@ -26,6 +29,51 @@ def visible_policy(policy: Policy, who: Principal) -> Policy:
 def _visible_hold(hold: NodeHold, who: Principal) -> NodeHold:
     """For others than its tenant, a reserved node is as closed as one that is drained."""
     return hold if hold.tenant in (None, who.tenant) else replace(hold, tenant=None, note="")
+
+
+_PAGE = 500
+DETAIL = "detail"
+"""The key of events that holds the platform's own words, which name addresses and the like."""
+
+
+def all_entries(store: Store, execution_id: str) -> Iterator[JournalEntry]:
+    """All that the journal has of an execution, in order."""
+    after = 0
+    while entries := store.journal(after, _PAGE, execution_id=execution_id):
+        after = entries[-1].id
+        yield from entries
+
+
+def event_view(entry: JournalEntry, who: Principal) -> EventView:
+    """An entry of the journal; what is for operators only is left out for others."""
+    data = {key: value for key, value in entry.data.items() if key != DETAIL or who.operator}
+    return EventView(
+        id=entry.id,
+        kind=entry.kind,
+        at_s=entry.at_s,
+        cause_id=entry.cause_id,
+        execution_id=entry.execution_id,
+        version=entry.version,
+        data=data,
+    )
+
+
+def with_details(view: ExecutionView, entries: Iterable[JournalEntry], who: Principal) -> ExecutionView:
+    """For operators, with the platform's own words in the services and the execution that they are about."""
+    if not who.operator:
+        return view
+    said = {entry.data.get("service_id"): entry.data[DETAIL] for entry in entries if entry.data.get(DETAIL)}
+    services = [one.model_copy(update={DETAIL: said.get(one.id, "")}) for one in view.services]
+    return view.model_copy(update={"services": services, DETAIL: said.get(None, "")})
+
+
+def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], who: Principal) -> dict[str, Any]:
+    """Why each node refuses each component; for operators with what is wrong with nodes that are not ready."""
+    wrong = {node.name: node.message for node in nodes if who.operator and not node.ready and node.message}
+    return {
+        name: {part: f"{text}: {wrong[name]}" if name in wrong else text for part, text in by_part.items()}
+        for name, by_part in texts.items()
+    }
 
 
 def token_view(token: Token) -> TokenView:

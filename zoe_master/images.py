@@ -38,6 +38,11 @@ class Images:
     def _refuse(self, execution: Execution, status: ImageStatus, now_s: float, cause_id: str) -> None:
         message = status.message + (f"; {status.hint}" if status.hint else "")
         event = ev.Refused(
-            at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.IMAGE_UNAVAILABLE, message=message
+            at_s=now_s,
+            cause_id=cause_id,
+            outcome=Outcome.FAILED,
+            cause=Cause.IMAGE_UNAVAILABLE,
+            message=message,
+            detail=status.detail,
         )
         self._picture.append(execution, [event])

@@ -97,7 +97,9 @@ def news(service: Service, seen: Observation | None, now_s: float, cause_id: str
 
 def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Event]:
     if seen.state is ObservedState.LOST:
-        yield ev.ServiceLost(at_s=seen.at_s, cause_id=cause_id, service_id=service.id, message=seen.message)
+        yield ev.ServiceLost(
+            at_s=seen.at_s, cause_id=cause_id, service_id=service.id, message=seen.message, detail=seen.detail
+        )
     elif seen.state is ObservedState.ENDED:
         yield ev.ServiceEnded(
             at_s=seen.at_s,
@@ -106,6 +108,7 @@ def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Eve
             cause=seen.cause or Cause.EXITED,
             exit_code=seen.exit_code,
             message=seen.message,
+            detail=seen.detail,
         )
 
 

@@ -148,7 +148,7 @@ def test_a_pull_is_waited_for_and_said(installation: Installation, swarm: Cluste
         assert "error" not in api.push(name, "latest")
         api.remove_image(name)
         harness = installation.harness
-        harness.settings = replace(harness.settings, images=("*",), pull_images=True)
+        harness.settings = replace(harness.settings, images=("**",), pull_images=True)
         installation.restart_master()
         execution_id = installation.submit(sleepers("pulled", 3, image=name))
         installation.master.tick()
@@ -171,5 +171,6 @@ def test_an_engine_without_its_settings_is_refused_and_explained(installation: I
     tick = installation.master.tick()
     told = explain(tick.snapshot, installation.master.policy, execution_id)
     assert told is not None
-    assert all("more than 64" in texts["main"] for texts in told.nodes.values())
+    assert {texts["main"] for texts in told.nodes.values()} == {"the node is not ready"}
+    assert all("more than 64" in node.message for node in harness.backend.nodes())
     assert len(told.nodes) == 3

@@ -19,17 +19,18 @@ from zoe_api.dependencies import (
 )
 from zoe_api.journal_news import JournalNews
 from zoe_api.stream import Batches, EventStream, resume_point, sse
+from zoe_api.views import all_entries, event_view
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
-from zoe_lib.store.base import JournalEntry, Store
+from zoe_lib.store.base import Store
 from zoe_lib.store.codec import event_of
-from zoe_lib.wire import EventList, EventView, WaitShare, WaitSpan, WhyWaited
+from zoe_lib.store.people import Principal
+from zoe_lib.wire import EventList, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.base import ID_MAX
 
 router = APIRouter(tags=["events"])
 
-_PAGE = 500
 _LAST_KINDS = (Ended.kind, Refused.kind)
 
 
@@ -43,7 +44,7 @@ def execution_events(
 ) -> EventList:
     """What happened to an execution, in order."""
     visible_execution(store, who, execution_id)
-    return EventList(events=[_view(e) for e in store.journal(after, limit, execution_id=execution_id)])
+    return EventList(events=[event_view(e, who) for e in store.journal(after, limit, execution_id=execution_id)])
 
 
 @router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
@@ -83,17 +84,19 @@ def stream_events(
     execution = None if execution_id is None else visible_execution(its.store, who, execution_id)
     tenant = None if all_tenants or execution is not None else who.tenant
     over = execution is not None and execution.terminal
-    batches = _encoded(its.news, after, tenant, execution_id, over)
+    batches = _encoded(its.news, after, tenant, execution_id, over, who)
     return EventStream(batches, lambda: still(its.store, who), stream_place(its, who))
 
 
-async def _encoded(news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool) -> Batches:
+async def _encoded(
+    news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool, who: Principal
+) -> Batches:
     """`over` says that the execution had ended before the first look, so that nothing comes after an empty one."""
     async with aclosing(news.follow(after, tenant, execution_id)) as batches:
         async for entries in batches:
             if entries:
                 after = entries[-1].id
-                yield [sse(e.id, e.kind, _view(e).model_dump(mode="json")) for e in entries]
+                yield [sse(e.id, e.kind, event_view(e, who).model_dump(mode="json")) for e in entries]
             else:
                 yield []
             ended = over if not entries else any(e.kind in _LAST_KINDS for e in entries)
@@ -102,20 +105,7 @@ async def _encoded(news: JournalNews, after: int, tenant: str | None, execution_
                 return
 
 
-def _view(entry: JournalEntry) -> EventView:
-    return EventView(
-        id=entry.id,
-        kind=entry.kind,
-        at_s=entry.at_s,
-        cause_id=entry.cause_id,
-        execution_id=entry.execution_id,
-        version=entry.version,
-        data=dict(entry.data),
-    )
-
-
 def _all_events(store: Store, execution_id: str) -> Iterator[Event]:
-    after = 0
-    while entries := store.journal(after, _PAGE, execution_id=execution_id):
-        after = entries[-1].id
-        yield from (event_of(e.kind, e.at_s, e.cause_id, e.data) for e in entries if e.kind in EVENT_TYPES)
+    for e in all_entries(store, execution_id):
+        if e.kind in EVENT_TYPES:
+            yield event_of(e.kind, e.at_s, e.cause_id, e.data)

@@ -24,6 +24,7 @@ from zoe_api.dependencies import (
 from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem
 from zoe_api.submission import checked
+from zoe_api.views import all_entries, node_texts, with_details
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.execution import (
     WAITING_STATES,
@@ -129,7 +130,8 @@ def list_executions(
 @router.get("/{execution_id}", response_model=ExecutionView)
 def show_execution(execution_id: str, who: Reader, store: StoreDep, response: Response) -> ExecutionView:
     """One execution with its services and its description."""
-    return _view(visible_execution(store, who, execution_id), response)
+    view = _view(visible_execution(store, who, execution_id), response)
+    return with_details(view, all_entries(store, execution_id) if who.operator else (), who)
 
 
 @router.post("/{execution_id}/cancel", response_model=ExecutionView)
@@ -168,6 +170,7 @@ def explain_execution(
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
     facts["places"] = InputPlacesView.told(decode(InputPlaces, one) for one in answer.pop("places", ()))
+    answer["nodes"] = node_texts(answer["nodes"], store.platform(), who)
     return Explanation(**facts, **answer, detailed=True)
 
 

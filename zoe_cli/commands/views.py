@@ -43,7 +43,7 @@ def service_rows(execution: ExecutionView) -> Rows:
             _service_ran(s),
             s.exit_code,
             s.cause.value if s.cause else "",
-            s.message,
+            s.message + (f" ({s.detail})" if s.detail else ""),
         )
         for s in execution.services
     ]
@@ -67,6 +67,8 @@ def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
         yield "exit code", str(execution.exit_code)
     if execution.message:
         yield "message", execution.message
+    if execution.detail:
+        yield "detail", execution.detail
     if execution.priority:
         yield "priority", str(execution.priority)
     if execution.deadline_s is not None:

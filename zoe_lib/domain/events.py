@@ -172,6 +172,7 @@ class ServiceEnded(ServiceEvent):
     cause: Cause
     exit_code: int | None = None
     message: str = ""
+    detail: str = ""
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -180,6 +181,7 @@ class ServiceLost(ServiceEvent):
 
     kind: ClassVar[str] = "service_lost"
     message: str = ""
+    detail: str = ""
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -245,6 +247,7 @@ class Refused(Event):
     outcome: Outcome
     cause: Cause
     message: str = ""
+    detail: str = ""
 
 
 EVENT_TYPES: dict[str, type[Event]] = {

@@ -23,6 +23,7 @@ from zoe_lib.domain.storage import InputRead, StorageObject
 from zoe_lib.wire.base import SECONDS_MAX, Wire
 from zoe_lib.wire.places import InputPlacesView
 
+DETAIL = "The platform's own words where the message does not hold them; for operators, of one execution."
 STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or not any more; empty while nothing was said."
 
 
@@ -68,6 +69,7 @@ class ServiceView(Wire):
     exit_code: int | None
     cause: Cause | None
     message: str
+    detail: str = Field(default="", description=DETAIL)
 
     @classmethod
     def of(cls, service: Service) -> ServiceView:
@@ -186,6 +188,7 @@ class ExecutionView(ExecutionSummary):
     places: list[InputPlacesView] = Field(default=[], description="What nodes held of its inputs when it was placed.")
     notes: list[str]
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    detail: str = Field(default="", description=DETAIL)
     description: dict[str, Any]
 
     @classmethod

@@ -113,6 +113,7 @@ class Observation:
 
     `at_s` is when the state began, in seconds since the epoch by the back-end's clock. For `ended`, `cause` is set
     and `exit_code` is the process's own (128 + signal number when a signal ended it), None when it never ran.
+    `message` is for everybody; `detail` holds words of the platform that name addresses and the like, for operators.
     """
 
     service_id: ServiceId
@@ -125,6 +126,7 @@ class Observation:
     cause: Cause | None = None
     message: str = ""
     started_at_s: float | None = None
+    detail: str = ""
 
 
 @value(frozen=True, slots=True)
@@ -176,11 +178,12 @@ class ImageState(StrEnum):
 
 @value(frozen=True, slots=True)
 class ImageStatus:
-    """The state of an image, with a sentence and a hint when it is unavailable."""
+    """The state of an image, with a sentence and a hint when it is unavailable; `detail` is for operators."""
 
     state: ImageState
     message: str = ""
     hint: str = ""
+    detail: str = ""
 
 
 class BackendError(Exception):

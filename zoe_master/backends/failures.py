@@ -6,8 +6,9 @@ from zoe_lib.domain.execution import Cause
 
 
 class CannotStart(Exception):  # noqa: N818 - the name is the fact
-    """It ends before it began; `cause` and the message are what users see."""
+    """It ends before it began; `cause` and the message are what users see, `detail` what operators see besides."""
 
-    def __init__(self, message: str, cause: Cause = Cause.START_FAILED) -> None:
+    def __init__(self, message: str, cause: Cause = Cause.START_FAILED, detail: str = "") -> None:
         super().__init__(message)
         self.cause = cause
+        self.detail = detail

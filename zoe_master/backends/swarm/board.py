@@ -15,6 +15,7 @@ from zoe_master.backends.swarm.marks import Mark, Marks
 from zoe_master.backends.swarm.names import host_name
 from zoe_master.backends.swarm.observing import by_task, lost, never_ran, observed
 from zoe_master.backends.swarm.records import FoundGroup, Group, Record, handed_over
+from zoe_master.backends.swarm.words import Told
 from zoe_master.waker import Waker
 
 
@@ -161,12 +162,14 @@ class Board:
             if not record.final and record.task is not None and record.task.over:
                 self._mark(record, replace(record.mark, end=by_task(record, record.task)))
 
-    def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "") -> None:
+    def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "", detail: str = "") -> None:
         """It will not begin any more."""
         with self.lock:
             record = self._records.get(service)
             if record is not None and not record.final:
-                self._mark(record, replace(record.mark, end=never_ran(record, time.time(), cause, message)))
+                self._mark(
+                    record, replace(record.mark, end=never_ran(record, time.time(), cause, Told(message, detail)))
+                )
 
     def lose(self, record: Record, message: str) -> None:
         """Its node is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from zoe_master.backends.base import BackendError
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels, attempt_of
-from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of, words_of
+from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of
 from zoe_master.backends.swarm.facts import TaskFacts, seconds
 from zoe_master.backends.swarm.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.gateway_spec import PORT, gateway_spec
@@ -21,8 +22,10 @@ from zoe_master.backends.swarm.names import gateway_name
 from zoe_master.backends.swarm.records import Record
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.specification import Surroundings
+from zoe_master.backends.swarm.words import NOTHING, Told, told, told_of
 
 Json = Mapping[str, Any]
+_log = logging.getLogger(__name__)
 _HASTE_S = 30.0
 """How long one that does not run yet is looked at often."""
 
@@ -59,7 +62,7 @@ class Gateways:
         self._fetch = fetch
         self._discard = discard
         self._known: Mapping[str, Gateway] = {}
-        self._failures: dict[Attempt, tuple[float, str]] = {}
+        self._failures: dict[Attempt, tuple[float, Told]] = {}
 
     def seen(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
         """What the managers list of them now."""
@@ -85,8 +88,10 @@ class Gateways:
         gateway = next((one for one in self._known.values() if one.attempt == attempt), None)
         if gateway is not None and gateway.port is not None and gateway.fingerprint == self._secrets.fingerprint:
             return gateway.node, gateway.port
-        _, why = self._failures.get(attempt, (0.0, gateway.message if gateway is not None else ""))
-        raise BackendError(f"the gateway of execution {attempt.execution_id} does not run yet{why and f': {why}'}")
+        words = gateway.message if gateway is not None else ""
+        _, why = self._failures.get(attempt, (0.0, told("Swarm has not started it", words) if words else NOTHING))
+        text = why.message and f": {why.message}"
+        raise BackendError(f"the gateway of execution {attempt.execution_id} does not run yet{text}")
 
     def by_node(self) -> Counter[str]:
         """How many are on each node."""
@@ -100,14 +105,17 @@ class Gateways:
 
     def _try(self, record: Record, node_id: str) -> None:
         attempt, now_s = record.attempt, time.time()
-        last_s, _ = self._failures.get(attempt, (0.0, ""))
+        last_s, last = self._failures.get(attempt, (0.0, NOTHING))
         if now_s < last_s + self._settings.engine_retry_s:
             return
         self._fetch(self._settings.gateway_image)
         try:
             gateway = self._make(record, node_id, now_s)
         except (CannotStart, *UNREACHABLE) as error:
-            self._failures[attempt] = now_s, str(error) if isinstance(error, CannotStart) else words_of(error)
+            why = Told(str(error)) if isinstance(error, CannotStart) else told_of("it could not be made", error)
+            self._failures[attempt] = now_s, why
+            if why != last:
+                _log.warning("the gateway of %s could not be made: %s", attempt.execution_id, why.detail or why.message)
             self._shared.forget(attempt)
             return
         self._failures.pop(attempt, None)

@@ -8,6 +8,7 @@ from zoe_lib.domain.feasibility import image_refusal
 from zoe_lib.domain.images import full_name
 from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import ImageState, ImageStatus
+from zoe_master.backends.swarm.words import told
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
@@ -30,8 +31,6 @@ def image_state(
     if have or not known:
         return ImageStatus(ImageState.PRESENT)
     why = "; ".join(f"{node}: {error}" for node, error in sorted(failures.items()))
-    return ImageStatus(
-        ImageState.UNAVAILABLE,
-        f"image {image} is on no node{f' and cannot be pulled ({why})' if why else ''}",
-        "build it with `make images` and load it on every node, or let nodes pull it (ZOE_SWARM_PULL_IMAGES)",
-    )
+    message, detail = told(f"image {image} is on no node{' and cannot be pulled' if why else ''}", why)
+    hint = "build it with `make images` and load it on every node, or let nodes pull it (ZOE_SWARM_PULL_IMAGES)"
+    return ImageStatus(ImageState.UNAVAILABLE, message, hint, detail)

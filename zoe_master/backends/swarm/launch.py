@@ -13,7 +13,7 @@ from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, cannot_serve, status_of, words_of
+from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, cannot_serve, status_of
 from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.path_checks import PathChecks
@@ -28,6 +28,7 @@ from zoe_master.backends.swarm.specification import (
     render,
     service_spec,
 )
+from zoe_master.backends.swarm.words import told_of
 
 _SILENT = (None, 503)
 """No answer, or that there will be one later: nothing is wrong with what was asked, however long it takes."""
@@ -59,11 +60,13 @@ class Launcher:
                 self._refuse(group, error)
             except UNREACHABLE as error:
                 if not cannot_serve(error):
-                    self._refuse(group, CannotStart(f"Swarm refuses it: {words_of(error)}"))
+                    message, detail = told_of("Swarm refuses it", error)
+                    self._refuse(group, CannotStart(message, detail=detail))
                 elif status_of(error) in _SILENT or self._may_wait(group):
                     again += [one.start for one in group]
                 else:
-                    self._refuse(group, CannotStart(f"no manager takes it: {words_of(error)}", Cause.ENGINE_FAULT))
+                    message, detail = told_of("no manager of the swarm takes it; Zoe tries again", error)
+                    self._refuse(group, CannotStart(message, Cause.ENGINE_FAULT, detail))
         return again
 
     def remove(self, group: Group) -> None:
@@ -87,7 +90,7 @@ class Launcher:
                 raise CannotStart(f"there is no node {start.node}")
             return render(start, self._settings)
         except CannotStart as error:
-            self._board.end_unstarted(start.service_id, error.cause, str(error))
+            self._board.end_unstarted(start.service_id, error.cause, str(error), error.detail)
             return None
 
     def _create(self, group: Sequence[Rendered], node_id: str) -> None:
@@ -138,4 +141,4 @@ class Launcher:
 
     def _refuse(self, group: Sequence[Rendered], error: CannotStart) -> None:
         for one in group:
-            self._board.end_unstarted(one.start.service_id, error.cause, str(error))
+            self._board.end_unstarted(one.start.service_id, error.cause, str(error), error.detail)

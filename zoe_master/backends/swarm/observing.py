@@ -8,6 +8,7 @@ from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm.facts import KILLED, ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.records import Record
+from zoe_master.backends.swarm.words import NOTHING, Told, told
 
 _ENDED_BY_SIGNAL = (KILLED, 143)
 # What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
@@ -42,24 +43,24 @@ def lost(record: Record, now_s: float, message: str) -> Observation:
     )
 
 
-def never_ran(record: Record, now_s: float, cause: Cause, message: str = "") -> Observation:
+def never_ran(record: Record, now_s: float, cause: Cause, said: Told = NOTHING) -> Observation:
     """It ended before it began."""
-    return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, message=message)
+    return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **said._asdict())
 
 
 def by_task(record: Record, task: TaskFacts) -> Observation:
     """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return _task_over(record, task)
-    untold = f"{task.message}; its engine could not be asked".removeprefix("; ")
+    untold = told("its engine could not be asked", task.message)
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
         at_s=task.at_s,
         exit_code=task.exit_code,
         cause=record.mark.stop_cause or Cause.EXITED,
-        message="" if task.exit_code == 0 else untold,  # of a success nothing more is to be known
         started_at_s=record.container.started_at_s if record.container else task.at_s,
+        **(NOTHING if task.exit_code == 0 else untold)._asdict(),  # of a success nothing more is to be known
     )
 
 
@@ -81,8 +82,8 @@ def _alive(record: Record) -> Observation:
         stopping = ObservedState.STOPPING
         return Observation(**which, state=stopping, at_s=mark.stop_at_s, started_at_s=started_at_s)
     if started_at_s is None:
-        message = record.task.message if record.task else ""
-        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, message=message)
+        said = told("Swarm has not started it yet", record.task.message) if record.task else NOTHING
+        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **said._asdict())
     if record.probe is None:
         return Observation(**which, state=ObservedState.READY, at_s=started_at_s, started_at_s=started_at_s)
     if mark.ready_at_s is not None:
@@ -97,39 +98,41 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
             record,
             container.finished_at_s or record.created_at_s,
             Cause.STOPPED if stopped else _why_never(container.error),
-            container.error,
+            told("its engine could not start it", container.error),
         )
-    cause, message = _why(record, container)
+    cause, said = _why(record, container)
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
         at_s=container.finished_at_s or container.started_at_s,
         exit_code=container.exit_code,
         cause=cause,
-        message=message,
         started_at_s=container.started_at_s,
+        **said._asdict(),
     )
 
 
-def _why(record: Record, container: ContainerFacts) -> tuple[Cause, str]:
+def _why(record: Record, container: ContainerFacts) -> tuple[Cause, Told]:
     stop_cause = record.mark.stop_cause
     if stop_cause is Cause.NEVER_READY and record.probe is not None:
-        return stop_cause, f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s"
+        return stop_cause, Told(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
     if stop_cause is not None:
-        return stop_cause, ""
+        return stop_cause, NOTHING
     if container.out_of_memory and container.exit_code == KILLED:
-        return Cause.OUT_OF_MEMORY, "it used more memory than its limit"
+        return Cause.OUT_OF_MEMORY, Told("it used more memory than its limit")
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
-        return Cause.STOPPED, "Swarm took it off its node"
+        return Cause.STOPPED, Told("Swarm took it off its node")
     if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
-        return Cause.KILLED, "it was ended while its engine did not answer"
-    return Cause.EXITED, container.error
+        return Cause.KILLED, Told("it was ended while its engine did not answer")
+    return Cause.EXITED, told("its engine says", container.error) if container.error else NOTHING
 
 
 def _task_over(record: Record, task: TaskFacts) -> Observation:
     if record.mark.stop_cause is not None:
         return never_ran(record, task.at_s, record.mark.stop_cause)
-    return never_ran(record, task.at_s, _why_never(task.message), f"{record.node}: {task.message}")
+    return never_ran(
+        record, task.at_s, _why_never(task.message), told(f"it could not start on {record.node}", task.message)
+    )
 
 
 def _why_never(message: str) -> Cause:

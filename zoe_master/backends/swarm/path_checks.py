@@ -20,6 +20,7 @@ from zoe_master.backends.swarm.probing import Question, ask, candidates
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch
 from zoe_master.backends.swarm.watches import Watches
+from zoe_master.backends.swarm.words import told_of
 
 _WORKERS = 2  # of its own pool: a file system that hangs holds up nothing but mounts
 _GOOD_FOR_S = 60.0
@@ -34,6 +35,7 @@ _Key = tuple[str, tuple[HostPath, ...]]
 class _Refused:
     message: str
     cause: Cause
+    detail: str = ""
 
 
 class PathChecks:
@@ -62,7 +64,7 @@ class PathChecks:
         if not asked.done():
             return False
         if (refused := asked.result()) is not None:
-            raise CannotStart(refused.message, refused.cause)
+            raise CannotStart(refused.message, refused.cause, refused.detail)
         return True
 
     def close(self) -> None:
@@ -80,7 +82,7 @@ class PathChecks:
         try:
             refused = self._asked_of(node, paths)
         except UNREACHABLE as error:
-            refused = _unasked(node, words_of(error))
+            refused = _unasked(node, *told_of("it was asked in vain, and Zoe tries again", error))
         with self._lock:
             self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else _BAD_FOR_S)
         self._told()
@@ -131,5 +133,6 @@ def _read(shown: str) -> Iterator[Part]:
         yield Part(int(mode, 16), int(owner))
 
 
-def _unasked(node: str, why: str) -> _Refused:
-    return _Refused(f"{node} cannot tell whether its host paths are safe to mount: {why}", Cause.ENGINE_FAULT)
+def _unasked(node: str, why: str, detail: str = "") -> _Refused:
+    message = f"{node} cannot tell whether its host paths are safe to mount: {why}"
+    return _Refused(message, Cause.ENGINE_FAULT, detail)

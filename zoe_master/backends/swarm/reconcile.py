@@ -15,6 +15,7 @@ from zoe_master.backends.swarm.gateways import Gateways
 from zoe_master.backends.swarm.records import Group, Record, found_group
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watches import Watches
+from zoe_master.backends.swarm.words import told
 
 
 class Reconciler:
@@ -112,8 +113,8 @@ class Reconciler:
 
     def _pending(self, record: Record, task: TaskFacts) -> None:
         if record.mark.stop_cause is None and time.time() > record.created_at_s + self._settings.place_timeout_s:
-            message = f"Swarm finds no room on {record.node}: {task.message}"
-            self._board.end_unstarted(record.service_id, Cause.ENGINE_FAULT, message)
+            said = told(f"Swarm finds no room on {record.node}", task.message)
+            self._board.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *said)
 
 
 def by_name(

@@ -70,7 +70,7 @@ def render(start: Start, settings: SwarmSettings) -> Rendered:
     component = start.component
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
-        raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
+        raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
     filled = Filler(start, settings.workspaces_dir is not None)
     return Rendered(
         start=start,

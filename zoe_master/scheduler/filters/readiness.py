@@ -8,7 +8,5 @@ from zoe_master.scheduler.request import Request
 
 
 def readiness(_request: Request, node: Node, _ledger: Ledger) -> str | None:
-    """Refuse a node that is down, drained or not reachable."""
-    if node.ready:
-        return None
-    return node.message or "the node is not ready"
+    """Refuse a node that is down, drained or not reachable. Why it is names addresses, so the API tells operators."""
+    return None if node.ready else "the node is not ready"

@@ -107,7 +107,8 @@ def test_a_container_that_cannot_be_started_has_ended() -> None:
     failed = container_facts({**about, "State": {**state, "Error": "exec: no such file", "OOMKilled": False}})
     assert observed(record(container=waiting)).state is ObservedState.STARTING
     seen = observed(record(container=failed))
-    assert (seen.cause, seen.message, seen.started_at_s) == (Cause.START_FAILED, "exec: no such file", None)
+    assert (seen.cause, seen.started_at_s) == (Cause.START_FAILED, None)
+    assert "exec: no such file" in seen.message
 
 
 def test_an_end_is_taken_from_its_event_unless_it_was_killed() -> None:

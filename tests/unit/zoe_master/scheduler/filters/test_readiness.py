@@ -7,6 +7,6 @@ def test_a_ready_node_passes() -> None:
     assert readiness(request(component()), one, ledger(one)) is None
 
 
-def test_a_node_that_is_not_ready_says_why() -> None:
-    one = node("n", ready=False, message="drained by an admin")
-    assert readiness(request(component()), one, ledger(one)) == "drained by an admin"
+def test_a_node_that_is_not_ready_is_refused_without_what_only_operators_may_see() -> None:
+    one = node("n", ready=False, message="its engine cannot be reached: host='10.1.2.3'")
+    assert readiness(request(component()), one, ledger(one)) == "the node is not ready"
