@@ -98,6 +98,18 @@ def test_what_is_open_is_told_and_nothing_is_after_the_script(
     assert all("control ports" in message for message in warnings(looking).values())
 
 
+def test_what_is_open_by_the_bridge_of_executions_with_devices_is_told(looking: SwarmHarness, swarm: Cluster) -> None:
+    with closed(swarm):
+        for host in swarm.hosts:
+            for rule in host.inside("iptables", "-S").decode().splitlines():
+                if rule.startswith("-A") and "-i docker0" in rule and "ZOE" in rule:
+                    host.inside("iptables", *rule.replace("-A", "-D", 1).split())
+        for name, message in warnings(looking).items():
+            assert message.startswith("containers there on docker0 reach control ports"), (name, message)
+            assert "docker_gwbridge" not in message
+            assert f"{swarm.host(name).address}:2376" in message
+
+
 def test_the_look_can_be_left_out(harness: SwarmHarness) -> None:
     harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
     assert harness.backend._exposure._next_s == {}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from docker.errors import APIError
+from docker.errors import APIError, NotFound
 
 from zoe_master.backends.swarm.engines import UNREACHABLE
 from zoe_master.backends.swarm.probing import Question, ask, candidates
@@ -20,6 +20,8 @@ from zoe_master.waker import Waker
 _log = logging.getLogger(__name__)
 OUTSIDE = "docker_gwbridge"
 """The bridge by which containers of overlay networks reach what is outside; engines make it for the first of these."""
+BRIDGES = {OUTSIDE: OUTSIDE, "docker0": "bridge"}
+"""Bridges by which executions' containers get out, with the engine's network; those with devices are on the second."""
 CONTROL_PORTS = (2375, 2376, 2377, 7946, 5100, 5101, 5102, 5432)
 """Engines, Swarm, Zoe's API and master, PostgreSQL; those of UDP do not tell whether they are open."""
 METADATA = ("169.254.169.254", "fd00:ec2::254")
@@ -81,8 +83,8 @@ class Exposure:
         pause_s = _RETRY_S
         try:
             found = self._asked(watch)
-            if found is not None:
-                pause_s = _INTERVAL_S
+            if found:
+                pause_s = _INTERVAL_S if len(found) == len(BRIDGES) else _RETRY_S
                 self._warnings[watch.node] = _words(found)
                 self._waker.wake()
         except UNREACHABLE as error:
@@ -91,40 +93,52 @@ class Exposure:
             _log.exception("asking %s what its containers reach failed", watch.node)
         self._next_s[watch.node] = time.monotonic() + pause_s
 
-    def _asked(self, watch: EngineWatch) -> list[str] | None:
-        """What a container connected to; None when no image can try."""
+    def _asked(self, watch: EngineWatch) -> dict[str, frozenset[str]]:
+        """What a container connected to by each bridge; without those that no image can try."""
+        answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
+        return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
+
+    def _asked_by(self, watch: EngineWatch, network: str) -> list[str] | None:
         api = watch.engine.api
         ports = {*CONTROL_PORTS, self._settings.engine_port}
         tried = ",".join(str(port) for port in sorted(ports))
-        targets = [f"{one},{tried}" for one in _addresses(api)] + [f"{one},80" for one in METADATA]
-        question = Question("/bin/sh", ["-c", _SCRIPT, "reach", *targets], network=OUTSIDE)
+        try:
+            addresses = _addresses(api, network)
+        except NotFound:
+            return None  # no container has needed the bridge yet, or the engine has none
+        targets = [f"{one},{tried}" for one in addresses] + [f"{one},80" for one in METADATA]
+        question = Question("/bin/sh", ["-c", _SCRIPT, "reach", *targets], network=network)
         for image in candidates(watch.images or (), self._settings):
             try:
                 code, shown = ask(api, image, self._settings.installation, question)
             except APIError as error:
-                _log.info("%s cannot try %s: %s", image, OUTSIDE, error)
+                _log.info("%s cannot try %s: %s", image, network, error)
                 continue
             if code != _CANNOT:
                 return shown.splitlines()
         return None
 
 
-def _addresses(api: Any) -> list[str]:
+def _addresses(api: Any, network: str) -> list[str]:
     """The node's own, that of its bridge, and the managers'."""
     swarm: Mapping[str, Any] = api.info()["Swarm"]
     managers = [str(one["Addr"]).rpartition(":")[0].strip("[]") for one in swarm.get("RemoteManagers") or []]
-    bridge = [str(one["Gateway"]) for one in api.inspect_network(OUTSIDE)["IPAM"]["Config"] if one.get("Gateway")]
+    bridge = [str(one["Gateway"]) for one in api.inspect_network(network)["IPAM"]["Config"] if one.get("Gateway")]
     return list(dict.fromkeys([str(swarm["NodeAddr"]), *bridge, *managers]))[:_ADDRESSES_MAX]
 
 
-def _words(found: Iterable[str]) -> str:
-    reached = sorted(set(found))
-    if not reached:
-        return ""
+def _words(found: Mapping[str, frozenset[str]]) -> str:
+    if len(set(found.values())) == 1:
+        found = {"": next(iter(found.values()))}
+    open_by = {bridge: _reached(lines) for bridge, lines in found.items() if lines}
+    told = "; ".join(f"containers there{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items())
+    return told and f"{told}: {HINT}"
+
+
+def _reached(lines: Iterable[str]) -> str:
     kinds: dict[str, list[str]] = {"control ports": [], "metadata": []}
-    for line in reached:
+    for line in sorted(lines):
         address, port = line.split()
         shown = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
         kinds["metadata" if address in METADATA else "control ports"].append(shown)
-    told = " and ".join(f"{kind} ({', '.join(shown)})" for kind, shown in kinds.items() if shown)
-    return f"containers there reach {told}: {HINT}"
+    return " and ".join(f"{kind} ({', '.join(shown)})" for kind, shown in kinds.items() if shown)

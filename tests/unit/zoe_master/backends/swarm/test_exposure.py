@@ -8,12 +8,19 @@ from zoe_master.backends.swarm.exposure import _ADDRESSES_MAX, _addresses, _word
 
 
 def test_what_is_open_is_told_by_kind_and_nothing_is_nothing() -> None:
-    assert _words([]) == ""
-    told = _words(["10.0.0.1 2376", "fd00:ec2::254 80", "10.0.0.1 2376", "fd00::1 7946"])
+    assert _words({}) == ""
+    assert _words({"docker_gwbridge": frozenset(), "docker0": frozenset()}) == ""
+    reached = frozenset(["10.0.0.1 2376", "fd00:ec2::254 80", "fd00::1 7946"])
+    told = _words({"docker_gwbridge": reached, "docker0": reached})
     assert told.startswith(
         "containers there reach control ports (10.0.0.1:2376, [fd00::1]:7946) and metadata ([fd00:ec2"
     )
     assert "deploy/close-nodes.sh" in told
+
+
+def test_a_bridge_that_alone_is_open_is_named() -> None:
+    told = _words({"docker_gwbridge": frozenset(), "docker0": frozenset(["10.0.0.1 2376"])})
+    assert told.startswith("containers there on docker0 reach control ports (10.0.0.1:2376): ")
 
 
 class FakeEngine:
@@ -31,6 +38,6 @@ class FakeEngine:
 
 
 def test_the_node_its_bridge_and_the_managers_are_tried_and_not_too_many() -> None:
-    assert _addresses(FakeEngine(0)) == ["10.0.0.9", "172.18.0.1"]
-    assert _addresses(FakeEngine(2)) == ["10.0.0.9", "172.18.0.1", "10.0.0.1", "10.0.0.2"]
-    assert len(_addresses(FakeEngine(50))) == _ADDRESSES_MAX
+    assert _addresses(FakeEngine(0), "bridge") == ["10.0.0.9", "172.18.0.1"]
+    assert _addresses(FakeEngine(2), "bridge") == ["10.0.0.9", "172.18.0.1", "10.0.0.1", "10.0.0.2"]
+    assert len(_addresses(FakeEngine(50), "bridge")) == _ADDRESSES_MAX
