@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+import yaml
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
@@ -28,6 +31,22 @@ def test_all_of_a_long_log_and_its_last_lines(server: Server, zoe: Zoe, submitte
     assert zoe("logs", submitted, "--tail", "2").out == "line 19998\nline 19999\n"
     assert zoe("logs", submitted, "--tail", "0").out == ""
     assert zoe("logs", submitted, "-f", "--tail", "1").out == "line 19999\n"
+
+
+def test_with_a_format_standard_output_is_one_document(server: Server, zoe: Zoe, submitted: str) -> None:
+    service = f"{submitted}.main.0.1"
+    server.master.output = {service: b"caf\xc3\xa9\nand \xff\n"}
+    server.start(submitted)
+    whole = {"service": service, "output": "café\nand \ufffd\n"}
+    for arguments in (
+        ("logs", submitted, "-o", "json"),
+        ("-o", "json", "logs", submitted),
+        ("logs", "-f", submitted, "-o", "json"),
+    ):
+        assert json.loads(zoe(*arguments).out) == whole
+    assert json.loads(zoe("logs", submitted, "-n", "1", "-o", "json").out)["output"] == "and \ufffd\n"
+    assert yaml.safe_load(zoe("logs", submitted, "-o", "yaml").out) == whole
+    assert zoe("logs", submitted, "-o", "name").out == f"{service}\n"
 
 
 def test_following_ends_with_the_execution(server: Server, zoe: Zoe, submitted: str) -> None:

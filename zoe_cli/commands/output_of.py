@@ -12,18 +12,23 @@ import typer
 from zoe_cli.commands.arguments import Id
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import end_of_pipe, note, write
+from zoe_cli.output import Format, emit_data, end_of_pipe, note, write
 from zoe_cli.registry import add
 from zoe_cli.text import LogText
 from zoe_lib.sdk import Client
 from zoe_lib.wire import ExecutionView, ServiceView
 
-_EXAMPLES = ("zoe logs x1m7xhnzn3f4144", "zoe logs x1m7xhnzn3f4144 spark-worker-1 --tail 20", "zoe logs -f ID driver")
+_EXAMPLES = (
+    "zoe logs x1m7xhnzn3f4144",
+    "zoe logs x1m7xhnzn3f4144 spark-worker-1 --tail 20",
+    "zoe logs -f ID driver",
+    "zoe logs ID -o json",
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    add(app, "logs", logs, _EXAMPLES, results=False)
+    add(app, "logs", logs, _EXAMPLES)
 
 
 def logs(
@@ -41,10 +46,15 @@ def logs(
     """Print the output of a service, standard output and error together, also after its end.
 
     To a terminal, control sequences other than colours are shown as text; to a file or a pipe every byte is as it was.
+    With -o json or yaml one document holds the service's id and its output as text, with -f once the service has ended;
+    with -o name it is the id alone.
     """
     with options(context).client() as client:
         execution = client.execution(execution_id)
     chosen = choose(execution, service, following)
+    if options(context).output is not Format.TABLE:
+        _as_document(context, execution_id, chosen.id, following, tail)
+        return
     if following and tail is None:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id)
@@ -74,6 +84,21 @@ def choose(execution: ExecutionView, name: str | None, following: bool = False) 
         note(f"zoe: {newest.name} never started, so there is no output" + (f": {why}" if why else ""))
         raise typer.Exit(Exit.NOT_FOUND)
     return newest
+
+
+def _as_document(context: typer.Context, execution_id: str, service_id: str, following: bool, tail: int | None) -> None:
+    form, data = options(context).output, b""
+    if form is Format.NAME:
+        write(f"{service_id}\n")
+        return
+    if following:
+        with options(context).following() as client:
+            data = b"".join(client.follow_logs(execution_id, service_id, 0))
+    else:
+        with options(context).client() as client:
+            data, _ = _read(client, execution_id, service_id)
+    shown = data if tail is None else _last_lines(data, tail)
+    emit_data({"service": service_id, "output": shown.decode("utf-8", "replace")}, form)
 
 
 def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) -> None:
