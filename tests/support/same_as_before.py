@@ -35,6 +35,7 @@ STUDY_STEP = 11
 JOURNAL_MAX = 100_000
 # Texts for people may be put better.
 _WORDS = frozenset({"sentence", "hint", "message"})
+_NOTHING = (None, False, "", [], (), {})
 Digests = dict[str, str]
 
 
@@ -104,8 +105,9 @@ def _entry(entry: JournalEntry) -> Any:
 
 
 def _wordless(value: Any) -> Any:
+    """Without texts for people and without what is empty or false, as a new field is where it says nothing."""
     if isinstance(value, Mapping):
-        return {key: _wordless(item) for key, item in value.items() if key not in _WORDS}
+        return {key: _wordless(item) for key, item in value.items() if key not in _WORDS and item not in _NOTHING}
     return [_wordless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
