@@ -16,7 +16,7 @@ from zoe_master.backends.simulated import ManualClock, SimulatedBackend
 from zoe_master.master import Master
 from zoe_master.scheduler.snapshot import Plan
 from zoe_master.simulator.progress import Progress
-from zoe_master.simulator.shared_store import Reader, SharedStore
+from zoe_master.simulator.shared_store import Reader
 from zoe_master.simulator.store_use import StoreUse
 from zoe_master.simulator.workload import Arrival
 from zoe_master.storage import InlineKeeper
@@ -57,7 +57,8 @@ class ElasticRun:
 
     `finished` in order of their ends; `core_seconds` reserved while work arrived. `wished_s` is how long those ran who
     wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they could use. An elastic
-    service that gives way loses the share `loss` of the work that it did, which has to be done again.
+    service that gives way loses the share `loss` of the work that it did, which has to be done again. `read_bytes` were
+    read, `network_bytes` of them from other machines.
     """
 
     def __init__(
@@ -79,8 +80,8 @@ class ElasticRun:
         epoch = self._store.try_lead("study")
         assert epoch is not None
         self._use = use
-        self._shared = SharedStore(use.size) if use is not None else None
-        asked = self._shared is not None and use is not None and use.guarantee is not None
+        self._shared = use.store() if use is not None else None
+        asked = use is not None and use.controlled
         keeper = InlineKeeper(self._shared.controller) if asked and self._shared is not None else None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=keeper)
         self._waiting: dict[str, Arrival] = {}
@@ -90,6 +91,7 @@ class ElasticRun:
         self.finished: list[Finished] = []
         self.core_seconds = 0.0
         self.wished_s = self.granted_s = 0.0
+        self.read_bytes = self.network_bytes = 0.0
         self.preempted = 0
         self.ticks = 0
 
@@ -117,6 +119,7 @@ class ElasticRun:
         for progress in self._active.values():
             self.core_seconds += progress.running * progress.arrival.component.cores_milli / 1000 * while_arriving_s
             self._count_wish(progress, seconds)
+            self._count_reading(progress, seconds)
             progress.advance(seconds)
         self._clock.advance(seconds)
 
@@ -201,6 +204,11 @@ class ElasticRun:
                 there = (s.node for s in execution.services if s.node is not None and s.alive)
                 readers.append(Reader(progress.arrival.tenant, progress, Counter(there)))
         self._shared.share(readers)
+
+    def _count_reading(self, progress: Progress, seconds: float) -> None:
+        read = progress.read_bytes * min(progress.rate * seconds, 1.0 - progress.done)
+        self.read_bytes += read
+        self.network_bytes += read * progress.remote_share
 
     def _count_wish(self, progress: Progress, seconds: float) -> None:
         reading = progress.arrival.reading

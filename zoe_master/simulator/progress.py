@@ -16,6 +16,7 @@ class Progress:
     """The work of one application. `done` is a share from 0 to 1; `running` components, `bandwidth` in bytes/s.
 
     With a of n components the run time is run_s x n / a; one that reads is at most as fast as its bytes arrive.
+    `remote_share` of what it reads comes over the network.
     """
 
     arrival: Arrival
@@ -23,6 +24,7 @@ class Progress:
     running: int = 0
     bandwidth: float = math.inf
     done: float = 0.0
+    remote_share: float = 1.0
 
     @property
     def rate(self) -> float:

@@ -20,6 +20,7 @@ from zoe_master.simulator.study.cells import PARTS, cells
 from zoe_master.simulator.study.log_cells import LOG_PART, LogCell, log_cells, run_log_cell
 from zoe_master.simulator.study.log_tables import log_tables
 from zoe_master.simulator.study.one_run import run_cell
+from zoe_master.simulator.study.places_cells import PLACES_PART, places_cells
 from zoe_master.simulator.study.results import AnyCell, Results
 from zoe_master.simulator.study.sharing_cells import SHARING_PART, sharing_cells
 from zoe_master.simulator.study.tables import tables
@@ -28,7 +29,7 @@ APPLICATIONS = 200
 JOBS = 1000
 SEEDS = 20
 # Parts on drawn workloads.
-DRAWN = (*PARTS, SHARING_PART)
+DRAWN = (*PARTS, SHARING_PART, PLACES_PART)
 # So few runs are handed out ahead that an interrupt does not wait for many.
 _AHEAD = 4
 
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     if LOG_PART in parts and arguments.logs is None and not arguments.tables_only:
         arguments.refuse("the part `logs` needs published logs: give --logs FOLDER or set ZOE_TEST_DATA")
     results = Results(arguments.out)
-    drawn = chain(cells(arguments.seeds), sharing_cells(arguments.seeds))
+    drawn = chain(cells(arguments.seeds), sharing_cells(arguments.seeds), places_cells(arguments.seeds))
     wanted: list[AnyCell] = [cell for cell in drawn if cell.part in parts]
     wanted += log_cells() if LOG_PART in parts else ()
     there = results.there(arguments.applications) - set(log_cells())

@@ -14,6 +14,7 @@ from zoe_master.simulator.elastic_run import ElasticRun, Finished
 from zoe_master.simulator.shared_store import StoreSize
 from zoe_master.simulator.store_use import StoreUse
 from zoe_master.simulator.study.cells import LOAD, OVERLOAD, Cell
+from zoe_master.simulator.study.places_cells import FACTOR, PlacesCell, of_places, run_of
 from zoe_master.simulator.study.sharing_cells import SharingCell, of_sharing, shared
 from zoe_master.simulator.workload import (
     MACHINE,
@@ -38,6 +39,7 @@ MEASURES = (
 # These only where something is read from a store, and where tenants share.
 WISHES = ("wishing_bounded_slowdown", "wish_granted")
 SHARED = ("interactive_wait_s", "others_bounded_slowdown")
+PLACES = ("network_share",)
 # The readers of a full cluster could use about a third more than the store can move.
 _STORE = StoreSize(store=250_000_000, path=80_000_000, floor=100_000)
 _USES: Mapping[str, StoreUse | None] = {
@@ -53,23 +55,29 @@ _USES: Mapping[str, StoreUse | None] = {
 
 def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
     """What one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
-    workload = workload_of(cell, applications)
-    use = _USES[cell.storage]
-    nodes = machines() if use is None else with_paths(machines(), use.size.path)
-    run = ElasticRun(workload, nodes, cell.policy, use)
+    placed = isinstance(cell, PlacesCell)
+    use = None if placed else _USES[cell.storage]
+    run = run_of(cell, applications) if isinstance(cell, PlacesCell) else _run_of(cell, applications, use)
     began_s = time.process_time()
     finished = run.run()
     cpu_s = time.process_time() - began_s
-    cores = MACHINE.cores_milli / 1000 * MACHINES_PER_FACTOR
+    cores = MACHINE.cores_milli / 1000 * MACHINES_PER_FACTOR * (FACTOR if placed else 1)
+    arriving_s = max(one.arrival.submit_s for one in finished)
     return {
         "applications": applications,
         **summary(finished),
-        "allocation": run.core_seconds / (workload[-1].submit_s * cores),
+        "allocation": run.core_seconds / (arriving_s * cores),
         "preempted": run.preempted,
+        **(of_places(run) if placed else {}),
         **(_of_wishes(run) if use is not None else {}),
         **(of_sharing(finished) if isinstance(cell, SharingCell) else {}),
         "cpu_s": cpu_s,
     }
+
+
+def _run_of(cell: Cell, applications: int, use: StoreUse | None) -> ElasticRun:
+    nodes = machines() if use is None else with_paths(machines(), use.size.path)
+    return ElasticRun(workload_of(cell, applications), nodes, cell.policy, use)
 
 
 def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:

@@ -9,9 +9,11 @@ from typing import Any
 
 from zoe_master.simulator.study.cells import Cell
 from zoe_master.simulator.study.log_cells import LOG_PART, LogCell
+from zoe_master.simulator.study.places_cells import PLACES_PART, PlacesCell
 from zoe_master.simulator.study.sharing_cells import SHARING_PART, SharingCell
 
 Row = dict[str, str]
+_KINDS: Mapping[str, type[Cell]] = {SHARING_PART: SharingCell, PLACES_PART: PlacesCell}
 AnyCell = Cell | LogCell
 
 
@@ -24,7 +26,7 @@ class Results:
 
     def rows(self, part: str) -> list[tuple[Cell, Row]]:
         """All complete rows of a part on drawn workloads."""
-        kind = SharingCell if part == SHARING_PART else Cell
+        kind = _KINDS.get(part, Cell)
         return [(kind.of(row), row) for row in self._complete(part)]
 
     def log_rows(self) -> list[tuple[LogCell, Row]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 
 from zoe_master.simulator.study.cells import Cell
-from zoe_master.simulator.study.one_run import MEASURES, SHARED, WISHES
+from zoe_master.simulator.study.one_run import MEASURES, PLACES, SHARED, WISHES
 from zoe_master.simulator.study.results import Row
 from zoe_master.simulator.study.statistics import Interval, mean_interval, ratio_interval
 
@@ -19,6 +19,7 @@ _COLUMNS = {
     "max_bounded_slowdown": "max. bounded slowdown",
     "mean_wait_s": "mean wait, s",
     "allocation": "allocation",
+    "network_share": "share of what is read over the network",
     "wishing_bounded_slowdown": "bounded slowdown of those with a wish",
     "wish_granted": "share of their time with what they wish for",
     "interactive_wait_s": "mean wait of interactive ones, s",
@@ -53,7 +54,7 @@ def _groups(rows: Iterable[tuple[Cell, Row]]) -> dict[Cell, Group]:
     groups: dict[Cell, Group] = defaultdict(dict)
     for cell, row in rows:
         groups[replace(cell, seed=0)][cell.seed] = {
-            name: float(row[name]) for name in (*MEASURES, *WISHES, *SHARED) if name in row
+            name: float(row[name]) for name in (*MEASURES, *PLACES, *WISHES, *SHARED) if name in row
         }
     return dict(groups)
 

@@ -6,6 +6,7 @@ from zoe_lib.domain import policy
 from zoe_lib.domain.policy import problems
 from zoe_master.simulator.study.cells import FAMILIES, PARTS, SIGMAS, STUDIED_ORDERS, Cell, cells
 from zoe_master.simulator.study.one_run import SHARED, run_cell, workload_of
+from zoe_master.simulator.study.places_cells import PlacesCell, places_cells
 from zoe_master.simulator.study.sharing_cells import SharingCell, sharing_cells
 
 
@@ -47,3 +48,16 @@ def test_of_sharing_it_is_told_how_interactive_ones_and_small_tenants_fare() -> 
     told, told_with_turns = run_cell(none, 200), run_cell(drf, 200)
     assert set(SHARED) <= told.keys()
     assert told_with_turns["others_bounded_slowdown"] < told["others_bounded_slowdown"]
+
+
+def test_placement_by_places_takes_bytes_off_the_network() -> None:
+    """On the same workload and the same places; the rest of the policy is the default."""
+    every = list(places_cells(1))
+    for cell in every:
+        assert PlacesCell.of(dict(zip(PlacesCell.names(), cell.key(), strict=True))) == cell
+        assert problems(cell.policy) == []
+    assert policy.Policy() in [cell.policy for cell in every]
+    without, with_it = (next(c for c in every if c.family == "flexible" and c.weight == w) for w in (0.0, 0.05))
+    told, told_with_it = run_cell(without, 20), run_cell(with_it, 20)
+    assert told_with_it["network_share"] < 0.8 * told["network_share"]
+    assert 0.8 < told["network_share"] < 0.9  # three of twenty machines have any object
