@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -30,6 +30,16 @@ _SEARCHES_OF_A_PASS = 10
 
 def _for_ever(_execution: Execution) -> Span:
     return 0.0, math.inf
+
+
+class Weighing:
+    """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can."""
+
+    def __init__(self, weighers: Mapping[str, float]) -> None:
+        self.of_many = [(WEIGHERS[name], weight) for name, weight in weighers.items()]
+        quick = all(name in WEIGHERS_OF_ONE for name in weighers)
+        self.of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in weighers.items()] if quick else None
+        self.by_storage = not STORAGE_WEIGHERS.isdisjoint(weighers)
 
 
 class Placer:
@@ -58,12 +68,9 @@ class Placer:
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
         self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
         self._named = [(name, FILTERS[name]) for name in filters]
-        # Where no node holds any input, that weigher changes nothing, and costs nothing.
-        weighers = {n: weight for n, weight in policy.weighers.items() if n != "locality" or ledger.locality}
-        self._weighers = [(WEIGHERS[name], weight) for name, weight in weighers.items()]
-        quick = all(name in WEIGHERS_OF_ONE for name in weighers)
-        self._of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in weighers.items()] if quick else None
-        self._by_storage = not STORAGE_WEIGHERS.isdisjoint(weighers)
+        # Where no node holds any input, and for whom has none, that weigher changes nothing, and costs nothing.
+        self._plain = Weighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
+        self._with_places = Weighing(policy.weighers) if ledger.locality else self._plain
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
         self._candidates: dict[Hashable, Candidates] = {}
         self._placed_before: set[Hashable] = set()
@@ -87,7 +94,10 @@ class Placer:
             return self._fill(request, eligible[0])
         if self._dynamic:
             return self._place_once(request)
-        kind = (request.component.demand, (request.tenant, request.storage) if self._by_storage else None)
+        kind = (
+            request.component.demand,
+            (request.tenant, request.storage) if self._weighing(request).by_storage else None,
+        )
         candidates = self._candidates.get(kind)
         if candidates is None:
             if kind not in self._placed_before:
@@ -215,11 +225,15 @@ class Placer:
         return all(check(request, value, self.ledger) is None for check in filters)
 
     def _scores(self, request: Request, nodes: Sequence[int]) -> Scores:
-        if len(nodes) == 1 and self._of_one is not None:
-            score = sum(weight * weigh(nodes[0], self.ledger) for weigh, weight in self._of_one)
+        weighing = self._weighing(request)
+        if len(nodes) == 1 and weighing.of_one is not None:
+            score = sum(weight * weigh(nodes[0], self.ledger) for weigh, weight in weighing.of_one)
             return np.array([score], dtype=np.float64)
         indexes = np.array(nodes, dtype=np.intp)
         total: Scores = np.zeros(len(nodes))
-        for weigh, weight in self._weighers:
+        for weigh, weight in weighing.of_many:
             total += weight * weigh(request, indexes, self.ledger)
         return total
+
+    def _weighing(self, request: Request) -> Weighing:
+        return self._with_places if request.storage is not None and request.storage.inputs else self._plain
