@@ -33,6 +33,7 @@ class Code(StrEnum):
     ONE_TENANT = "one_tenant"
     QUOTA_EXCEEDED = "quota_exceeded"
     TIME_LIMIT_TOO_LONG = "time_limit_too_long"
+    PRIORITY_TOO_HIGH = "priority_too_high"
     NOT_FOUND = "not_found"
     NO_SUCH_ROUTE = "no_such_route"
     NO_LOGS = "no_logs"
@@ -94,6 +95,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.ONE_TENANT: (409, "The local back-end is for one tenant"),
     Code.QUOTA_EXCEEDED: (429, "Your tenant's quota of executions is used up"),
     Code.TIME_LIMIT_TOO_LONG: (422, "Its time limit is longer than your tenant's quota allows"),
+    Code.PRIORITY_TOO_HIGH: (422, "Its priority is higher than you may give"),
     Code.NOT_FOUND: (404, "There is no such thing, or it is not yours"),
     Code.NO_SUCH_ROUTE: (404, "There is nothing at this path"),
     Code.NO_LOGS: (404, "Its output is not kept any more"),

@@ -16,8 +16,10 @@ from zoe_lib.descriptions.diagnostics import pointer
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
+from zoe_lib.domain.policy import priority_max_of
 from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, view_schemes, why_no_view, wished
 from zoe_lib.domain.storage import Guarantee
+from zoe_lib.store.people import Principal
 
 _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
     "shm": lambda component: component.shm_bytes is not None,
@@ -33,15 +35,19 @@ class Checked:
     """
 
     application: Application
+    priority: int
     notes: tuple[str, ...]
 
 
-def checked(document: dict[str, Any], its: Services) -> Checked:
+def checked(document: dict[str, Any], its: Services, who: Principal, priority: int | None = None) -> Checked:
     """The application of a description, unless it can never run here: 422 with everything that stands in its way.
 
-    Submission, `validate`, `plan` and forms all go through here, so that they cannot differ.
+    `priority` is the description's when none is asked for, and no higher than this principal may give. Submission,
+    `validate`, `plan` and forms all go through here, so that they cannot differ.
     """
     application, storage, platform = _parsed(document), its.settings.storage_url is not None, its.store.whole_platform()
+    priority = application.default_priority if priority is None else priority
+    _check_priority(priority, its, who)
     _check_bandwidth(application, storage)
     found = findings(application, platform)
     certain = [_located(document, one) for one in found if one.certain]
@@ -54,11 +60,24 @@ def checked(document: dict[str, Any], its: Services) -> Checked:
     capacity = its.store.storage_capacity() if storage and wished(application) is not None else None
     _check_capacity(application, capacity)
     doubts = (str(_located(document, one)) for one in found)
-    return Checked(application, (*_notes_of(application, its.settings, capacity), *doubts))
+    return Checked(application, priority, (*_notes_of(application, its.settings, capacity), *doubts))
 
 
 def _located(document: dict[str, Any], one: Finding) -> Diagnostic:
     return located(document, Diagnostic(pointer(*one.place), one.code, one.message, one.hint))
+
+
+def _check_priority(priority: int, its: Services, who: Principal) -> None:
+    if who.operator:
+        return
+    most = priority_max_of(its.store.policy(), who.tenant)
+    if priority > most:
+        raise ApiProblem(
+            Code.PRIORITY_TOO_HIGH,
+            f"it asks for priority {priority}, and users of {who.tenant} may give {most} at most",
+            "ask for a lower one, or ask an operator to submit it",
+            [wire.Diagnostic(pointer="/priority", code="too_high", message=f"higher than {most}")],
+        )
 
 
 def _check_bandwidth(application: Application, storage: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from zoe_lib.domain.cluster import Node, NodeHold
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import EVERY_TENANT, Policy
 from zoe_lib.store.base import JournalEntry, Store
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import EventView, ExecutionView, TokenView
@@ -22,6 +22,9 @@ def visible_policy(policy: Policy, who: Principal) -> Policy:
         tenant_shares={name: share for name, share in policy.tenant_shares.items() if name == who.tenant},
         tenant_limits={name: limit for name, limit in policy.tenant_limits.items() if name == who.tenant},
         user_limits={name: limit for name, limit in policy.user_limits.items() if name == who.tenant},
+        priorities_max={
+            name: most for name, most in policy.priorities_max.items() if name in (who.tenant, EVERY_TENANT)
+        },
         node_holds={node: _visible_hold(hold, who) for node, hold in policy.node_holds.items()},
     )
 

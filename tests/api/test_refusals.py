@@ -29,6 +29,7 @@ from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings
@@ -248,6 +249,11 @@ def never_fits(api: Api, _: Raise) -> httpx.Response:
 def storage_guarantee_unavailable(api: Api, _: Raise) -> httpx.Response:
     body = {"application": job(storage={"bandwidth": {"read": "1MB/s", "guarantee": "required"}})}
     return api.http().post("/api/v1/executions", json=body)
+
+
+def priority_too_high(api: Api, _: Raise) -> httpx.Response:
+    api.store.set_policy(Policy(priorities_max={"*": 5}), 0, 1.0, "test")
+    return api.http().post("/api/v1/plan", json={"application": job(priority=6)})
 
 
 def unstorable(api: Api, breaks: Raise) -> httpx.Response:

@@ -47,7 +47,7 @@ def validate_description(body: ValidateRequest, who: Reader, its: ServicesDep) -
     """Check a description, expanded, against the format, this installation and the own tenant's longest time limit;
     nothing is kept."""
     with checking(its, who):
-        application, notes = _as_submitted(body.application, who, its)
+        application, notes, _ = _as_submitted(body.application, who, its)
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
@@ -59,12 +59,12 @@ def plan_application(body: PlanRequest, who: Reader, request: Request, its: Serv
     `check_busy` while the description waits to be checked here, `plan_busy` while the master computes other plans.
     """
     with checking(its, who):
-        application, notes = _as_submitted(body.application, who, its)
+        application, notes, priority = _as_submitted(body.application, who, its, body.priority)
         question = {
             "application": encode(application),
             "tenant": who.tenant,
             "user": who.user,
-            "priority": application.default_priority if body.priority is None else body.priority,
+            "priority": priority,
         }
     return PlanView(
         notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request, who.user)
@@ -131,11 +131,13 @@ def _document_of(entry: CatalogueEntry, quota: Quota) -> dict[str, Any]:
     return {**document, "time_limit_s": longest_s}
 
 
-def _as_submitted(document: dict[str, Any], who: Principal, its: Services) -> tuple[Application, list[str]]:
-    """The application as it would be kept for its tenant, and what its user would be told."""
-    fit = checked(document, its)
+def _as_submitted(
+    document: dict[str, Any], who: Principal, its: Services, priority: int | None = None
+) -> tuple[Application, list[str], int]:
+    """The application as it would be kept for its tenant, what its user would be told, and its priority."""
+    fit = checked(document, its, who, priority)
     application, of_quota = with_time_limit(fit.application, who.tenant, quota_of(its.store.tenants(), who.tenant))
-    return application, [*fit.notes, *of_quota]
+    return application, [*fit.notes, *of_quota], fit.priority
 
 
 def _demand(store: Store, who: Principal, application: Application) -> DemandView:

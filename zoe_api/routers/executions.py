@@ -69,7 +69,7 @@ def submit_execution(
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     fingerprint = _fingerprint(body)
     try:
-        fit = checked(body.application, its)
+        fit = checked(body.application, its, who, body.priority)
     except ApiProblem:
         # What was accepted once is not refused when it is repeated, though nodes have gone away meanwhile.
         earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
@@ -77,7 +77,6 @@ def submit_execution(
             raise
         return _view(earlier, response)
     application, now_s = fit.application, time.time()
-    priority = application.default_priority if body.priority is None else body.priority
     deadline_s = body.deadline_s or application.default_deadline_s
     execution = Execution(
         id=new_execution_id(),
@@ -86,7 +85,7 @@ def submit_execution(
         user=who.user,
         application=application,
         submitted_at_s=now_s,
-        priority=priority,
+        priority=fit.priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
         notes=fit.notes,
     )

@@ -28,6 +28,9 @@ DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
 DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4, "locality": 0.05}
 
 
+PRIORITY_MAX = 1000
+"""Of executions; the lowest is its negative."""
+
 # Stands for every tenant that has no entry of its own.
 EVERY_TENANT = "*"
 
@@ -79,6 +82,8 @@ class Policy:
     tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for who is not named.
     tenant_limits: what a tenant's running services may reserve in all, by tenant; `*` stands for all others.
     user_limits: what those of each user may in a tenant, by tenant; `*` stands for all others.
+    priorities_max: the highest priority that users may give to their executions, by tenant; `*` stands for all others.
+        None is named: 1000, the highest that there is. Operators and admins may give any.
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
@@ -103,6 +108,7 @@ class Policy:
     tenant_shares: Mapping[str, float] = field(default_factory=dict)
     tenant_limits: Mapping[str, TenantLimit] = field(default_factory=dict)
     user_limits: Mapping[str, UserLimit] = field(default_factory=dict)
+    priorities_max: Mapping[str, int] = field(default_factory=dict)
     usage_half_life_s: float = 7 * 86400.0
     fair_share_age_weight: float = 0.06
     interactive_share: float = 0.0
@@ -134,6 +140,12 @@ def user_limit_of(policy: Policy, tenant: str) -> UserLimit:
     """The limit of each user of a tenant: the tenant's own, else that of all tenants, else none."""
     limits = policy.user_limits
     return limits.get(tenant) or limits.get(EVERY_TENANT) or _NO_USER_LIMIT
+
+
+def priority_max_of(policy: Policy, tenant: str) -> int:
+    """The highest priority that a tenant's users may give: its own, else everybody's, else the highest there is."""
+    limits = policy.priorities_max
+    return limits.get(tenant, limits.get(EVERY_TENANT, PRIORITY_MAX))
 
 
 def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[Holder, Limit]]:

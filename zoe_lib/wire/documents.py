@@ -28,7 +28,7 @@ class PlanRequest(Wire):
     """An application that might be submitted; nothing is."""
 
     application: dict[str, Any]
-    priority: int | None = Field(default=None, description="Default: the application's.")
+    priority: int | None = Field(default=None, ge=-1000, le=1000, description="Default: the application's.")
 
 
 class AmountView(Wire):

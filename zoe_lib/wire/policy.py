@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import PRIORITY_MAX, Policy, TenantLimit, UserLimit
 from zoe_lib.wire.base import Wire
 
 Order = Literal[
@@ -53,6 +53,7 @@ class PolicyView(Wire):
     tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(default={})
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
     user_limits: dict[str, UserLimitView] = Field(default={})
+    priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX)]] = Field(default={})
     usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
     fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)

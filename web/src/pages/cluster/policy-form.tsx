@@ -34,6 +34,7 @@ const NUMBERS: [keyof Policy, string][] = [
 const OBJECTS: [keyof Policy, string][] = [
   ["tenant_limits", "Limits of tenants"],
   ["user_limits", "Limits of each user, by tenant"],
+  ["priorities_max", "Highest priority of users, by tenant"],
   ["tenant_shares", "Shares of tenants"],
   ["filters", "Filters of nodes"],
   ["weighers", "Weighers of nodes"],
