@@ -66,7 +66,7 @@ test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_T
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests web
 
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
-	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage bandwidth
+	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage bandwidth controller
 
 lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) scripts/web.py check

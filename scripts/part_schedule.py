@@ -43,7 +43,7 @@ class PartSchedule:
     def _fits(self, part: Part) -> bool:
         if not self._running:
             return True
-        if part.quiet or any(other.quiet for other in self._running):
+        if any(other.quiet is not part.quiet for other in self._running):
             return False
         if part.uses and any(other.uses == part.uses for other in self._running):
             return False

@@ -11,7 +11,8 @@ class Part:
     """Tests that run in one process of pytest.
 
     `seconds` and `cores` are what the part takes alone on two quiet cores (docs/tests.md); they decide only when it
-    runs. Of parts that share a `uses`, one runs at a time. A `quiet` part runs alone: it measures rates.
+    runs. Of parts that share a `uses`, one runs at a time. A `quiet` part measures rates, which
+    are far below what a core can move, and runs beside none but other quiet ones.
     """
 
     name: str
@@ -24,7 +25,8 @@ class Part:
     """It does the same each time, by its seeds: what fails there fails again."""
 
 
-BANDWIDTH = tuple(f"tests/storage/test_{name}.py" for name in ("bandwidth", "controller", "kills", "s3"))
+BANDWIDTH = tuple(f"tests/storage/test_{name}.py" for name in ("bandwidth", "s3"))
+CONTROLLER = tuple(f"tests/storage/test_{name}.py" for name in ("controller", "kills"))
 
 PARTS = (
     Part("unit", ("tests/unit",), 45, 0.9),
@@ -36,8 +38,9 @@ PARTS = (
     Part("local back-end", ("tests/local",), 60, 0.3),
     Part("swarm", ("tests/swarm",), 350, 0.7, uses="engines"),
     Part("compose", ("tests/compose",), 120, 0.5, uses="engines"),
-    Part("storage", ("tests/storage", *(f"--ignore={path}" for path in BANDWIDTH)), 190, 0.8),
-    Part("bandwidth", BANDWIDTH, 110, 1.0, quiet=True),
+    Part("storage", ("tests/storage", *(f"--ignore={path}" for path in BANDWIDTH + CONTROLLER)), 190, 0.8),
+    Part("bandwidth", BANDWIDTH, 40, 0.3, quiet=True),
+    Part("controller", CONTROLLER, 60, 0.3, quiet=True),
     Part("api", ("tests/api",), 200, 0.5),
     Part("web", ("tests/web",), 250, 0.5, uses="browser"),
     Part("cli", ("tests/cli",), 50, 0.7),

@@ -6,6 +6,8 @@ hash in the user's cache, so that a second set-up takes seconds.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -14,6 +16,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,16 +47,25 @@ class Runtime:
     """Whether JupyterLab is there, too."""
 
 
+@contextlib.contextmanager
+def building(home: Home) -> Iterator[None]:
+    """Wait until no other process builds in this home, and keep others from it."""
+    with (home.runtime / "building.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def ensure_runtime(home: Home) -> Runtime:
     """The runtime of this home, built when it is not there or its lock has changed."""
     directory = home.runtime / "spark"
     stamp = directory / "zoe.stamp"
     python = shared_python()
     wanted = _fingerprint(python)
-    if not stamp.exists() or stamp.read_text() != wanted:
-        _build(directory, python)
-        make_readable(directory)
-        stamp.write_text(wanted)
+    with building(home):
+        if not stamp.exists() or stamp.read_text() != wanted:
+            _build(directory, python)
+            make_readable(directory)
+            stamp.write_text(wanted)
     return describe(directory)
 
 
@@ -63,17 +75,22 @@ def ensure_notebook(home: Home) -> Runtime:
     directory = home.runtime / "spark"
     stamp = directory / _NOTEBOOK_STAMP
     wanted = hashlib.sha256(lock.read_bytes() + _PAGE_CONFIG.read_bytes()).hexdigest()
-    if not stamp.exists() or stamp.read_text() != wanted:
-        _say("runtime: JupyterLab beside Spark")
-        uv = Path(sys.executable).with_name("uv")
-        target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
-        _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
-        pages = directory / "etc" / "jupyter" / "labconfig"
-        pages.mkdir(parents=True, exist_ok=True)
-        shutil.copy(_PAGE_CONFIG, pages)
-        make_readable(directory)
-        stamp.write_text(wanted)
+    with building(home):
+        if not stamp.exists() or stamp.read_text() != wanted:
+            _add_notebook(directory, lock)
+            stamp.write_text(wanted)
     return replace(runtime, notebook=True)
+
+
+def _add_notebook(directory: Path, lock: Path) -> None:
+    _say("runtime: JupyterLab beside Spark")
+    uv = Path(sys.executable).with_name("uv")
+    target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
+    _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
+    pages = directory / "etc" / "jupyter" / "labconfig"
+    pages.mkdir(parents=True, exist_ok=True)
+    shutil.copy(_PAGE_CONFIG, pages)
+    make_readable(directory)
 
 
 def describe(directory: Path) -> Runtime:

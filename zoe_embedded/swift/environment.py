@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, make_readable, make_virtual_environment, shared_python
+from zoe_embedded.runtime import CLONE, building, make_readable, make_virtual_environment, shared_python
 
 _LOCK = CLONE / "requirements" / "swift.lock"
 # What the servers need of ours: installed into their environment, as an operator would.
@@ -18,28 +19,47 @@ _FILTERS = {
 
 
 def ensure_swift(home: Home) -> Path:
-    """The directory with Swift's programs, built when it is not there or its lock has changed; with our filters."""
+    """The directory with Swift's programs, built when it is not there or its lock has changed; with our filters.
+
+    What is there already stays as it is: another process of this home may be running from it.
+    """
     directory = home.runtime / "swift"
-    stamp = directory / "zoe.stamp"
+    stamp, filters_stamp = directory / "zoe.stamp", directory / "zoe-filters.stamp"
     python = shared_python()
     wanted = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
-    if not stamp.exists() or stamp.read_text() != wanted:
-        print("[storage: OpenStack Swift into an environment of its own]", flush=True)
-        make_virtual_environment(directory, python, _LOCK)
-        stamp.write_text(wanted)
-    _install_filters(directory)
-    make_readable(directory)
+    wanted_filters = _fingerprint_of_filters()
+    with building(home):
+        if not stamp.exists() or stamp.read_text() != wanted:
+            print("[storage: OpenStack Swift into an environment of its own]", flush=True)
+            make_virtual_environment(directory, python, _LOCK)
+            make_readable(directory)
+            stamp.write_text(wanted)
+        if not filters_stamp.exists() or filters_stamp.read_text() != wanted_filters:
+            _install_filters(directory)
+            make_readable(directory)
+            filters_stamp.write_text(wanted_filters)
     return directory
+
+
+def _sources_of_filters() -> Iterator[Path]:
+    for package, names in _FILTERS.items():
+        for name in names:
+            source = CLONE / package / name
+            yield from sorted(source.rglob("*.py")) if source.is_dir() else [source]
+
+
+def _fingerprint_of_filters() -> str:
+    digest = hashlib.sha256()
+    for source in _sources_of_filters():
+        digest.update(f"{source.relative_to(CLONE)}\n".encode() + source.read_bytes())
+    return digest.hexdigest()
 
 
 def _install_filters(directory: Path) -> None:
     packages = next(directory.glob("lib/python3*/site-packages"))
-    for package, names in _FILTERS.items():
+    for package in _FILTERS:
         shutil.rmtree(packages / package, ignore_errors=True)
-        (packages / package).mkdir()
-        for name in names:
-            source, target = CLONE / package / name, packages / package / name
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, target)
+    for source in _sources_of_filters():
+        target = packages / source.relative_to(CLONE)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)

@@ -39,11 +39,11 @@ def test_one_part_at_a_time_has_the_engines() -> None:
 
 
 def test_rates_are_measured_alone_and_last() -> None:
-    quiet, other = part("quiet", 9, 0.1, quiet=True), part("other", 1, 0.1)
-    schedule = PartSchedule([quiet, other], cores=2)
+    quiet, still, other = part("quiet", 9, 0.1, quiet=True), part("still", 8, 0.1, quiet=True), part("other", 1, 0.1)
+    schedule = PartSchedule([quiet, still, other], cores=2)
     assert started(schedule) == ["other"]
     schedule.end(other)
-    assert started(schedule) == ["quiet"]
+    assert started(schedule) == ["quiet", "still"]
 
 
 @pytest.mark.parametrize("cores", [1, 2, 64])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
-from zoe_embedded.runtime import describe
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import building, describe
 
 
 @pytest.mark.parametrize("options", ["-Xss4m", None])
@@ -18,3 +20,23 @@ def test_services_get_the_java_options_of_the_caller(
     if options is not None:
         monkeypatch.setenv("JDK_JAVA_OPTIONS", options)
     assert describe(tmp_path).environment.get("JDK_JAVA_OPTIONS") == options
+
+
+def test_one_process_at_a_time_builds_in_a_home(tmp_path: Path) -> None:
+    home = Home(tmp_path, by_root=False)
+    home.runtime.mkdir()
+    begun, told = threading.Event(), list[str]()
+
+    def build_next() -> None:
+        begun.set()
+        with building(home):
+            told.append("second")
+
+    second = threading.Thread(target=build_next)
+    with building(home):
+        second.start()
+        assert begun.wait(10)
+        second.join(0.1)
+        told.append("first")
+    second.join(10)
+    assert told == ["first", "second"]
