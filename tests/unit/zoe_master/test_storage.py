@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.connection import LazyController
+from storage_bridge.line import ControllerSettings
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
 from storage_bridge.simulated import SimulatedController
 from tests.support.limited_controller import Limited
 from tests.support.promises import required_by
+from tests.support.waiting import until
 from zoe_lib.domain.promises import Promise, Rates
+from zoe_lib.domain.storage import located
 from zoe_master.slos import Wanted
 from zoe_master.storage import InlineKeeper, KeeperThread
 from zoe_master.waker import Waker
@@ -90,6 +95,28 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
     finally:
         controller.let_go.set()
         keeper.close()
+
+
+def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie() -> None:
+    """Over HTTP, as a controller that hangs does: SLOs go on, and nothing is known of places."""
+    controller, waker = SimulatedController(Capacity(100, {"disk": 100})), Waker()
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        hangs = LazyController(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
+        keeper = KeeperThread(controller, controller, waker, interval_s=60.0, for_places=hangs)
+        one = located("acme", "swift2d://meters.zoe/2015")
+        try:
+            began_s = time.monotonic()
+            keeper.locate(frozenset({one}))
+            assert keeper.places() == {}
+            keeper.want(WANTED)
+            wait_for_slos(keeper, waker)
+            assert time.monotonic() < began_s + 1.0
+            until(lambda: keeper.places() == {one: None})
+        finally:
+            keeper.close()
 
 
 def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 
 from tests.support.scheduling import GIB, component, ledger, node, request
+from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.paths import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.candidates import Candidates
+from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.request import Request
+
+INPUT = "swift2d://meters.zoe/2015"
 
 
 def test_it_agrees_with_scoring_everything_after_any_change() -> None:
     for seed in range(30):
         chance = random.Random(seed)
-        accounts = ledger(
-            *(node(f"n{i}", cores=chance.randint(1, 8), memory_gib=chance.randint(1, 8)) for i in range(7))
+        nodes = [node(f"n{i}", cores=chance.randint(1, 8), memory_gib=chance.randint(1, 8)) for i in range(7)]
+        whole = Held(4, 100)
+        hosts = {n.name: Held(1, chance.randint(0, 100)) for n in chance.sample(nodes, chance.randint(0, 4))}
+        paths = {n.name: PathUse(chance.randint(0, 90), 90) for n in chance.sample(nodes, chance.randint(0, 4))}
+        accounts = Ledger(nodes, (), {located("default", INPUT): Places(whole, whole, hosts)}, paths)
+        weighers = chance.choice(
+            [Policy().weighers, {"free_memory": -1.0}, {"free_memory": 1.0}, {"locality": 1.0, "storage_headroom": 1.0}]
         )
-        weighers = chance.choice([Policy().weighers, {"free_memory": -1.0}, {"free_memory": 1.0}])
         placer = Placer(accounts, Policy(weighers=weighers))
-        wanted = request(component(cores=chance.choice([1, 2]), memory_gib=1))
+        reads = chance.choice([None, StorageDemand(inputs=(StorageObject("data", INPUT),))])
+        wanted = replace(request(component(cores=chance.choice([1, 2]), memory_gib=1)), storage=reads)
         kept = placer._make_candidates(wanted)
         for _ in range(60):
             change = accounts.take if chance.random() < 0.6 else accounts.give_back
