@@ -57,7 +57,7 @@ def main() -> int:
         regulation.missed,
         kept,
         _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
-        SwiftPlaces(views.line, ledger.view, settings.swift_endpoints_url) if views else None,
+        _places(settings, views, ledger) if views else None,
         regulation.clients,
     )
     sweeper = ViewSweeper(kept.sweep)
@@ -98,6 +98,10 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
         raise ValueError("swift_auth_url needs swift_key_file, too")
     key = settings.swift_key_file.read_text().strip()
     return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _places(settings: ControllerSettings, views: SwiftViews, ledger: Ledger) -> SwiftPlaces:
+    return SwiftPlaces(views.line, ledger.view, settings.swift_endpoints_url, settings.swift_fragmented_policies)
 
 
 def _sampling(views: SwiftViews, regulation: Regulation, most: int) -> Callable[[View], ViewSample]:

@@ -36,3 +36,6 @@ class ControllerSettings(FileSettings):
     swift_endpoints_url: str | None = Field(
         default=None, description="Where Swift's list_endpoints answers (default: /endpoints/ at Swift's proxy)."
     )
+    swift_fragmented_policies: list[int] = Field(
+        default=[], description="Indexes of Swift's erasure-coded storage policies: no host holds their objects."
+    )

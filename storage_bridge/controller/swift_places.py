@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -28,6 +28,7 @@ TIME_S = 1.5
 """For one answer; the objects looked at until then count."""
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _NOT_TOLD = "Swift does not tell where objects lie: list_endpoints is not in the pipeline of its proxy"
+_POLICY = "X-Backend-Storage-Policy-Index"
 ViewOf = Callable[[str], View | None]
 """The view of an id, if it is there."""
 
@@ -45,12 +46,18 @@ class _Below:
 
 
 class SwiftPlaces:
-    """`endpoints_url` is where list_endpoints answers, if that is not `/endpoints/` of the proxy."""
+    """`endpoints_url` is where list_endpoints answers, if that is not `/endpoints/` of the proxy.
 
-    def __init__(self, line: SwiftLine, view_of: ViewOf, endpoints_url: str | None = None) -> None:
+    Of objects under the storage policies `fragmented` (indexes), hosts have fragments, and so hold none of them.
+    """
+
+    def __init__(
+        self, line: SwiftLine, view_of: ViewOf, endpoints_url: str | None = None, fragmented: Iterable[int] = ()
+    ) -> None:
         self._line = line
         self._view_of = view_of
         self._endpoints_url = endpoints_url
+        self._fragmented = frozenset(map(str, fragmented))
 
     def endpoints(self, account: str, path: str) -> Mapping[str, Any]:
         """What Swift itself says of an object or a container: `endpoints` and `headers`. Refused.
@@ -82,9 +89,15 @@ class SwiftPlaces:
                 told = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
                 one = Held(1, size)
                 looked_at += one
-                for host in {host_key(urlsplit(url).hostname or "") for url in _urls(told)}:
+                for host in self._hosts(told):
                     hosts[host] += one
         return Places(Held(len(objects), sum(size for _, size, _ in objects)), looked_at, dict(hosts), complete)
+
+    def _hosts(self, told: Mapping[str, Any]) -> frozenset[str]:
+        """Those that have a copy."""
+        if (told.get("headers") or {}).get(_POLICY) in self._fragmented:
+            return frozenset()
+        return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(told))
 
     def _source(self, account: str, container: str, name: str) -> _Below:
         """What is read in the end: of a view of that account, its source."""

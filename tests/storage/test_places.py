@@ -18,6 +18,7 @@ from storage_bridge.dialects import Appendix, Later
 from storage_bridge.line import ControllerSettings, Line
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
 from storage_bridge.own import OwnController
+from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
@@ -198,6 +199,18 @@ def one_host_holds_most(whole: Whole, ann: Person) -> dict[str, int]:
         if len(sizes) > 2 and held[-1] > held[-2]:
             return sizes
     raise AssertionError("all hosts hold the same")
+
+
+@of_storage
+def test_of_erasure_coded_objects_no_host_has_a_copy() -> None:
+    with object_store(nodes=3, erasure_coded=True) as store, logged_in(store, "acme:ann") as ann:
+        ann.put("meters")
+        ann.put("meters/2015/day.csv", secrets.token_bytes(1000))
+        line = SwiftLine(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key))
+        counted, known = (SwiftPlaces(line, lambda _: None, fragmented=policies) for policies in ((), (0,)))
+        one = Held(1, 1000)
+        assert counted.places("acme", "swift2d://meters.zoe", ann.token).hosts == {"127.0.0.1": one}
+        assert known.places("acme", "swift2d://meters.zoe", ann.token) == Places(one, one, {})
 
 
 def test_a_swift_that_does_not_tell_is_said_so() -> None:
