@@ -12,6 +12,7 @@ from storage_bridge.swift.selection import CsvFormat, Selection
 
 BLOCK_BYTES = 512 * 1024
 LINE_BYTES_MAX = 32 * 2**20
+TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the most that is read through a view"
 
 
 def first_byte(selection: Selection) -> int:
@@ -58,7 +59,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     position = first_byte(selection)  # of the next byte of the stream
     skipping = selection.start > 0
     held: list[bytes] = []
-    size = 0
+    size, feeds = 0, False
     for chunk in chunks:
         data, begins = chunk, position
         position += len(chunk)
@@ -66,7 +67,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
             feed = data.find(b"\n")
             if feed < 0:
                 if position - selection.start > LINE_BYTES_MAX:
-                    raise UnreadableRecordError(f"a line is longer than {LINE_BYTES_MAX} bytes")
+                    raise UnreadableRecordError(TOO_LONG)
                 if selection.end is not None and position >= selection.end:
                     return
                 continue
@@ -75,16 +76,15 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
                 return
         over = _over(data, begins, selection)
         held.append(data[:over] if over is not None else data)
-        size += len(held[-1])
+        size, feeds = size + len(held[-1]), feeds or b"\n" in held[-1]
         if over is not None:
             break
-        if size >= BLOCK_BYTES:
+        if size >= BLOCK_BYTES and feeds:
             whole, rest = _whole_lines(b"".join(held))
-            if whole:
-                yield whole
-            elif len(rest) > LINE_BYTES_MAX:
-                raise UnreadableRecordError(f"a line is longer than {LINE_BYTES_MAX} bytes")
-            held, size = [rest], len(rest)
+            yield whole
+            held, size, feeds = [rest], len(rest), False
+        if size > LINE_BYTES_MAX:
+            raise UnreadableRecordError(TOO_LONG)
     if size:
         yield b"".join(held)
 

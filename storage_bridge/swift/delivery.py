@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 _GZIP = 16 + zlib.MAX_WBITS
 _LEVEL = 1
@@ -32,6 +33,12 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
             if text := compressor.compress(piece):
                 yield text
     yield compressor.compress(held) + compressor.flush()
+
+
+def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same, with the first piece there already: what is wrong before it can still be said in place of an answer."""
+    first = next(pieces, b"")
+    return chain([first], pieces)
 
 
 def size_claimed(start: int, end: int) -> int:

@@ -12,7 +12,6 @@ answered as it is, without the mark, and the proxy does the work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 from eventlet import sleep
@@ -21,7 +20,7 @@ from swift.common.utils import close_if_possible, get_logger
 
 from storage_bridge.swift.csv_parser import UnreadableRecordError
 from storage_bridge.swift.csv_stream import first_byte, selected
-from storage_bridge.swift.delivery import MEDIA_TYPE, packed
+from storage_bridge.swift.delivery import MEDIA_TYPE, begun, packed
 from storage_bridge.swift.headers import SELECTED, SELECTION, environ_key
 from storage_bridge.swift.selection import Selection, SelectionError
 
@@ -68,15 +67,15 @@ class ObjectPushdown:
             return Request(env).get_response(self._app)
         if plain.status_int not in (200, 206):
             return plain
-        blocks = cooperative(selected(plain.app_iter, selection))
         try:
-            first = next(blocks, b"")
+            body = begun(packed(cooperative(selected(plain.app_iter, selection))))
         except UnreadableRecordError as error:
             close_if_possible(plain.app_iter)
             return HTTPUnprocessableEntity(body=str(error))
         headers = {name: value for name, value in plain.headers.items() if not _of_length(name)}
-        body = closing(packed(chain([first], blocks)), plain.app_iter)
-        return Response(app_iter=body, headers={**headers, SELECTED: "yes", "Content-Type": MEDIA_TYPE})
+        return Response(
+            app_iter=closing(body, plain.app_iter), headers={**headers, SELECTED: "yes", "Content-Type": MEDIA_TYPE}
+        )
 
     def _read(self, env: Environ, first: int) -> Response:
         wanted = dict(env)

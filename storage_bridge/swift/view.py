@@ -12,6 +12,7 @@ from storage_bridge.model import VIEW_DIRECTORY
 from storage_bridge.swift.delivery import MEDIA_TYPE, SUFFIX, size_claimed
 from storage_bridge.swift.media import why_not_csv
 from storage_bridge.swift.selection import CsvFormat, Selection, SelectionError, without_news
+from storage_bridge.swift.view_fields import checked_fields
 
 DIRECTORY = f"{VIEW_DIRECTORY}/"
 """Before the names of all virtual objects."""
@@ -40,22 +41,12 @@ class ViewDefinition:
     @classmethod
     def from_json(cls, text: str) -> ViewDefinition:
         """SelectionError for anything else than a definition."""
-        try:
-            fields: dict[str, Any] = json.loads(text)
-            csv = CsvFormat(**fields.pop("csv", {}))
-            for name in ("names", "columns"):
-                fields[name] = tuple(map(str, fields.get(name, ())))
-            fields["types"] = {str(name): str(type_) for name, type_ in fields.get("types", {}).items()}
-            made = cls(**fields, csv=csv)
-            if not all(isinstance(text, str) for text in (made.container, made.prefix, made.where)):
-                raise SelectionError("not a view: container, prefix and where are texts")
-            if not made.container or "/" in made.container:
-                raise SelectionError("a container without slashes is needed")
-            return replace(made, split_bytes=max(int(made.split_bytes), _SPLIT_BYTES_LEAST))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            if isinstance(error, SelectionError):
-                raise
-            raise SelectionError(f"not a view: {error}") from None
+        fields = checked_fields(text)
+        csv = CsvFormat(**fields.pop("csv", {}))
+        for name in ("names", "columns"):
+            fields[name] = tuple(fields.get(name, ()))
+        made = cls(**fields, csv=csv)
+        return replace(made, split_bytes=max(made.split_bytes, _SPLIT_BYTES_LEAST))
 
     def to_json(self) -> str:
         """For a header: ASCII, one line."""
@@ -119,8 +110,9 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
     """The parts of a listing's objects, in order, with the objects.
 
     SelectionError for one that is compressed or no CSV by its name.
-    Left out as Spark does: empty objects and hidden ones. SelectionError for names that Spark finds otherwise in a view
-    than in the source, and when a writer left two attempts of one part, of which only its own readers can choose.
+    Left out as Spark does: empty objects, hidden ones, and those in subdirectories. SelectionError for names that Spark
+    finds otherwise in a view than in the source, and when a writer left two attempts of one part, of which only its own
+    readers can choose.
     """
     written: dict[str, str] = {}
     for entry in objects:
@@ -131,6 +123,8 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
             continue
         if why := _why_not_listed_alike(name):
             raise SelectionError(why)
+        if "/" in name:
+            continue
         if why := why_not_csv(name):
             raise SelectionError(why)
         if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:

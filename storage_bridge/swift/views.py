@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -37,7 +36,7 @@ from storage_bridge.model import VIEW_PREFIX
 from storage_bridge.swift.csv_header import header_names
 from storage_bridge.swift.csv_parser import UnreadableRecordError
 from storage_bridge.swift.csv_stream import first_byte, selected
-from storage_bridge.swift.delivery import MEDIA_TYPE, packed, part_of
+from storage_bridge.swift.delivery import MEDIA_TYPE, begun, packed, part_of
 from storage_bridge.swift.headers import (
     SELECTED,
     SELECTION,
@@ -58,6 +57,7 @@ _OBJECT_PATH_PARTS = 4
 _BY_S3 = "S3"
 # What s3api makes 500 or another story of; of these it passes on what we say only with 400.
 CORRUPT = "_corrupt_record"
+_WORTH_A_LINE = (HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 _UNKNOWN_TO_S3 = (HTTPMethodNotAllowed().status_int, HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 
 
@@ -92,6 +92,10 @@ class Views:
             answer = HTTPUnprocessableEntity(body=f"{error}\n", request=request)
         if answer is None:
             return self._pass(env, start_response)
+        if name and answer.status_int in _WORTH_A_LINE:  # a reader may take the sentence for contents
+            self._logger.warning(
+                "%s cannot be read: %s", env["PATH_INFO"], answer.body.decode(errors="replace").strip()
+            )
         if env.get("swift.source") == _BY_S3 and answer.status_int in _UNKNOWN_TO_S3:
             answer = HTTPBadRequest(body=answer.body, request=request)
         answered: Iterable[bytes] = answer(env, start_response)
@@ -212,9 +216,7 @@ class _Source:
             return iter(answer.app_iter), answer
         close_if_possible(answer.app_iter)
         answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
-        blocks = cooperative(selected(answer.app_iter, selection))
-        first = next(blocks, b"")
-        return packed(chain([first], blocks)), answer
+        return begun(packed(cooperative(selected(answer.app_iter, selection)))), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
         """The answer of the object that was listed; Refusal with 409 when there is another one now."""

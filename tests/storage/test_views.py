@@ -118,6 +118,18 @@ def test_a_view_hides_what_spark_passes_by(ann: Person, admin: Person) -> None:
     assert shown == {"a.csv", "_x=1.csv"}
 
 
+def test_objects_in_subdirectories_are_not_shown_as_spark_passes_them_by(ann: Person, admin: Person) -> None:
+    """Nor are the names of columns theirs, though they may come first in the listing."""
+    source = f"below-{os.urandom(4).hex()}"
+    ann.put(source)
+    ann.put(f"{source}/a/b.csv", b"x,y\n8,9\n")
+    refused = admin.call("PUT", f"zoe-view-{source}", headers=definition(source))
+    assert (refused.status_code, "names of the columns are needed" in refused.text) == (422, True)
+    ann.put(f"{source}/c.csv", b"id,city\n1,Nice\n")
+    admin.put(f"zoe-view-{source}", **definition(source, columns=["id", "city"]))
+    assert ann.view(f"zoe-view-{source}") == b"1,Nice\n"
+
+
 def test_a_container_with_objects_does_not_become_a_view(ann: Person, admin: Person, source: tuple[str, bytes]) -> None:
     """It could not be removed again."""
     name = f"zoe-view-{os.urandom(4).hex()}"
@@ -191,13 +203,17 @@ def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(
         ({"where": "kwh = '" + "x" * 5000 + "'"}, "longer than 4096 characters"),
         ({"where": "(" * 60 + "kwh = 1" + ")" * 60}, "nested deeper than 50"),
         ({"csv": {"delimiter": ";;"}}, "delimiter must be one ASCII character"),
-        ({"columns": 5}, "not a view"),
-        ({"where": 5}, "not a view"),
-        ({"where": {"kwh": 1}}, "not a view"),
+        ({"columns": 5}, "not a view: columns must be a list of texts"),
+        ({"where": 5}, "not a view: where must be a text"),
+        ({"where": {"kwh": 1}}, "not a view: where must be a text"),
         ({"where": "kwh = 1; drop"}, "where:"),
         ({"csv": {"header": True, "quote": 7}}, "not a view"),
         ({"prefix": "nothing/"}, "the names of the columns are needed"),
-        ({"surprise": 1}, "not a view"),
+        ({"surprise": 1}, "not a view: there is no field surprise; there are container, prefix, names,"),
+        ({"types": {"kwh": 7}}, "not a view: types must be an object of texts"),
+        ({"split_bytes": "many"}, "not a view: split_bytes must be a whole number"),
+        ({"csv": {"header": "yes"}}, "not a view: csv.header must be true or false"),
+        ({"csv": {"quotes": "x"}}, "not a view: there is no field csv.quotes"),
     ],
 )
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(
@@ -258,7 +274,8 @@ def test_a_line_of_twenty_megabytes_is_delivered_and_one_beyond_the_bound_ends_t
     texts = [gzip.decompress(ann.call("GET", f"zoe-view-long/{entry}").content) for entry in a]
     assert b"".join(texts) == b"1,95\n2,96\n"
     answer = ann.call("GET", f"zoe-view-long/{b[0]}")
-    assert answer.status_code == 503  # nothing was sent yet when it was found
+    assert (answer.status_code, "a line is longer than 32 MiB" in answer.text) == (422, True)
+    assert "b.csv" in next(line for line in swift.log_of("proxy").splitlines() if "longer than 32 MiB" in line)
     assert swift.ended() is None
     assert ann.call("GET", "long").status_code == 200
 
@@ -313,7 +330,7 @@ def test_two_attempts_of_one_part_are_not_guessed_at(ann: Person, admin: Person)
     ann.put("attempts")
     for attempt in (0, 1):
         ann.put(f"attempts/out/part-00000-uuid-attempt_20261121_0001_m_000000_{attempt}.csv", HEADER + b"1,Nice,91,x\n")
-    answer = admin.call("PUT", "zoe-view-attempts", headers=definition("attempts", **WANTED))
+    answer = admin.call("PUT", "zoe-view-attempts", headers=definition("attempts", prefix="out", **WANTED))
     assert answer.status_code == 422
     assert "two attempts" in answer.text
 
