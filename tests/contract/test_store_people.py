@@ -1,29 +1,21 @@
-"""What every store promises about people."""
+"""What every store promises about people: who they are, their roles, tokens and sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from tests.support.api import in_threads
-from tests.support.applications import application, execution
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, Outcome
+from tests.support.stores import OpenStore
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import (
     ConcurrentUpdate,
-    IdempotencyConflict,
     NotFound,
-    QuotaExceeded,
     Store,
     StoreUnavailable,
-    TimeLimitTooLong,
 )
 from zoe_lib.store.people import (
-    AppAccess,
     AuditEntry,
     EndedAccess,
     Membership,
@@ -31,28 +23,13 @@ from zoe_lib.store.people import (
     Quota,
     Session,
     SignInAttempt,
-    Tenant,
     Token,
     User,
 )
 
-OpenStore = Callable[[], Store]
 TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
 SESSION = Session("s1", "ada", "red", 1.0, 10.0)
 ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")
-
-
-def job(number: int, tenant: str = "red", user: str = "ada") -> Execution:
-    return replace(execution(number), tenant=tenant, user=user)
-
-
-def limited(number: int, time_limit_s: float | None, tenant: str = "red") -> Execution:
-    return replace(job(number, tenant), application=application(time_limit_s=time_limit_s))
-
-
-def end(store: Store, number: int) -> None:
-    refused = ev.Refused(at_s=9.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
-    store.append(execution(number).id, [refused], 1, None)
 
 
 def test_who_a_provider_knows_keeps_the_name_and_has_the_roles_of_now(open_store: OpenStore) -> None:
@@ -238,244 +215,6 @@ def test_tokens_and_sessions_go_with_the_membership(any_store: Store) -> None:
     any_store.remove_member("ada", "red")
     assert [token.id for token in any_store.tokens()] == ["t2"]
     assert any_store.session("s1", 0.0) is None
-
-
-# -- quotas ------------------------------------------------------------------------------------------------------------
-def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
-    store = open_store()
-    store.add_tenant("red")
-    with pytest.raises(ConcurrentUpdate):
-        store.add_tenant("red")
-    store.set_quota("red", Quota(2))
-    assert list(open_store().tenants()) == [Tenant("red", Quota(2))]
-    for number in (1, 2):
-        store.submit(job(number), "request")
-    with pytest.raises(QuotaExceeded, match="red may have 2"):
-        open_store().submit(job(3), "request", "key")
-    store.submit(job(4, "blue"), "request")
-    end(store, 1)
-    assert open_store().submit(job(3), "request", "key").version == 1
-    store.set_quota("red", Quota())
-    store.submit(job(5), "request")
-
-
-def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
-    store = open_store()
-    store.add_tenant("red")
-    store.set_quota("red", Quota(3, 1))
-    assert list(open_store().tenants()) == [Tenant("red", Quota(3, 1))]
-    store.submit(job(1), "request")
-    with pytest.raises(QuotaExceeded, match="ada in red may have 1"):
-        open_store().submit(job(2), "request")
-    for number, user in ((3, "bob"), (4, "carl")):
-        store.submit(job(number, user=user), "request")
-    with pytest.raises(QuotaExceeded, match="red may have 3"):
-        store.submit(job(5, user="dora"), "request")
-    store.submit(job(6, "blue"), "request")
-    end(store, 1)
-    assert open_store().submit(job(2), "request").version == 1
-
-
-def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenStore) -> None:
-    store = open_store()
-    store.add_tenant("red")
-    store.set_quota("red", Quota(1))
-    stored = store.submit(job(1), "request", "key", "same")
-    assert open_store().submit(job(2), "request", "key", "same") == stored
-    assert store.submit(job(1), "request") == stored
-    with pytest.raises(QuotaExceeded):
-        store.submit(job(2), "request", "other key")
-
-
-def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: OpenStore) -> None:
-    handles = [open_store() for _ in range(4)]
-    handles[0].add_tenant("red")
-    handles[0].set_quota("red", Quota(3))
-
-    def passes(number: int) -> bool:
-        try:
-            handles[number % len(handles)].submit(job(number), "request", f"key {number}")
-        except QuotaExceeded:
-            return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(passes, range(40))) == 3
-    assert len(handles[0].active()) == 3
-
-
-def test_a_quota_gives_the_longest_time_limit_and_refuses_a_longer_one(open_store: OpenStore) -> None:
-    store = open_store()
-    store.add_tenant("red")
-    before = store.submit(limited(1, None), "request")
-    store.set_quota("red", Quota(time_limit_s_max=7200.0))
-    assert list(open_store().tenants()) == [Tenant("red", Quota(None, None, 7200.0))]
-    given = store.submit(replace(limited(2, None), notes=("a note",)), "request")
-    assert given.application.time_limit_s == 7200.0
-    told = "it asks for no time limit: it gets the longest that red may have, 7200 s (2 h)"
-    assert given.notes == ("a note", told)
-    assert open_store().execution(given.id) == given
-    for number, asked_s in ((3, 7200.0), (4, 1.5)):
-        asked = store.submit(limited(number, asked_s), "request")
-        assert (asked.application.time_limit_s, asked.notes) == (asked_s, ())
-    with pytest.raises(TimeLimitTooLong, match=r"asks for 9000 s \(2.5 h\), and red may have 7200 s \(2 h\) at most"):
-        open_store().submit(limited(5, 9000.0), "request", "key")
-    assert store.submit(limited(6, 9000.0, "blue"), "request").notes == ()
-    assert open_store().execution(before.id) == before
-    store.set_quota("red", Quota())
-    assert store.submit(limited(5, 9000.0), "request", "key").application.time_limit_s == 9000.0
-    assert open_store().execution(given.id) == given
-
-
-def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any_store: Store) -> None:
-    any_store.add_tenant("red")
-    any_store.set_quota("red", Quota(0, None, 60.0))
-    with pytest.raises(TimeLimitTooLong):
-        any_store.submit(limited(1, 61.0), "request")
-    with pytest.raises(QuotaExceeded):
-        any_store.submit(limited(1, 60.0), "request")
-
-
-def test_what_has_its_time_limit_keeps_it_when_it_is_repeated(open_store: OpenStore) -> None:
-    store = open_store()
-    store.add_tenant("red")
-    store.set_quota("red", Quota(time_limit_s_max=120.0))
-    given = store.submit(limited(1, None), "request", "key", "same")
-    asked = store.submit(limited(2, 120.0), "request")
-    for longest_s in (60.0, 240.0, None):
-        store.set_quota("red", Quota(time_limit_s_max=longest_s))
-        assert open_store().submit(limited(3, None), "request", "key", "same") == given
-        assert store.submit(limited(1, None), "request") == given
-        assert store.submit(limited(2, 120.0), "request") == asked
-    with pytest.raises(ConcurrentUpdate):
-        store.submit(limited(2, 90.0), "request")
-
-
-def test_no_execution_has_another_time_limit_than_a_quota_of_its_time(open_store: OpenStore) -> None:
-    handles = [open_store() for _ in range(4)]
-    handles[0].add_tenant("red")
-    handles[0].set_quota("red", Quota(time_limit_s_max=60.0))
-
-    def change(number: int) -> None:
-        handles[number % len(handles)].set_quota("red", Quota(time_limit_s_max=(60.0, 120.0)[number % 2]))
-
-    def submit(number: int) -> Execution | None:
-        try:
-            return handles[number % len(handles)].submit(limited(number, (None, 120.0, 180.0)[number % 3]), "request")
-        except TimeLimitTooLong:
-            return None
-
-    with ThreadPoolExecutor(8) as pool:
-        changes = pool.map(change, range(20))
-        stored = [one for one in pool.map(submit, range(1, 61)) if one is not None]
-        assert len(list(changes)) == 20
-    assert {one.application.time_limit_s for one in stored} <= {60.0, 120.0}
-    assert {int(one.id[-4:]) % 3 for one in stored} <= {0, 1}
-    assert len([one for one in stored if one.notes]) == 20
-    assert {one.id: one for one in handles[0].active()} == {one.id: one for one in stored}
-
-
-# -- signing in, and the audit log -------------------------------------------------------------------------------------
-def test_a_ticket_enters_once_and_its_access_ends_with_its_session(open_store: OpenStore) -> None:
-    store = open_store()
-    store.ensure_member("ada", "red", "user")
-    store.add_session(SESSION)
-    ticket = AppAccess("ticket", "ada", "red", "s1", None, "e1", 2, 5.0)
-    store.add_app_access(ticket)
-    with pytest.raises(NotFound):
-        store.add_app_access(replace(ticket, id="other", session_id="unknown"))
-    assert store.app_access("ticket", 0.0) is None
-    assert store.enter_app("ticket", "late", 5.0, 9.0) is None
-    entered = replace(ticket, id="access", entered=True, expires_at_s=9.0)
-    assert open_store().enter_app("ticket", "access", 4.9, 9.0) == entered
-    assert store.enter_app("ticket", "again", 4.9, 9.0) is None
-    assert open_store().app_access("access", 8.9) == entered
-    assert store.app_access("access", 9.0) is None
-    store.ensure_member("ada", "red", "viewer")
-    assert store.app_access("access", 0.0) is None
-    store.ensure_member("ada", "red", "user")
-    store.end_session("s1")
-    assert store.app_access("access", 0.0) is None
-
-
-def test_accesses_are_sieved_by_their_port(any_store: Store) -> None:
-    any_store.ensure_member("ada", "red", "user")
-    any_store.add_session(SESSION)
-    for name, execution_id, number in (("a", "e1", 0), ("b", "e1", 1), ("c", "e2", 0), ("d", "e1", 0)):
-        any_store.add_app_access(AppAccess(name, "ada", "red", "s1", None, execution_id, number, 5.0))
-    assert set(any_store.app_accesses_among(["d", "a", "b", "c", "unknown", "a"], "e1", 0)) == {"a", "d"}
-    assert set(any_store.app_accesses_among([], "e1", 0)) == set()
-
-
-def test_failures_are_counted_by_key_and_time(any_store: Store) -> None:
-    for key, at_s in (("a", 1.0), ("a", 2.0), ("b", 2.0), ("c", 2.0)):
-        any_store.add_failure(key, at_s)
-    assert any_store.failures(["a", "b", "x"], 2.0) == {"a": 1, "b": 1}
-    assert any_store.failures(["a"], 0.0) == {"a": 2}
-
-
-def test_a_guess_is_counted_under_all_keys_or_none(any_store: Store) -> None:
-    limits = {"a": (1.0, 2), "b": (1.0, 1)}
-    assert any_store.take_guess(["a", "b"], limits, 0.5) is None  # before the time from which they count
-    assert any_store.take_guess(["a", "b", "c"], limits, 2.0) is None
-    assert any_store.take_guess(["a", "b", "c"], limits, 3.0) == "b"
-    assert any_store.failures(["a", "b", "c"], 0.0) == {"a": 2, "b": 2, "c": 1}
-    any_store.give_back_guess(["a", "b", "c"], 2.0)
-    assert any_store.failures(["a", "b", "c"], 0.0) == {"a": 1, "b": 1}
-
-
-def test_guesses_at_the_same_moment_do_not_take_the_same_place(open_store: OpenStore) -> None:
-    stores = [open_store(), open_store()]
-    told = in_threads(24, lambda n: stores[n % 2].take_guess(["a", "b"], {"a": (0.0, 10)}, 1.0 + n))
-    assert (told.count(None), told.count("a")) == (10, 14)
-    assert stores[0].failures(["a", "b"], 0.0) == {"a": 10, "b": 10}
-
-
-def test_the_audit_log_is_read_from_its_end(open_store: OpenStore) -> None:
-    store = open_store()
-    first, second = store.add_audit(ENTRY), store.add_audit(replace(ENTRY, user="bob"))
-    third = store.add_audit(replace(ENTRY, by="t1"))
-    store.end_audit(first, 200)
-    assert [(e.id, e.status) for e in open_store().audit(None, 10)] == [(third, None), (second, None), (first, 200)]
-    assert list(store.audit(third, 1)) == [replace(ENTRY, user="bob", id=second)]
-    assert [e.id for e in store.audit(None, 10, "ada")] == [third, first]
-
-
-def test_a_submissions_entry_is_kept_with_it_and_not_without(any_store: Store) -> None:
-    """Also of a repeated one, which changes nothing but is answered as the first."""
-    entry = replace(ENTRY, action="submit_execution", status=201)
-    any_store.ensure_member("ada", "red", "user")
-
-    def kept() -> list[str]:
-        return [one.request_id for one in any_store.audit(None, 10)]
-
-    any_store.submit(job(1), "r1", "key", "print", replace(entry, request_id="r1"))
-    any_store.submit(job(2), "r2", "key", "print", replace(entry, request_id="r2"))
-    any_store.submit(job(3), "r3", audit=replace(entry, request_id="r3"))
-    assert kept() == ["r3", "r2", "r1"]
-    assert list(any_store.audit(None, 1)) == [replace(entry, request_id="r3", id=any_store.audit(None, 1)[0].id)]
-    with pytest.raises(IdempotencyConflict):
-        any_store.submit(job(4), "r4", "key", "another", replace(entry, request_id="r4"))
-    any_store.set_quota("red", Quota(3))
-    any_store.submit(job(5), "r5", audit=replace(entry, request_id="r5"))
-    with pytest.raises(QuotaExceeded):
-        any_store.submit(job(6), "r6", audit=replace(entry, request_id="r6"))
-    any_store.submit(job(7), "r7", "key", "print", replace(entry, request_id="r7"))
-    assert kept() == ["r7", "r5", "r3", "r2", "r1"]
-
-
-def test_what_is_too_old_of_people_goes(any_store: Store) -> None:
-    any_store.ensure_member("ada", "red", "user")
-    any_store.add_session(SESSION)
-    any_store.add_failure("a", 1.0)
-    any_store.add_audit(ENTRY)
-    any_store.prune(9.0)
-    assert any_store.session("s1", 9.0) is not None
-    assert any_store.failures(["a"], 0.0)
-    any_store.prune(1e9)
-    assert any_store.session("s1", 0.0) is None
-    assert not any_store.failures(["a"], 0.0)
-    assert not any_store.audit(None, 10)
 
 
 CALLS: list[Callable[[Store], object]] = [
