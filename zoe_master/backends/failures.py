@@ -12,3 +12,7 @@ class CannotStart(Exception):  # noqa: N818 - the name is the fact
         super().__init__(message)
         self.cause = cause
         self.detail = detail
+
+
+class MayPass(CannotStart):
+    """Nobody could say whether it can be started; a back-end asks again for a while before it ends it so."""

@@ -50,6 +50,7 @@ class TaskFacts:
     container_id: str
     exit_code: int | None
     message: str
+    created_at_s: float = 0.0
     published: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -154,6 +155,7 @@ def task_facts(task: Json) -> TaskFacts:
         container_id=container.get("ContainerID", ""),
         exit_code=container.get("ExitCode"),
         message=status.get("Err") or "",
+        created_at_s=seconds(task.get("CreatedAt") or _NEVER) or 0.0,
         published={
             port["TargetPort"]: port["PublishedPort"] for port in (status.get("PortStatus") or {}).get("Ports") or ()
         },

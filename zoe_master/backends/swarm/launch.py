@@ -9,7 +9,7 @@ from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStart, MayPass
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.board import Board
@@ -57,7 +57,10 @@ class Launcher:
                     continue
                 self._create(group, node_ids[group[0].start.node])
             except CannotStart as error:
-                self._refuse(group, error)
+                if isinstance(error, MayPass) and self._may_wait(group):
+                    again += [one.start for one in group]
+                else:
+                    self._refuse(group, error)
             except UNREACHABLE as error:
                 if not cannot_serve(error):
                     message, detail = told_of("Swarm refuses it", error)

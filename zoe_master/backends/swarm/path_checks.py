@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStart, MayPass
 from zoe_master.backends.swarm.engines import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.host_paths import HostPath, Part, host_paths_of, problem
 from zoe_master.backends.swarm.probing import Question, ask, candidates
@@ -24,6 +24,7 @@ from zoe_master.backends.swarm.words import told_of
 
 _WORKERS = 2  # of its own pool: a file system that hangs holds up nothing but mounts
 _GOOD_FOR_S = 60.0
+_SILENT_FOR_S = 2.0
 _BAD_FOR_S = 10.0  # long enough that a slow loop hears it
 _SEEN_AT = "/zoe-path-"
 # Root without capabilities: it looks into what root alone may enter, and its mounts are read-only.
@@ -36,6 +37,7 @@ class _Refused:
     message: str
     cause: Cause
     detail: str = ""
+    passes: bool = False
 
 
 class PathChecks:
@@ -64,7 +66,8 @@ class PathChecks:
         if not asked.done():
             return False
         if (refused := asked.result()) is not None:
-            raise CannotStart(refused.message, refused.cause, refused.detail)
+            kind = MayPass if refused.passes else CannotStart
+            raise kind(refused.message, refused.cause, refused.detail)
         return True
 
     def close(self) -> None:
@@ -82,16 +85,17 @@ class PathChecks:
         try:
             refused = self._asked_of(node, paths)
         except UNREACHABLE as error:
-            refused = _unasked(node, *told_of("it was asked in vain, and Zoe tries again", error))
+            refused = _silent(node, *told_of("it was asked in vain, and Zoe tries again", error))
         with self._lock:
-            self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else _BAD_FOR_S)
+            good_for_s = _BAD_FOR_S if refused is not None and not refused.passes else _SILENT_FOR_S
+            self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else good_for_s)
         self._told()
         return refused
 
     def _asked_of(self, node: str, paths: tuple[HostPath, ...]) -> _Refused | None:
         watch = self._watches.get(node)
         if watch is None or not watch.reachable:
-            return _unasked(node, "its engine does not answer")
+            return _silent(node, "its engine does not answer")
         for path in paths:
             try:
                 seen = self._parts(watch, path)
@@ -133,6 +137,9 @@ def _read(shown: str) -> Iterator[Part]:
         yield Part(int(mode, 16), int(owner))
 
 
-def _unasked(node: str, why: str, detail: str = "") -> _Refused:
-    message = f"{node} cannot tell whether its host paths are safe to mount: {why}"
-    return _Refused(message, Cause.ENGINE_FAULT, detail)
+def _unasked(node: str, why: str) -> _Refused:
+    return _Refused(f"{node} cannot tell whether its host paths are safe to mount: {why}", Cause.ENGINE_FAULT)
+
+
+def _silent(node: str, why: str, detail: str = "") -> _Refused:
+    return replace(_unasked(node, why), detail=detail, passes=True)

@@ -93,7 +93,7 @@ class Reconciler:
         elif record.task is not None and record.task.over:
             self._over(record)
         elif record.task is not None and record.task.state == "pending" and record.task.message:
-            self._pending(record, record.task)
+            self._pending(record, record.task, node)
 
     def _gone(self, record: Record) -> None:
         """Its Swarm service was removed, its task is no more."""
@@ -111,8 +111,12 @@ class Reconciler:
         else:
             self._board.end_by_task(record)
 
-    def _pending(self, record: Record, task: TaskFacts) -> None:
-        if record.mark.stop_cause is None and time.time() > record.created_at_s + self._settings.place_timeout_s:
+    def _pending(self, record: Record, task: TaskFacts, node: NodeFacts) -> None:
+        """Room that is missing for long is missing; a node that is away for a moment is waited for, or is down soon."""
+        since_s = max(record.created_at_s, task.created_at_s)
+        if record.mark.stop_cause is not None or not node.available:
+            return
+        if time.time() > since_s + self._settings.place_timeout_s:
             said = told(f"Swarm finds no room on {record.node}", task.message)
             self._board.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *said)
 
