@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.support.scheduling import GIB, component, ledger, node, request
 from zoe_lib.domain.locality import Held, Places
-from zoe_lib.domain.paths import PathUse
+from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
