@@ -58,6 +58,16 @@ def test_an_execution_shows_the_bandwidth_of_its_time_when_it_is_over(admin: Vis
     expect(page.get_by_label(re.compile(ACHIEVED.format(granted="[1-9].*")))).to_be_visible()
 
 
+def test_an_execution_shows_where_its_inputs_lie_as_far_as_that_is_known(admin: Visitor, client: Client) -> None:
+    """Its tenant has stored no credential, so nobody may look; it runs all the same."""
+    inputs = [{"name": "meters", "uri": "swift2d://meters.zoe/2015"}]
+    execution = client.submit(job("sleep", "1", name="reader", storage={"inputs": inputs}))
+    assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+    page = admin.open(f"/executions/{execution.id}")
+    expect(page.get_by_text("Input meters: it is not known on which nodes its objects lie")).to_be_visible()
+    assert admin.violations() == []
+
+
 def test_operators_see_each_tenants_bandwidth_of_the_last_hours(admin: Visitor) -> None:
     page = admin.open("/cluster/storage")
     over_time = page.get_by_label("Bandwidth over time", exact=True)
