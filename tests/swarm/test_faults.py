@@ -17,6 +17,7 @@ from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import BackendError, ImageState, ObservedState
 from zoe_master.backends.swarm.attempts import Attempt
+from zoe_master.backends.swarm.foreign import cpu_seconds
 from zoe_master.backends.swarm.names import attempt_name, group_name
 
 GIB = 2**30
@@ -188,6 +189,31 @@ def test_foreign_containers_are_taken_off_their_node(harness: SwarmHarness, swar
     finally:
         api.remove_container(made, force=True)
     harness.until(lambda: node_of(harness, "node-2") == before)
+
+
+def test_a_foreign_container_without_limits_counts_by_the_cores_that_it_uses(
+    harness: SwarmHarness, swarm: Cluster
+) -> None:
+    """Held against what the kernel counts for its control group over the same seconds."""
+    api: Any = swarm.host("node-2").api
+    made = api.create_container("shell", ["sh", "-c", "while :; do :; done"])
+    try:
+        api.start(made)
+        harness.until(lambda: node_of(harness, "node-2").foreign.cores_milli > 0)
+        began, before = time.monotonic(), cpu_seconds(api.stats(made, stream=False, one_shot=True))
+        seen = []
+        while time.monotonic() < began + 6:
+            seen.append(node_of(harness, "node-2").foreign.cores_milli)
+            harness.waker.wait(0.1)
+        used = cpu_seconds(api.stats(made, stream=False, one_shot=True)) - before
+        cores_milli = used / (time.monotonic() - began) * 1000
+        assert abs(sum(seen) / len(seen) - cores_milli) <= 0.25 * cores_milli + 100
+        api.pause(made)
+        harness.until(lambda: node_of(harness, "node-2").foreign.cores_milli == 0)
+        api.unpause(made)
+    finally:
+        api.remove_container(made, force=True)
+    harness.until(lambda: node_of(harness, "node-2").foreign.cores_milli == 0)
 
 
 def test_devices_are_swarms_generic_resources(harness: SwarmHarness) -> None:

@@ -51,7 +51,9 @@ def _uses(request: Request, node: Node) -> Iterator[str]:
         used = steps * total.memory_bytes / _STEPS
         yield f"about {used / _GIB:.3g} of {total.memory_bytes / _GIB:.3g} GiB of memory"
     if wanted.cores_milli and foreign.cores_milli > 0:
-        yield f"{foreign.cores_milli / 1000:g} of {total.cores_milli / 1000:g} cores"
+        steps = max(round(foreign.cores_milli * _STEPS / max(total.cores_milli, 1)), 1)
+        used = steps * total.cores_milli / _STEPS
+        yield f"about {used / 1000:.3g} of {total.cores_milli / 1000:g} cores"
     for kind in wanted.devices:
         if foreign.devices.get(kind, 0) > 0:
             yield f"{foreign.devices[kind]} of {total.devices.get(kind, 0)} {kind}"

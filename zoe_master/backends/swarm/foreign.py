@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm.facts import seconds
 
 Json = Mapping[str, Any]
+_SHORTEST_S = 2.0
+_STEP_MILLI = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,38 @@ def foreign_container(inspected: Json) -> ForeignContainer:
     return ForeignContainer(cores_milli, max(host.get("Memory") or 0, host.get("MemoryReservation") or 0))
 
 
-def taken(containers: Iterable[tuple[ForeignContainer, int]]) -> Resources:
-    """All of them: limits where they are set, otherwise the memory they use now."""
+def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources:
+    """All of them: limits where they are set, otherwise the cores and the memory that they use now."""
     result = Resources()
-    for container, used_bytes in containers:
-        result = result + Resources(container.cores_milli, container.memory_bytes or used_bytes)
+    for container, used in containers:
+        cores_milli = container.cores_milli or used.cores_milli
+        result = result + Resources(cores_milli, container.memory_bytes or used.memory_bytes)
     return result
+
+
+class CpuUse:
+    """How many cores containers use, each on average since it was looked at last. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[float, float, int]] = {}
+
+    def look(self, stats: Mapping[str, Json]) -> Mapping[str, int]:
+        """Return thousandths of a core by container, in tenths so that they change seldom; 0 at the first look.
+
+        Looks that come soon after another one change nothing: an average over a moment says little.
+        """
+        self._seen = {one: self._next(self._seen.get(one), told) for one, told in stats.items() if told.get("read")}
+        return {one: milli for one, (_, _, milli) in self._seen.items()}
+
+    @staticmethod
+    def _next(before: tuple[float, float, int] | None, told: Json) -> tuple[float, float, int]:
+        at_s, used_s = seconds(told["read"]) or 0.0, cpu_seconds(told)
+        if before is None or used_s < before[1]:
+            return at_s, used_s, 0
+        if at_s < before[0] + _SHORTEST_S:
+            return before
+        cores = (used_s - before[1]) / (at_s - before[0])
+        return at_s, used_s, round(cores * 1000 / _STEP_MILLI) * _STEP_MILLI
 
 
 def memory_used(stats: Json) -> int:

@@ -14,11 +14,18 @@ from docker.types import CancellableStream
 
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.platform import ImageFacts
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus, wrong_shares
-from zoe_master.backends.swarm.foreign import ForeignContainer, cpu_seconds, foreign_container, memory_used, taken
+from zoe_master.backends.swarm.foreign import (
+    CpuUse,
+    ForeignContainer,
+    cpu_seconds,
+    foreign_container,
+    memory_used,
+    taken,
+)
 from zoe_master.backends.swarm.hardening import NO_IMAGE, Hardening
 from zoe_master.backends.swarm.image_facts import EngineImages
 from zoe_master.backends.swarm.probing import sweep_probes
@@ -71,7 +78,8 @@ class EngineWatch:
         self._others: dict[str, ForeignContainer] = {}
         self._running: dict[str, ContainerFacts] = {}
         self._stream: CancellableStream[Any] | None = None
-        self._lock = threading.Lock()
+        self._cpu_use = CpuUse()
+        self._lock, self._summing = threading.Lock(), threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"zoe-swarm-{node}", daemon=True)
         self._thread.start()
@@ -234,8 +242,12 @@ class EngineWatch:
 
     def _sum_up(self) -> None:
         others = self._others
-        used = {i: memory_used(self._stats(i) or {}) for i, one in others.items() if not one.memory_bytes}
-        self.foreign = taken((one, used.get(container_id, 0)) for container_id, one in others.items())
+        unlimited = [i for i, one in others.items() if not (one.memory_bytes and one.cores_milli)]
+        with self._summing:  # by the thread that samples, and by that of the engine's news
+            stats = {container_id: self._stats(container_id) or {} for container_id in unlimited}
+            cores_milli = self._cpu_use.look(stats)
+        used = {i: Resources(cores_milli.get(i, 0), memory_used(told)) for i, told in stats.items()}
+        self.foreign = taken((one, used.get(container_id, NOTHING)) for container_id, one in others.items())
         self.foreign_count = len(others)
 
     def _stats(self, container_id: str) -> Any:

@@ -57,14 +57,17 @@ def test_the_largest_uses_are_named_first_and_few_of_them() -> None:
     down = node("down", cores=8, devices={"gpu": 1}, ready=False, foreign=Resources(8000))
     sentence = decide(wants, nodes=(*nodes, replace(down, total=Resources(8000)))).reasons["wants"].sentence
     assert sentence.endswith(
-        "They use 5 of 8 cores; 1 of 2 gpu on n5, 4 of 8 cores on n4, 3 of 8 cores; 1 of 2 gpu on n3, "
-        "and some on 2 more nodes."
+        "They use about 5 of 8 cores; 1 of 2 gpu on n5, about 4 of 8 cores on n4, "
+        "about 3 of 8 cores; 1 of 2 gpu on n3, and some on 2 more nodes."
     )
 
 
 def test_what_flutters_does_not_change_the_reason() -> None:
     flutters = replace(DESKTOP, foreign=Resources(0, 12 * GIB + 200 * 2**20))
     assert decide(HOARDER, nodes=(flutters,)).reasons["hoarder"] == decide(HOARDER).reasons["hoarder"]
+    wants = queued("wants", component(cores=8, memory_gib=1))
+    busy = [node("n", cores=8, memory_gib=32, foreign=Resources(milli, 0)) for milli in (2900, 3000, 3200)]
+    assert len({decide(wants, nodes=(one,)).reasons["wants"].sentence for one in busy}) == 1
 
 
 def test_explain_says_per_node_what_other_programs_use_and_what_would_help() -> None:
