@@ -32,12 +32,13 @@ class Finding:
 
 
 def findings(application: Application, platform: Platform) -> list[Finding]:
-    """Return all of them in the order of the components; nothing that is not known counts."""
-    return [
+    """Return all of them, by component; nothing that is not known counts."""
+    found = [
         finding
         for index, component in enumerate(application.components)
         for finding in _of_component(("components", index), component, platform)
     ]
+    return [*found, *_of_devices(application, platform.capabilities)]
 
 
 def _of_component(place: tuple[str | int, ...], component: Component, platform: Platform) -> Iterator[Finding]:
@@ -51,6 +52,24 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
     if too_large is not None:
         where = (*place, "resources")
         yield Finding(where, "elastic_never_fits", too_large.sentence, too_large.hint, certain=False)
+
+
+def _of_devices(application: Application, able: Capabilities) -> Iterator[Finding]:
+    for index, component in enumerate(application.components):
+        if able.devices_alone and component.reservation.devices and needs_peers(application, component):
+            yield Finding(
+                ("components", index, "resources", "devices"),
+                "devices_with_network",
+                f"component {component.name} has devices and joins a network: Swarm may reject it while its "
+                "node joins, and Zoe then tries again, as often as the policy's start_attempts_max allows",
+                "an application of one component without ports needs no network",
+                certain=False,
+            )
+
+
+def needs_peers(application: Application, component: Component) -> bool:
+    """Return whether its services talk to each other, or are talked to."""
+    return bool(component.ports) or len(application.components) > 1
 
 
 def _of_image(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:

@@ -45,6 +45,7 @@ class Capabilities:
     host_paths: directories that may be mounted, with what lies below; None: any.
     workspaces: whether tenants have one.
     mount_points: what is in use inside containers; empty where nothing is mounted.
+    devices_alone: services with devices are sure to start only where they are of one component without ports.
     The others are what nodes told last, and may change at any time.
     images_there: images that nodes have, by full name; None: not known.
     pulls: nodes fetch images that they lack. unavailable: those that no node has or can fetch, by full name.
@@ -55,6 +56,7 @@ class Capabilities:
     host_paths: tuple[str, ...] | None = None
     workspaces: bool = True
     mount_points: tuple[MountPoint, ...] = ()
+    devices_alone: bool = False
     images_there: Mapping[str, ImageFacts] | None = None
     pulls: bool = False
     unavailable: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ def capabilities_of(settings: SwarmSettings) -> Capabilities:
         host_paths=tuple(str(path) for path in settings.host_paths_allowed),
         workspaces=settings.workspaces_dir is not None,
         mount_points=mount_points(settings),
+        devices_alone=True,
         pulls=settings.pull_images,
     )
 

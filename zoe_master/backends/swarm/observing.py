@@ -12,7 +12,13 @@ from zoe_master.backends.swarm.words import NOTHING, Told, told
 
 _ENDED_BY_SIGNAL = (KILLED, 143)
 # What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
-_PASSES = ("device or resource busy", "resource temporarily unavailable", "context deadline exceeded")
+_PASSES = (
+    "device or resource busy",
+    "resource temporarily unavailable",
+    "context deadline exceeded",
+    # When a node joins a network, Swarm looks again at tasks that it was just given, and rejects those with devices.
+    "assigned node no longer meets constraints",
+)
 
 
 class _Which(TypedDict):

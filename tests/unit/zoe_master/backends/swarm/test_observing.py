@@ -80,6 +80,7 @@ def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
 @pytest.mark.parametrize(
     ("message", "cause"),
     [
+        ("assigned node no longer meets constraints", Cause.ENGINE_FAULT),
         ("No such image: zoe/x:latest", Cause.IMAGE_UNAVAILABLE),
         ("invalid mount config", Cause.START_FAILED),
         ("starting container failed: unable to remount dir as readonly: device or resource busy", Cause.ENGINE_FAULT),
