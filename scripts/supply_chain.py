@@ -59,7 +59,15 @@ def audit() -> int:
     known, unanswered = False, []
     for name in LOCKS:
         lock = ROOT / "requirements" / f"{name}.lock"
-        command = [ENVIRONMENT / "bin" / "pip-audit", "-r", lock, "--disable-pip", "--require-hashes", "-f", "json"]
+        command: list[str | Path] = [
+            ENVIRONMENT / "bin" / "pip-audit",
+            "-r",
+            lock,
+            "--disable-pip",
+            "--require-hashes",
+            "-f",
+            "json",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = json.loads(done.stdout)["dependencies"] if done.stdout else []
         skipped = [one["name"] for one in found if "skip_reason" in one]
@@ -92,8 +100,9 @@ def _tools() -> None:
 
 def _npm(*arguments: str) -> str:
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    command = [BIN / "npm", *arguments]
-    return subprocess.run(command, cwd=ROOT / "web", env=env, stdout=subprocess.PIPE, text=True, check=False).stdout
+    command: list[str | Path] = [BIN / "npm", *arguments]
+    done = subprocess.run(command, cwd=ROOT / "web", env=env, stdout=subprocess.PIPE, text=True, check=False)
+    return str(done.stdout)
 
 
 def _run(*command: object) -> None:

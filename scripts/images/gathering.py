@@ -147,11 +147,11 @@ class Zoe:
             _install(context / "prefix", wheel.name, "--no-deps", wheel)
 
 
-def _install(prefix: Path, what: str, *wanted: object) -> None:
+def _install(prefix: Path, what: str, *wanted: str | Path) -> None:
     packages = prefix / "lib" / "python3.11" / "dist-packages"
     packages.mkdir(parents=True, exist_ok=True)
     uv = Path(sys.executable).with_name("uv")
-    target = ["--target", packages, "--link-mode", "copy", "--python", shared_python()]
+    target: list[str | Path] = ["--target", packages, "--link-mode", "copy", "--python", shared_python()]
     if subprocess.run([uv, "pip", "install", "-q", *target, *wanted], check=False).returncode != 0:
         raise BuildError(f"{what} cannot be installed")
     for folder in ("bin", "etc", "share"):

@@ -49,7 +49,7 @@ def route_scopes() -> Iterator[tuple[str, str, str]]:
     for prefix, route in found:
         if isinstance(route, APIRoute):
             asked = sorted(_scopes(route.dependant))
-            for method in sorted(route.methods):
+            for method in sorted(route.methods or ()):
                 yield method, prefix + route.path, ", ".join(f"`{scope}`" for scope in asked) or "anybody"
 
 

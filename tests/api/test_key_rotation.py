@@ -35,7 +35,7 @@ def opened(api: Api, tenant: str) -> str:
 
 
 def at_the_pause(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
-    monkeypatch.setattr(key_rotation.time, "sleep", lambda _s: act())
+    monkeypatch.setattr("zoe_api.key_rotation.time.sleep", lambda _s: act())
 
 
 def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(

@@ -11,10 +11,10 @@ from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.waiting import until
 from zoe_api.routers import descriptions as routes
-from zoe_api.routers.cluster import PolicyView
 from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.sdk import Busy
+from zoe_lib.wire import PolicyView
 
 
 def test_checks_of_one_user_are_bounded_and_others_go_on(shared_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,14 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_lib.domain.policy import PRIORITY_MAX, Policy
 
-BOUNDS = ({}, {"*": 10}, {"red": 3}, {"red": 20, "*": -5}, {"other": -1000}, {"red": -7, "*": 1000})
+BOUNDS: tuple[dict[str, int], ...] = (
+    {},
+    {"*": 10},
+    {"red": 3},
+    {"red": 20, "*": -5},
+    {"other": -1000},
+    {"red": -7, "*": 1000},
+)
 ASKED = (None, -1000, -7, 0, 3, 4, 10, 11, 1000)
 
 

@@ -27,7 +27,7 @@ from zoe_api.sign_in import brake, password_checks
 from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.execution import Cause, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
@@ -208,7 +208,7 @@ def illegal_state(api: Api, breaks: Raise) -> httpx.Response:
 
 def already_ended(api: Api, _: Raise) -> httpx.Response:
     execution = api.store.execution(submitted(api))
-    refused = ev.Refused(at_s=1.0, outcome=ev.Outcome.FAILED, cause=ev.Cause.NEVER_FITS)
+    refused = ev.Refused(at_s=1.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS)
     api.store.append(execution.id, [refused], execution.version, None)
     return api.http().post(f"/api/v1/executions/{execution.id}/cancel")
 

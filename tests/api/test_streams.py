@@ -20,7 +20,7 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
-from zoe_api import journal_news, stream
+from zoe_api import journal_news, metrics, stream
 from zoe_api.sessions import id_of
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
@@ -213,7 +213,7 @@ def test_the_client_that_goes_frees_what_it_held(api: Api) -> None:
         with following(http, after=0):
             until(lambda: news.followers == 1)
     until(lambda: news.followers == 0)
-    assert stream.metrics.STREAMS._value.get() == 0
+    assert metrics.STREAMS._value.get() == 0
 
 
 def test_a_reader_that_does_not_read_holds_up_nobody(api: Api, postgres_url: str) -> None:
@@ -235,17 +235,17 @@ def test_a_reader_that_does_not_read_holds_up_nobody(api: Api, postgres_url: str
 
     api.store.journal = counted  # type: ignore[method-assign]
     address = urlsplit(api.url)
-    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    with socket.create_connection((address.hostname, address.port), timeout=60) as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         request = f"GET /api/v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {api.token}\r\n\r\n"
-        connection.sendall(request.encode())
+        line.sendall(request.encode())
         until(lambda: reads)
         for _ in range(5):
             assert api.http().get("/api/v1/executions").status_code == 200
         assert len(reads) < number // 500
         received = b""
         while b'"id":%d,' % number not in received[-2_000_000:]:
-            piece = connection.recv(1 << 20)
+            piece = line.recv(1 << 20)
             assert piece
             received += piece
     ids = [int(line[4:]) for line in received.split(b"\n") if line.startswith(b"id: ")]

@@ -98,7 +98,7 @@ LATER = (
         slo("a#zoe", "get_bw", "7", of="caching"),
     ],
 )
-ODD_VALUES = ["", "fast", "-5", "nan", "1e400", None, True, [], {"value": 5}]
+ODD_VALUES: list[Any] = ["", "fast", "-5", "nan", "1e400", None, True, [], {"value": 5}]
 ODD_SLAS: list[object] = [None, 5, "x", [], {}, *(sla("e", "5", value) for value in ODD_VALUES)]
 ODD_SLOS: list[object] = [None, 5, "x", [], {}, *(slo("e#5", "get_bw", value) for value in ODD_VALUES)]
 

@@ -22,8 +22,8 @@ from zoe_embedded import stack
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
-from zoe_embedded.serve import PREFERRED_PORT, REVIVALS_MAX
-from zoe_embedded.stack import Stack
+from zoe_embedded.serve import REVIVALS_MAX
+from zoe_embedded.stack import PREFERRED_PORT, Stack
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
 

@@ -84,7 +84,8 @@ def lost(kept: Any, now: Any, sent: Set[str] = frozenset(), at: str = "") -> lis
     if at.endswith("/required") and at.split("/")[-2] in sent:
         kept, now = now, kept  # clients would have to send more
     if all(isinstance(one, Mapping) and "name" in one for one in (*kept, *now)):
-        return lost(*({one["name"]: one for one in some} for some in (kept, now)), sent, at)
+        by_name = [{one["name"]: one for one in some} for some in (kept, now)]
+        return lost(by_name[0], by_name[1], sent, at)
     return [f"{at}: {one}" for one in kept if one not in now]
 
 

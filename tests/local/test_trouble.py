@@ -23,7 +23,7 @@ def test_a_supervisor_that_cannot_begin_is_a_failed_start(world: LocalWorld, mon
 
 
 def test_an_interpreter_that_is_gone_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch.sys, "executable", "/no/python")
+    monkeypatch.setattr("zoe_master.backends.local.launch.sys.executable", "/no/python")
     found = world.ended(world.start(shell("true")))
     assert found.cause is Cause.START_FAILED
     assert "supervisor cannot be started" in found.message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -127,7 +128,9 @@ def test_counting_where_there_is_surely_no_room_changes_no_decision(
 def crowded(seed: int) -> tuple[Snapshot, Policy]:
     """Few nodes, on which much runs that ends one by one, and a long queue of small and large ones."""
     chance = random.Random(f"crowded {seed}")
-    nodes, queued, active = [], [], []
+    nodes: list[Any] = []
+    queued: list[Any] = []
+    active: list[Any] = []
     for number in range(4):
         one, policy = random_snapshot(chance)
         nodes += [replace(node, name=f"n{number}{node.name}") for node in one.nodes[:1]]

@@ -66,7 +66,8 @@ Mutation = Callable[[random.Random, Any], None]
 
 
 def containers(document: Any) -> list[Any]:
-    found, todo = [], [document]
+    found: list[Any] = []
+    todo = [document]
     while todo and len(found) < 500:
         one = todo.pop()
         if isinstance(one, dict | list):

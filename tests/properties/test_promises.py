@@ -59,7 +59,8 @@ def test_who_was_told_once_is_told_nothing_else(case: int) -> None:
 
 def wishing(rates: Sequence[int], guarantee: Guarantee) -> Execution:
     """One that asks for so many bytes per second, to read and to write; 0: for none."""
-    return queued("e", component(), storage=StorageDemand(bandwidth=Bandwidth(*(r or None for r in rates), guarantee)))
+    read, write = (rate or None for rate in rates)
+    return queued("e", component(), storage=StorageDemand(bandwidth=Bandwidth(read, write, guarantee)))
 
 
 def refused_when_idle(execution: Execution, capacity: Rates) -> bool:

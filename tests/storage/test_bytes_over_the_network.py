@@ -70,7 +70,7 @@ def site(postgres_server: PostgresServer) -> Iterator[Site]:
     url = postgres_server.create_database()
     with Hosts(3) as hosts:
         wanted = {"nodes": 3, "replicas": 1, "proxy_workers": 0, "hosts": hosts.addresses}
-        with whole_storage(url, make=lambda *given: StoreOnHosts(*given, hosts), **wanted) as whole:
+        with whole_storage(url, make=partial(StoreOnHosts, hosts=hosts), **wanted) as whole:
             made = Site(hosts, whole, names_by_host(whole, hosts.addresses))
             with logged_in(whole.store, LOGIN) as ann:
                 for name in made.inputs:

@@ -72,7 +72,8 @@ def pushed_store(**changes: Any) -> Iterator[tuple[ObjectStore, Pusher]]:
         if account is not None:
             os.chown(keys, account.uid, account.gid)
         keys.chmod(0o600)
-        return ControllerLine(*(f"tcp://127.0.0.1:{port}" for port in ports), str(keys))
+        limits_at, usage_at = (f"tcp://127.0.0.1:{port}" for port in ports)
+        return ControllerLine(limits_at, usage_at, str(keys))
 
     try:
         with object_store(controller=line, **changes) as store:

@@ -35,7 +35,7 @@ STUDY_STEP = 11
 JOURNAL_MAX = 100_000
 # Texts for people may be put better.
 _WORDS = frozenset({"sentence", "hint", "message"})
-_NOTHING = (None, False, "", [], (), {})
+_NOTHING: tuple[Any, ...] = (None, False, "", [], (), {})
 Digests = dict[str, str]
 
 

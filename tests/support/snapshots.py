@@ -29,7 +29,7 @@ def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> t
     """A tight cluster, about two applications' worth, some of it taken; every second component is proxied."""
     nodes = tuple(replace(_node(chance, i), gateway=gateway) for i in range(chance.randint(1, 5)))
     waiting = [queued(f"q{i}", *_components(chance), at_s=chance.random()) for i in range(chance.randint(0, 6))]
-    active = []
+    active: list[Execution] = []
     for i in range(chance.randint(0, 2)):
         execution = queued(f"r{i}", *_components(chance))
         placements = admit(execution, Placer(Ledger(nodes, active), Policy()))

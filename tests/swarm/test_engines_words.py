@@ -149,7 +149,7 @@ def test_engines_that_do_not_answer(
             installation.harness.waker.wait(0.2)
         waiting = installation.submit(sleepers("waiting", 3, labels={}, resources={"memory": "32MiB", "cores": 1.5}))
         installation.master.tick()
-        told = {}
+        told: dict[str, Any] = {}
         for execution_id in (running.id, starting, waiting):
             execution = installation.store.execution(execution_id)
             assert held(every.answers("user", execution)) == {}, execution

@@ -48,7 +48,8 @@ def psbs(left: dict[str, float], virtual: VirtualTime) -> list[str]:
 
 def sojourns(jobs: list[Job], serve: Serve) -> Iterator[float]:
     """From one change of who is served to the next: an arrival, a real end, or an end of the emulation."""
-    virtual, left, now_s = VirtualTime(1000), {}, 0.0
+    left: dict[str, float] = {}
+    virtual, now_s = VirtualTime(1000), 0.0
     arrived: dict[str, float] = {}
     upcoming = [(at_s, str(number), size_s, expected_s) for number, (at_s, size_s, expected_s) in enumerate(jobs)]
     upcoming.reverse()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import zoe_embedded
 from tests.support.postgres import SETTINGS, make_home
 from tests.support.waiting import until
-from zoe_embedded import log_files, stack
+from zoe_embedded import rotating, stack
 from zoe_embedded.home import Home
 from zoe_embedded.log_files import log_to
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -104,7 +104,7 @@ def test_what_a_program_writes_is_bounded(
     popen: Any = subprocess.Popen
 
     def noisy(command: list[str], **more: Any) -> Any:
-        return popen(command if log_files.rotating.__file__ in command else NOISY, **more)
+        return popen(command if rotating.__file__ in command else NOISY, **more)
 
     monkeypatch.setattr(subprocess, "Popen", noisy)
     until_written(start(tmp_path))
@@ -204,6 +204,6 @@ def copiers(base: Path) -> list[str]:
             words = command.read_bytes()
         except OSError:
             continue
-        if str(base).encode() in words and str(log_files.rotating.__file__).encode() in words:
+        if str(base).encode() in words and str(rotating.__file__).encode() in words:
             found.append(command.parent.name)
     return found

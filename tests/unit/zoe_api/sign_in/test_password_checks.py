@@ -14,7 +14,6 @@ from tests.support.waiting import until
 from zoe_api import passwords
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import password_checks
 from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, Brake
 from zoe_api.sign_in.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
 from zoe_lib.store.memory import MemoryStore
@@ -137,7 +136,7 @@ def test_what_is_braked_takes_neither_a_hash_nor_a_thread(monkeypatch: pytest.Mo
     assert (guesses.looks, guesses.hashes) == (1, 0)
     assert set(asyncio.run(guesses.guess(FLOOD))) == {Code.TOO_MANY_SIGN_INS}
     assert (guesses.looks, guesses.hashes) == (1, 0)
-    monkeypatch.setattr(password_checks.time, "monotonic", lambda: 1e12)
+    monkeypatch.setattr("zoe_api.sign_in.password_checks.time.monotonic", lambda: 1e12)
     asyncio.run(guesses.guess(1))
     assert guesses.looks == 2
     guesses.checks.close()

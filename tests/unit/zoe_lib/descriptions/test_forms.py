@@ -33,7 +33,7 @@ COUNT = FormField(
     hidden_for=["viewer"],
     fixed_for=["user"],
 )
-ENTRY = CatalogueEntry(id="batch", title="Batch", category="Batch", file="batch.json", fields=[MEMORY, COUNT])
+ENTRY = CatalogueEntry(id="batch", title="Batch", category="Batch", file="batch.json", fields=[MEMORY, COUNT])  # type: ignore[call-arg]  # lists that are empty by default
 
 
 def test_a_memory_field_is_in_bytes_and_a_slider() -> None:

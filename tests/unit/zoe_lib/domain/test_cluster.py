@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.scheduling import component, node
@@ -11,7 +13,7 @@ from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources
 
 
-def why_never(*components: Component, nodes: tuple) -> str | None:
+def why_never(*components: Component, nodes: tuple[Any, ...]) -> str | None:
     reason = never_fits(Application("a", components), nodes)
     assert reason is None or reason.code is ReasonCode.NEVER_FITS
     assert reason is None or reason.hint

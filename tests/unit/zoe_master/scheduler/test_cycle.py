@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
@@ -14,7 +15,7 @@ from zoe_master.scheduler.request import Request
 from zoe_master.scheduler.snapshot import Plan, Snapshot
 
 
-def decide(*waiting: Execution, nodes: tuple, active: tuple = (), policy: Policy | None = None) -> Plan:
+def decide(*waiting: Execution, nodes: Any, active: Any = (), policy: Policy | None = None) -> Plan:
     return schedule(Snapshot(100.0, nodes, waiting, active), policy or Policy())
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 from tests.support.scheduling import component, queued
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.estimate import Estimates
@@ -7,7 +9,7 @@ from zoe_master.scheduler.queue import order_queue
 FIFO, SIZE = Policy(order="fifo"), Policy(order="size", ageing_s=600.0)
 
 
-def names(order: list) -> list[str]:
+def names(order: list[Any]) -> list[str]:
     return [e.id for e in order]
 
 

@@ -92,7 +92,9 @@ def _sort(pool: Pool, now: float, order: str) -> None:
 
 def _virtual_ends(processors: float, arrived: Iterable[Job]) -> dict[int, float]:
     """When each would end if all shared the pool and nobody else came."""
-    upcoming, left, ends, now = list(arrived), {}, {}, 0.0
+    left: dict[int, tuple[float, float]] = {}
+    ends: dict[int, float] = {}
+    upcoming, now = list(arrived), 0.0
     while upcoming or left:
         pace = min(1.0, processors / sum(wide for wide, _ in left.values())) if left else 1.0
         end, first = min(((now + rest / pace, number) for number, (_, rest) in left.items()), default=(math.inf, 0))

@@ -128,7 +128,7 @@ def test_parents_go_once_the_last_supervisor_has_tidied_up(tmp_path: Path, monke
         procs.unlink()
         procs.parent.rmdir()
 
-    monkeypatch.setattr(cgroups.time, "sleep", meanwhile)
+    monkeypatch.setattr("zoe_master.backends.local.cgroups.time.sleep", meanwhile)
     cgroups.CgroupParent(1, memory, pids).remove()
     assert not memory.exists()
     assert not pids.exists()
@@ -138,7 +138,7 @@ def test_parents_stay_while_a_service_goes_on(tmp_path: Path, monkeypatch: pytes
     parent = tmp_path / "zoe"
     (parent / "service").mkdir(parents=True)
     (parent / "service" / "cgroup.procs").write_text("12\n")
-    monkeypatch.setattr(cgroups.time, "sleep", pytest.fail)
+    monkeypatch.setattr("zoe_master.backends.local.cgroups.time.sleep", pytest.fail)
     cgroups.CgroupParent(2, parent, parent, parent).remove()
     assert parent.exists()
 
