@@ -17,7 +17,7 @@ import httpx
 
 from storage_bridge.controller.answers import Refused
 from storage_bridge.controller.swift_line import UNAUTHORIZED, SwiftLine
-from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View
+from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.store_hosts import host_key
 
@@ -73,8 +73,8 @@ class SwiftPlaces:
 
     def places(self, tenant: str, source: str, token: str) -> Places:
         """Of all objects that a URI means, as its tenant may list them. Refused: with UNREADABLE if it may not."""
-        container, _, name = source.partition("://")[2].partition("/")
-        below = self._source(self._line.account_of(tenant), container.partition(".")[0], name)
+        place = place_of(source)
+        below = self._source(self._line.account_of(tenant), place.container, place.prefix)
         give_up_s = time.monotonic() + TIME_S
         objects, complete = self._objects(below, token, give_up_s)
         # In random order, so that however far it comes, it is a fair sample; the same each time.

@@ -83,6 +83,21 @@ def test_of_one_object_and_of_a_whole_container(whole: Whole, ann: Person) -> No
     assert container.listed == Held(len(SIZES) + 1, sum(SIZES.values()) + len(b"beside it"))
 
 
+def test_of_a_bucket_whose_name_has_dots(whole: Whole, ann: Person) -> None:
+    """As `s3a://` inputs name them; views of these, too."""
+    sizes = {"meters.of.acme/2015/day.csv": 3333}
+    ann.put("meters.of.acme")
+    ann.put("meters.of.acme/2015/day.csv", b"meter,kwh\n" + b"1" * 3323)
+    view = View("dots", "acme", "s3a://meters.of.acme/2015", ("kwh",))
+    whole.controller.create_view(replace(view, token=ann.token))
+    try:
+        for uri in (view.source, view.uri):
+            told = whole.controller.locality("acme", uri, ann.token)
+            assert told == Places(Held(1, 3333), Held(1, 3333), on_disks(whole.store, sizes))
+    finally:
+        whole.controller.drop_view("dots")
+
+
 def test_a_view_is_where_its_source_is(whole: Whole, ann: Person) -> None:
     view = View("places", "acme", "swift2d://meters.zoe/2015", ("kwh",))
     whole.controller.create_view(replace(view, token=ann.token))
