@@ -27,7 +27,7 @@ WAIT_CAUSES = {
     WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes",
     WaitCause.OTHERS_AHEAD: "others came first by the policy, and the first of them had no room",
     WaitCause.QUOTA: "its tenant had reached a limit",
-    WaitCause.STORAGE: "the bandwidth that it requires was not free",
+    WaitCause.STORAGE: "the bandwidth that it requires was not free, or the store was asked where its inputs lie",
     WaitCause.IMAGE: "an image was being pulled",
     WaitCause.MAKING_ROOM: "elastic services were leaving",
     WaitCause.OWN_FAILURE: "it had failed and was to be tried again after a pause",
