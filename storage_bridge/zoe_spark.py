@@ -29,6 +29,7 @@ _OPTIONS = {
     "positiveInf": "Inf",
     "negativeInf": "-Inf",
 }
+SAMPLE_LINES = 10_000
 # Spark's CSV reader fails a job for a day such as 2015-1-31, and its cast reads it.
 _CAST = ("date", "timestamp")
 
@@ -39,10 +40,46 @@ def zoe_input(spark: Any, name: str) -> Any:
     Columns have the types of the description; one without a type is a string. Raises KeyError for an input that the
     application does not have, and ValueError when a column that is wanted is not there.
     """
-    inputs = json.loads(Path(os.environ[_FILE]).read_text("utf-8"))
+    return read(spark, _told(name))
+
+
+def zoe_columns(spark: Any, name: str) -> str:
+    """The names and types of an input's columns as JSON, to be written into the description: `pushdown.columns`.
+
+    Spark infers them from the first SAMPLE_LINES lines. They are not used by themselves: another sample might have
+    other types, and with them other rows. Whole numbers are `long` or decimals of 38 digits, since the next one may be
+    larger. A column in which all is null there is a string.
+    """
+    return columns_of(spark, _told(name))
+
+
+def columns_of(spark: Any, told: dict[str, Any]) -> str:
+    """The same for one that is told as an entry of the file. Raises ValueError when there is nothing to read."""
+    options = {**_OPTIONS, **told["csv"], "inferSchema": "true"}
+    lines = [row[0] for row in spark.read.text(told["uri"]).take(SAMPLE_LINES)]
+    names = told["columns"] or told["names"]
+    if not any(line.strip() for line in lines):
+        raise ValueError(f"there is nothing to read in {told['uri']}")
+    frame = spark.read.options(**options).csv(spark.sparkContext.parallelize(lines, 1))
+    types = [_widened(field.dataType.simpleString()) for field in frame.schema.fields]
+    named = zip(names or frame.columns, types, strict=False)
+    return json.dumps([{"name": name, "type": type_} for name, type_ in named], ensure_ascii=False)
+
+
+def _told(name: str) -> dict[str, Any]:
+    inputs: dict[str, dict[str, Any]] = json.loads(Path(os.environ[_FILE]).read_text("utf-8"))
     if name not in inputs:
         raise KeyError(f"there is no input {name}; there are {', '.join(sorted(inputs)) or 'none'}")
-    return read(spark, inputs[name])
+    return inputs[name]
+
+
+def _widened(type_: str) -> str:
+    """A type of Spark by its name in descriptions."""
+    if type_ in ("int", "bigint"):
+        return "long"
+    if type_.startswith("decimal("):  # whole numbers that are too large for a long
+        return "decimal(38,0)"
+    return type_ if type_ in ("double", "boolean", "date", "timestamp") else "string"
 
 
 def read(spark: Any, told: dict[str, Any]) -> Any:
