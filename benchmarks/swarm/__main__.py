@@ -12,7 +12,13 @@ from benchmarks.swarm import batch, spark, starting, verdict
 from benchmarks.swarm.stand import Stand, stand
 from benchmarks.swarm.table import HEAD, Figure, load, tell
 
-ROWS = {"start": starting.measure, "verdict": verdict.measure, "batch": batch.measure, "spark": spark.measure}
+ROWS = {
+    "start": starting.measure,
+    "cancel": starting.measure_cancel,
+    "verdict": verdict.measure,
+    "batch": batch.measure,
+    "spark": spark.measure,
+}
 RUNS = 5
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.support import temporary_home
 from benchmarks.swarm.watch import Watch, things, until
-from tests.swarm.cluster import Cluster
+from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_embedded.stack import Stack
 from zoe_lib.sdk import Client
 
@@ -21,6 +22,7 @@ class Stand:
     stack: Stack
     client: Client
     watch: Watch
+    workspaces: Path
 
     def gone(self) -> float:
         """Wait until nothing is left on any engine; when that was."""
@@ -33,6 +35,10 @@ def stand() -> Iterator[Stand]:
     """Everything, ready."""
     with ExitStack() as undo:
         home = undo.enter_context(temporary_home())
+        workspaces = home.workspaces.parent / "swarm-workspaces"
+        (workspaces / "default").mkdir(parents=True)
+        workspaces.chmod(0o755)  # root's own, or tenants could replace what is mounted
+        (workspaces / "default").chmod(0o777)
         cluster = Cluster()
         undo.callback(cluster.remove)
         settings = {
@@ -40,10 +46,11 @@ def stand() -> Iterator[Stand]:
             "swarm_managers": [f"tcp://{cluster.manager.address}:2376"],
             "swarm_tls_dir": str(cluster.certificates),
             "swarm_state_dir": str(home.state / "swarm"),
-            "swarm_workspaces_dir": str(home.workspaces),
+            "swarm_workspaces_dir": str(workspaces),
+            "swarm_gateway_image": GATEWAY_IMAGE,  # by which nodes tell whether a workspace is safe to mount
         }
         stack = undo.enter_context(Stack(home, spark=False, settings=settings))
         client = undo.enter_context(Client(stack.url, stack.token, timeout_s=60))
         watch = Watch(cluster.hosts)
         undo.callback(watch.close)
-        yield Stand(cluster, stack, client, watch)
+        yield Stand(cluster, stack, client, watch, workspaces)

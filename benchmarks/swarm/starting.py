@@ -33,11 +33,22 @@ def application(number: int) -> dict[str, Any]:
 
 
 def measure(stand: Stand, runs: int) -> list[Figure]:
-    """All sizes; what is cancelled at the size of `OF_CANCEL` is a figure of its own."""
+    """All sizes."""
     figures = []
     for number in SIZES:
         figures += _measure(stand, number, runs)
     return figures
+
+
+def measure_cancel(stand: Stand, runs: int) -> list[Figure]:
+    """The removal of `OF_CANCEL` containers, beside the way that removes fastest, however it starts."""
+    bare = Bare(stand.cluster.hosts)
+    name, way = min(_ways(bare).items(), key=lambda one: _by_bare(stand, bare, one[1], OF_CANCEL)[1])
+    ours, beside = [], []
+    for _ in range(runs):
+        ours.append(_by_zoe(stand, OF_CANCEL)[1])
+        beside.append(_by_bare(stand, bare, way, OF_CANCEL)[1])
+    return [Figure(f"cancel of {OF_CANCEL} to everything gone", "s", ours, beside, name, 1.15)]
 
 
 def _measure(stand: Stand, number: int, runs: int) -> list[Figure]:
@@ -50,12 +61,7 @@ def _measure(stand: Stand, number: int, runs: int) -> list[Figure]:
     what = f"POST to {number} containers running"
     starts = Figure(what, "s", [o[0] for o in ours], [b[0] for b in beside], name, 1.10)
     told = Figure("  and `running` in the API", "s", [o[2] for o in ours], [], "", None)
-    if number != OF_CANCEL:
-        return [starts, told]
-    gone = Figure(
-        f"cancel of {number} to everything gone", "s", [o[1] for o in ours], [b[1] for b in beside], name, 1.15
-    )
-    return [starts, told, gone]
+    return [starts, told]
 
 
 def _ways(bare: Bare) -> dict[str, Callable[[int, list[str]], None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import threading
 import time
@@ -55,6 +56,7 @@ class ManagerLoop:
         self._retried: list[Start] = []
         self._attempts: set[Attempt] | None = None
         self._hasty_until_s = 0.0
+        self._next_sweep_s = 0.0
         self._thread = threading.Thread(target=self._run, name="zoe-swarm-manager", daemon=True)
 
     def begin(self) -> None:
@@ -131,18 +133,27 @@ class ManagerLoop:
         ended = self._attempts is None or self._shared.sharing(self._attempts - attempts)
         if ended:
             self._hasty_until_s = time.time() + _HASTE_S
-        if ended or (looked and self._shared.left):
+        if ended or (self._shared.left and (looked or self._sweep_due_s() <= time.time())):
             self._shared.sweep(attempts)
+            self._next_sweep_s = time.time() + self._settings.busy_look_interval_s
         self._attempts = attempts
 
     def _pause_s(self) -> float:
         if self._closing.is_set():
             return 0.0
         dues = (due for record in self._board.all() if (due := self._tending.due_s(record)) is not None)
-        return max(min([self._next_look_s, *dues]) - time.time(), 0.0)
+        return max(min([self._next_look_s, self._sweep_due_s(), *dues]) - time.time(), 0.0)
+
+    def _sweep_due_s(self) -> float:
+        """When to try again to remove what was in use: soon, since that costs less than a look at all tasks."""
+        hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
+        return self._next_sweep_s if hasty else math.inf
 
     def _interval_s(self) -> float:
-        changing = any(record.observation.state in _CHANGING for record in self._board.all())
+        changing = any(
+            record.observation.state in _CHANGING or (record.mark.forgotten and record.group is not None)
+            for record in self._board.all()
+        )
         hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
         busy = changing or hasty or self._gateways.settling
         return self._settings.busy_look_interval_s if busy else self._settings.look_interval_s

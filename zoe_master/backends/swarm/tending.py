@@ -17,6 +17,7 @@ from zoe_master.backends.swarm.watches import Watches
 
 _log = logging.getLogger(__name__)
 _BEING_ASKED = "being asked"
+_MANAGERS_HEAR_S = 3.0
 
 
 class Tending:
@@ -88,7 +89,7 @@ class Tending:
             return False
         members = [record for service in group.members if (record := self._board.get(service)) is not None]
         if all(record.mark.forgotten and record.collected for record in members):
-            return True
+            return all(map(_known_to_managers, members))
         return all(record.final or self._out_of_reach(record) for record in members) and not all(
             record.final for record in members
         )
@@ -109,3 +110,12 @@ class Tending:
             self._pool.submit(done)
         except RuntimeError:
             return  # closing: the next back-end does it
+
+
+def _known_to_managers(record: Record) -> bool:
+    """Whether the managers know that its task is over, or were given time for that.
+
+    An engine that is told to remove a task which still counts as running waits two seconds for its network.
+    """
+    end = record.mark.end
+    return record.task is None or record.task.over or end is None or time.time() > end.at_s + _MANAGERS_HEAR_S
