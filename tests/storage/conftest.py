@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.support.installation import Installation
 from tests.support.object_store import Person, logged_in, object_store
 from tests.support.postgres import postgres_server, postgres_url, store
-from tests.support.whole_storage import Whole, whole_storage
+from tests.support.whole_storage import Whole, client_of, installation_with, whole_storage
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
 from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.sdk import Client
 
 __all__ = ["postgres_server", "postgres_url", "store"]
 
@@ -50,4 +53,16 @@ def spark() -> Runtime:
 @pytest.fixture
 def whole(postgres_url: str) -> Iterator[Whole]:
     with whole_storage(postgres_url) as made:
+        yield made
+
+
+@pytest.fixture
+def installation(postgres_url: str, whole: Whole, tmp_path: Path) -> Iterator[Installation]:
+    with installation_with(whole, postgres_url, tmp_path, storage_services=whole.services) as made:
+        yield made
+
+
+@pytest.fixture
+def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
+    with client_of(installation, postgres_url, whole) as made:
         yield made

@@ -19,7 +19,7 @@ from tests.support.object_store import logged_in
 from tests.support.s3 import s3_client
 from tests.support.spark import s3a_driver, spark_driver
 from tests.support.waiting import until
-from tests.support.whole_storage import Whole, client_of, installation_with, whole_storage
+from tests.support.whole_storage import Whole, whole_storage
 from zoe_embedded.runtime import Runtime
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
@@ -42,18 +42,6 @@ for told in map(json.loads, paths):
 @pytest.fixture
 def whole(postgres_url: str) -> Iterator[Whole]:
     with whole_storage(postgres_url, s3=True) as made:
-        yield made
-
-
-@pytest.fixture
-def installation(postgres_url: str, whole: Whole, tmp_path: Path) -> Iterator[Installation]:
-    with installation_with(whole, postgres_url, tmp_path, storage_services=whole.services) as made:
-        yield made
-
-
-@pytest.fixture
-def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
-    with client_of(installation, postgres_url, whole) as made:
         yield made
 
 

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from tests.storage.test_views import meters
 from tests.support.documents import job
 from tests.support.installation import Installation
 from tests.support.object_store import logged_in
-from tests.support.whole_storage import Whole, client_of, installation_with
+from tests.support.whole_storage import Whole
 from zoe_lib.domain.execution import ExecutionState, Mark
 from zoe_lib.sdk import Client
 from zoe_lib.wire import CredentialRequest
 
 READS_PLAIN_OBJECTS_ONLY = 'if grep -q zoe-view- "$ZOE_INPUTS"; then exit 7; fi'
 ROWS = 40_000
-
-
-@pytest.fixture
-def installation(postgres_url: str, whole: Whole, tmp_path: Path) -> Iterator[Installation]:
-    with installation_with(whole, postgres_url, tmp_path, storage_services=whole.services) as made:
-        yield made
-
-
-@pytest.fixture
-def client(installation: Installation, postgres_url: str, whole: Whole) -> Iterator[Client]:
-    with client_of(installation, postgres_url, whole) as made:
-        yield made
 
 
 def test_a_job_without_retries_reads_plainly_after_it_failed_through_a_view_and_its_user_is_told(
