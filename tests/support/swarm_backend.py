@@ -98,10 +98,15 @@ class SwarmHarness:
             self.backend.stop([o.service_id for o in self.backend.observe()])
             self.until(lambda: all(o.state in GONE for o in self.backend.observe()))
             self.backend.forget([o.service_id for o in self.backend.observe()])
-            wait_until(lambda: self.things() == self.before, self.waker, DEADLINE_S, lambda: str(self.things()))
+            wait_until(lambda: not self.left(), self.waker, DEADLINE_S, lambda: str(self.left()))
         finally:
             self.reopen()
             shutil.rmtree(self.base)
+
+    def left(self) -> dict[str, list[str]]:
+        """What was not there before; what an earlier test left may go meanwhile."""
+        more = {kind: sorted(set(names) - set(self.before[kind])) for kind, names in self.things().items()}
+        return {kind: names for kind, names in more.items() if names}
 
     def things(self) -> dict[str, list[str]]:
         """Whatever may be left behind: of the swarm, and of each engine."""
