@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import signal
 import sys
@@ -174,6 +175,7 @@ def _works(check: Callable[[], object]) -> str:
 
 def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
+    argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
     settings = Settings()
     configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX)
     ensure_keys(Path(settings.keys_dir))

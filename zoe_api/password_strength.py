@@ -24,7 +24,7 @@ _HINT = "four words that do not belong together are long and easy to keep; `zoe 
 
 def check_strength(password: str, user: str, its: Services, field: str) -> None:
     """Refuse a password that is guessed early; `field` is where it stands in the body."""
-    if password.isdigit():
+    if re.sub(r"[\W_]+", "", password).isdigit():
         why = "only digits"
     elif _common(password[:_ESTIMATED_LENGTH_MAX], own_words(user, its)):
         why = "common, or easy to guess"
@@ -43,6 +43,10 @@ def own_words(user: str, its: Services) -> Sequence[str]:
 
 def _common(password: str, words: Sequence[str]) -> bool:
     if _guesses(password, words) < _GUESSES_MIN:
+        return True
+    # Several names one after the other count as many guesses, which whoever knows this installation does not need.
+    rest = re.sub("|".join(map(re.escape, sorted(words, key=len, reverse=True))), " ", password, flags=re.IGNORECASE)
+    if rest != password and _guesses(_DECORATION.sub("", rest), ()) < _GUESSES_OF_WORDS_MIN:
         return True
     parts = [part for part in _DECORATION.split(password) if part]
     digits = sum(letter.isdigit() for letter in password)

@@ -22,9 +22,8 @@ Told = Mapping[Located, Places | None]
 # News are published at the end of a look; what is left has its turn at the next one.
 _AT_ONCE = 20
 _LOOK_S = 1.0
-# Objects come and go while an execution waits; and who could not tell may be able to later.
-_REFRESH_S = 300.0
-_RETRY_S = 30.0
+# Objects come and go while an execution waits, and so do credentials; and who could not tell may be able to later.
+_AGAIN_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,9 @@ class PlaceLooks:
             places = self._controller.locality(tenant, uri, token)
         except (NoAccessError, StorageRefusedError) as error:
             log.info("where an input lies is not told", tenant=tenant, input=uri, why=str(error))
-            return _Answer(None, self._clock() + _RETRY_S)
+            return _Answer(None, self._clock() + _AGAIN_S)
         except StorageUnavailableError as error:
             log.warning("the storage controller does not tell where inputs lie", why=str(error))
-            self._away_until_s = self._clock() + _RETRY_S
+            self._away_until_s = self._clock() + _AGAIN_S
             return _Answer(None, self._away_until_s)
-        return _Answer(places, self._clock() + (_RETRY_S if places is None else _REFRESH_S))
+        return _Answer(places, self._clock() + _AGAIN_S)

@@ -164,8 +164,12 @@ def _urls(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _hidden(name: str) -> bool:
-    """Whether readers of directories pass by an object of that name, below the directory that they read."""
-    return name.endswith("/") or any(step.startswith(("_", ".")) and "=" not in step for step in name.split("/"))
+    """Whether readers of directories pass by an object of that name, below the directory that they read.
+
+    As Spark does: it reads no directories below it but those of partitions, which are named `column=value`.
+    """
+    *directories, last = name.split("/")
+    return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)
 
 
 def _left_s(give_up_s: float) -> float:

@@ -31,6 +31,10 @@ WEAK = [
     "Red2026!!!!",  # a tenant
     "zoe.lab.example",
     "Lab-Example-2026",
+    "zoe-red-ben",
+    "benredexample!!",
+    "ben@zoe.lab.example",
+    "127.0.0.1:15100",
 ]
 
 
@@ -90,3 +94,13 @@ def test_common_and_digits_only_passwords_are_refused_everywhere(api: Api, passw
 def test_others_are_taken_whatever_they_are_made_of(api: Api, password: str) -> None:
     Browser(api)
     assert api.http(api.admin).patch("/api/v1/admin/users/ben", json={"password": password}).status_code == 200
+
+
+def test_tokens_of_a_disabled_user_do_not_come_back_to_life(api: Api) -> None:
+    """Whoever stole one would have it again."""
+    api.store.ensure_member("ben", "red", "user")
+    token, admin = make_token(api.store, user="ben", tenant="red"), api.http(api.admin)
+    assert api.http(token).get("/api/v1/me").status_code == 200
+    for disabled in (True, False):
+        assert admin.patch("/api/v1/admin/users/ben", json={"disabled": disabled}).status_code == 200
+        assert api.http(token).get("/api/v1/me").status_code == 401

@@ -80,7 +80,16 @@ def test_of_one_object_and_of_a_whole_container(whole: Whole, ann: Person) -> No
     assert told == Places(Held(1, 1004), Held(1, 1004), on_disks(whole.store, one))
     container = whole.controller.locality("acme", "swift2d://meters.zoe", ann.token)
     assert container is not None
-    assert container.listed == Held(len(SIZES) + 1, sum(SIZES.values()) + len(b"beside it"))
+    assert container.listed == Held()  # Spark reads no directories below the one that it is told
+
+
+def test_of_directories_below_only_partitions_count(whole: Whole, ann: Person) -> None:
+    ann.put("parted")
+    for name in ("day.csv", "sub/day.csv", "city=Nice/day.csv", "city=Nice/sub/day.csv", "sub/city=Nice/day.csv"):
+        ann.put(f"parted/2015/{name}", b"1" * 100)
+    told = whole.controller.locality("acme", "swift2d://parted.zoe/2015", ann.token)
+    assert told is not None
+    assert told.listed == Held(2, 200)
 
 
 def test_of_a_bucket_whose_name_has_dots(whole: Whole, ann: Person) -> None:

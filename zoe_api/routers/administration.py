@@ -68,7 +68,7 @@ async def add_user(body: NewUser, _who: Admin, its: ServicesDep, request: Reques
 
 @router.patch("/users/{user}", response_model=UserView)
 async def change_user(user: str, body: UserChange, who: Admin, its: ServicesDep, request: Request) -> UserView:
-    """Set a password, or disable: who is disabled loses the sessions, and no token of theirs counts."""
+    """Set a password, or disable: who is disabled loses all sessions and tokens, for good."""
     if user == who.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
     return await _in_its_lane(its, request, body.password, lambda: _changed(user, body, its, request))
@@ -91,6 +91,8 @@ def _changed(user: str, body: UserChange, its: Services, request: Request) -> Us
             store.end_access(user)
     if body.disabled is not None:
         store.set_disabled(user, body.disabled)
+        if body.disabled:
+            store.end_access(user)  # or who stole a token would have it again when the user is enabled
     after = store.user(user)
     note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
     return _user(after, store.memberships(user=user))

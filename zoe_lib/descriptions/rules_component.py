@@ -23,6 +23,7 @@ RESERVED_PREFIXES = ("proxy-", "sec-", "x-forwarded-", "x-zoe-")
 def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
     """Findings of one component, whose own place in the document is `place`."""
     yield from _check_counts(place, component)
+    yield from _check_command(place, component)
     yield from _check_ports(place, component)
     yield from _check_readiness(place, component)
     yield from _check_volumes(place, component)
@@ -35,6 +36,12 @@ def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]
     if essential is not None and total is not None and essential > max(total, 0):
         message = f"essential_count {essential} is greater than total_count {total}"
         yield Diagnostic(place + "/essential_count", Code.CONFLICT, message, "total_count counts the core ones too")
+
+
+def _check_command(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    command = component.get("command")
+    if isinstance(command, list) and command[:1] == [""]:
+        yield Diagnostic(place + "/command/0", Code.BAD_FORMAT, "the first word of a command names a program")
 
 
 def _check_ports(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

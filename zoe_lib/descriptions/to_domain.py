@@ -73,7 +73,8 @@ def _reservation(resources: model.Resources) -> Resources:
 
 
 def _milli(cores: float) -> int:
-    return round(cores * 1000)
+    """In thousandths; the least that is asked for is one, as nothing would be counted for anybody."""
+    return max(round(cores * 1000), 1) if cores > 0 else 0
 
 
 def _pairs(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

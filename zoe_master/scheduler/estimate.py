@@ -14,7 +14,9 @@ from zoe_lib.domain.values import value
 RunKey = tuple[str, str, str]
 # Taken for an application of which no run time is known: an hour.
 _RUN_S_UNKNOWN = 3600.0
-_LEAST_S = 1e-9
+# What runs for less counts as this. Nothing is checked against a declared run time: one of a nanosecond would come
+# before all others for weeks, and pass whoever waits for room, since it seems to end before anything else can.
+_SHORTEST_S = 1.0
 # What is added, one after the other, to a prediction that a run has outlasted; the last for as often as it takes.
 _CORRECTIONS_S = (60, 300, 900, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000)
 
@@ -60,9 +62,9 @@ class Estimates:
         return self._known(execution)[0]
 
     def guess_s(self, execution: Execution) -> float:
-        """The expected run time in seconds; an hour when nothing is known."""
+        """The expected run time in seconds, at least one; an hour when nothing is known."""
         expected_s = self.run_s(execution)
-        return max(expected_s, _LEAST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
+        return max(expected_s, _SHORTEST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
 
     def end_s(self, execution: Execution, now_s: float) -> float:
         """When a placed execution is expected to end; one that should have ended is expected to end now."""

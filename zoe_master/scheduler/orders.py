@@ -22,8 +22,6 @@ from zoe_master.scheduler.virtual_time import NOBODY, VirtualTime
 SortKey = tuple[float, ...]
 
 _LEAST_S = 1e-9
-# What runs for less counts as this; below it, the logarithm of `f1` would put wide ones first, too.
-_SHORTEST_S = 1.0
 
 
 @value(frozen=True, slots=True)
@@ -50,11 +48,8 @@ class Moment:
         return max(until_s - since_s, 0.0)
 
     def run_s(self, execution: Execution) -> float:
-        """Expected run time in seconds, at least one; an hour when nothing is known.
-
-        Nothing is checked against a declared run time, so one of a nanosecond would come before all others for weeks.
-        """
-        return max(self.estimates.guess_s(execution), _SHORTEST_S)
+        """Expected run time in seconds, at least one; an hour when nothing is known."""
+        return self.estimates.guess_s(execution)
 
     def remaining_s(self, execution: Execution) -> float:
         """What is expected to be left of the run time."""

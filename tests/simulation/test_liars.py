@@ -1,0 +1,37 @@
+"""Whoever declares that it takes no time gets past nobody who waits for room."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.simulation.world import World, application, check_invariants, component, node
+from zoe_lib.domain.execution import Mark
+from zoe_lib.domain.policy import Policy
+from zoe_master.backends.simulated import Behaviour
+
+RUN_S = 6.0
+
+
+@pytest.mark.parametrize("declared_s", [1e-9, 1e-3, 0.5, 0.999, 1.0, 2.0])
+@pytest.mark.parametrize(
+    ("order", "backfill"), [("fifo", "easy"), ("fifo", "conservative"), ("size", "easy-sjbf"), ("sjf", "easy")]
+)
+def test_the_first_that_waits_starts_when_what_ran_has_ended(order: str, backfill: str, declared_s: float) -> None:
+    """Ten of one core fill the cluster, one comes as one ends, and the wide one needs eight cores."""
+    world = World([node("n1", cores=4), node("n2", cores=4), node("n3", cores=2)], lambda _: Behaviour(run_s=RUN_S))
+    world.clock.advance(1.8e9)  # as now: a nanosecond is less than a step of these numbers
+    world.store.set_policy(Policy(order=order, backfill=backfill), 0, time.time(), "test")
+
+    def lie(times: int) -> None:
+        for _ in range(times):
+            world.submit(application(component("c", 1, 1), expected_run_s=declared_s))
+            world.run(RUN_S / 10, check_invariants)
+
+    lie(10)
+    wide = world.submit(application(component("c", 2, 2, cores=4), expected_run_s=60.0), priority=1)
+    submitted_at_s = world.clock()
+    lie(40)
+    # Those that ran end; those that passed before any had outlasted its time end as long after.
+    assert world.get(wide).marks[Mark.PLACED] - submitted_at_s <= 2 * RUN_S
