@@ -266,7 +266,7 @@ def components(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "image": draw(names),
-        "command": draw(st.lists(texts, max_size=4)),
+        "command": draw(st.lists(texts, max_size=4).filter(lambda words: words[:1] != [""])),
         "environment": draw(st.dictionaries(st.from_regex(r"[A-Z_]{1,8}", fullmatch=True), texts, max_size=4)),
         "resources": {
             "memory": draw(st.integers(2**20, 2**40)),

@@ -90,11 +90,11 @@ def test_what_should_have_ended_is_expected_to_end_and_is_not_there() -> None:
     assert found(snapshot, CONSERVATIVE, wrong) == [f"{DELAYS} 400 s"]
 
 
-def test_one_that_is_expected_to_take_no_time_is_promised_a_start_and_delays_nobody() -> None:
+def test_one_that_is_expected_to_take_no_time_is_promised_a_second_and_delays_nobody() -> None:
     snapshot = one_node(2)
     head, *others = snapshot.queued
     instant = replace(head, application=replace(head.application, expected_run_s=None))
     snapshot = replace(snapshot, queued=(instant, *others), past_runs={run_key(instant): 0.0})
     right, wrong = schedule(snapshot, CONSERVATIVE), schedule(snapshot, EASY)
     assert found(snapshot, CONSERVATIVE, right) == []
-    assert found(snapshot, CONSERVATIVE, wrong) == [f"{DELAYS} 101 s"]
+    assert found(snapshot, CONSERVATIVE, wrong) == [f"{DELAYS} 102 s"]
