@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
@@ -122,6 +123,16 @@ class EngineHost:
     @property
     def engine_runs(self) -> bool:
         return self._engine is not None and self._engine.poll() is None
+
+    def pause_engine(self) -> None:
+        """Let the daemon stand still; `nsenter`, which runs it, does so, too."""
+        self.inside("kill", "-STOP", (self.base / "pid").read_text())
+
+    def resume_engine(self) -> None:
+        """Let both go on: while `nsenter` stands still it does not hear of the daemon's end."""
+        assert self._engine is not None
+        self._engine.send_signal(signal.SIGCONT)
+        self.inside("kill", "-CONT", (self.base / "pid").read_text())
 
     def kill_engine(self) -> None:
         """SIGKILL to the daemon, not to its containers."""

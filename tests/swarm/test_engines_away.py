@@ -14,7 +14,6 @@ from tests.support.swarm import need_swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.support.swarm_installation import Installation, needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from tests.swarm.engine_host import EngineHost
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_master.backends.swarm import labels
@@ -70,10 +69,6 @@ def check(installation: Installation, executions: Sequence[Execution]) -> None:
         assert execution.failed_attempts == 0, installation.story(execution)
 
 
-def pause(host: EngineHost, signal: str) -> None:
-    host.inside("kill", f"-{signal}", (host.base / "pid").read_text())
-
-
 @pytest.mark.parametrize(
     "way", ["killed", pytest.param("paused", marks=needs_time), pytest.param("unplugged", marks=needs_time)]
 )
@@ -83,7 +78,7 @@ def test_an_engine_goes_while_executions_are_submitted(
     host = swarm.host(engine_3)
     away, back = {
         "killed": (host.kill_engine, lambda: swarm.restart_engine(engine_3)),
-        "paused": (lambda: pause(host, "STOP"), lambda: pause(host, "CONT")),
+        "paused": (host.pause_engine, host.resume_engine),
         "unplugged": (host.unplug, host.plug),
     }[way]
     check(installation, submit_while(installation, away, back))

@@ -110,11 +110,9 @@ def unplugged(swarm: Cluster) -> Iterator[None]:
 
 @contextmanager
 def paused(swarm: Cluster) -> Iterator[None]:
-    host = swarm.host("node-3")
-    pid = (host.base / "pid").read_text()
-    host.inside("kill", "-STOP", pid)
+    swarm.host("node-3").pause_engine()
     yield
-    host.inside("kill", "-CONT", pid)
+    swarm.host("node-3").resume_engine()
 
 
 def with_volume(installation: Installation) -> dict[str, Any]:
