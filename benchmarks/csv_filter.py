@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks.support import machine
-from storage_bridge.swift.csv_stream import selected
-from storage_bridge.swift.delivery import packed
-from storage_bridge.swift.selection import CsvFormat, Selection
+from storage_filters.csv_stream import selected
+from storage_filters.delivery import packed
+from storage_filters.selection import CsvFormat, Selection
 
 ROWS = 300_000
 RUNS = 5

@@ -95,7 +95,7 @@ class View:
     """A per-execution virtual container that shows the wanted columns of all rows that may be wanted.
 
     `source` is a URI as of `place_of`. types: of columns; names: all columns where there is no header;
-    csv: how it is written, by the fields of `storage_bridge.swift.selection.CsvFormat`. token: with which its source is
+    csv: how it is written, by the fields of `storage_filters.selection.CsvFormat`. token: with which its source is
     read while the view is made; short-lived, and kept nowhere.
     """
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import structlog
 
-from storage_bridge.connection import LazyController
-from storage_bridge.line import ControllerSettings
+from storage_bridge.connect import LazyController
+from storage_bridge.http import ControllerSettings
 from storage_bridge.model import S3, BandwidthSlo
 from zoe_lib.config import Settings
 from zoe_lib.domain.policy import Policy

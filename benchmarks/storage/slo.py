@@ -13,7 +13,7 @@ from benchmarks.storage.client import OBJECT_BYTES, Client, prepare
 from benchmarks.storage.stand import TENANTS, Stand, stand
 from benchmarks.storage.table import Line
 from storage_bridge.model import BandwidthDemand, BandwidthSlo
-from storage_bridge.own import OwnController
+from storage_bridge.zoe_controller import OwnController
 
 MB = 10**6
 UNCAPPED_S = 10.0

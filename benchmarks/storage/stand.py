@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.support import temporary_home
-from storage_bridge.connection import connect
-from storage_bridge.line import ControllerSettings
+from storage_bridge.connect import connect
+from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo
-from storage_bridge.own import OwnController
+from storage_bridge.zoe_controller import OwnController
 from tests.support.object_store import Person, logged_in
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres

@@ -19,7 +19,12 @@ from zoe_embedded.runtime import shared_python, spark_packages
 _CATALOGUE = ROOT / "app_descriptions"
 _REQUIREMENTS = ROOT / "requirements"
 _AUTHORITIES = _CATALOGUE / "images" / "ca"
-_WHEEL = ("alembic", "app_descriptions", *(path.name for path in ROOT.glob("zoe_*")), "storage_bridge")
+_WHEEL = (
+    "alembic",
+    "app_descriptions",
+    *(path.name for path in ROOT.glob("zoe_*")),
+    *(path.name for path in ROOT.glob("storage_*")),
+)
 _SHEBANG = re.compile(r"#!.*\n")
 
 

@@ -1,1 +1,1 @@
-"""A storage controller of our own: the API of Crystal in both dialects, and under /v1 what was missing there."""
+"""The former name of `storage_controller`, for service definitions made before 0.2; it goes in 1.0."""

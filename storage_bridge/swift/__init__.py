@@ -1,1 +1,1 @@
-"""WSGI filters for OpenStack Swift, installed by paste configuration; they need nothing else of Zoe."""
+"""The former names of the factories in `storage_filters`, for proxies configured before 0.2; they go in 1.0."""

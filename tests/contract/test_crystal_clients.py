@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from storage_bridge.crystal import CrystalController
-from storage_bridge.dialects import Appendix, Later
-from storage_bridge.line import ControllerSettings, Line
+from storage_bridge.crystal_controller import CrystalController
+from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.http import ControllerSettings, Line
 from storage_bridge.model import BandwidthSlo
 from tests.support.storage_controller import MB, Served, served_controller
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from storage_bridge.base import StorageController
-from storage_bridge.connection import connect
-from storage_bridge.controller.answers import Refused
-from storage_bridge.crystal import CrystalController
-from storage_bridge.dialects import Appendix, Later
-from storage_bridge.line import ControllerSettings, Line
+from storage_bridge.connect import connect
+from storage_bridge.crystal_controller import CrystalController
+from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.http import ControllerSettings, Line
 from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
-from storage_bridge.own import OwnController
+from storage_bridge.zoe_controller import OwnController
+from storage_controller.answers import Refused
 from tests.simulation.test_storage import of_kind, wants
 from tests.simulation.world import World, node
 from tests.support.faulty_controller import faulty_controller

@@ -76,5 +76,5 @@ def test_decisions_have_their_parts() -> None:
 
 def test_paths_of_the_code_that_are_named_exist() -> None:
     for document in (DOCS / "architecture.md", *sorted((DOCS / "decisions").glob("*.md"))):
-        for path in re.findall(r"`((?:zoe_\w+|storage_bridge|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
+        for path in re.findall(r"`((?:zoe_\w+|storage_\w+|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
             assert (ROOT / path).exists(), f"{document.name}: {path} is not there"

@@ -38,7 +38,16 @@ def test_the_web_ui_and_the_pages_without_scripts_are_there(wheel: Path) -> None
 def test_migrations_and_catalogue_lie_inside_the_library(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     packages = {name.split("/")[0] for name in names if ".dist-info" not in name}
-    assert packages == {"zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "storage_bridge"}
+    assert packages == {
+        "zoe_lib",
+        "zoe_master",
+        "zoe_api",
+        "zoe_cli",
+        "zoe_embedded",
+        "storage_bridge",
+        "storage_controller",
+        "storage_filters",
+    }
     for name in ("zoe_lib/migrations/env.py", "zoe_lib/catalogue/catalogue.json"):
         assert name in names
     assert any(name.startswith("zoe_lib/migrations/versions/0001") for name in names)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from storage_bridge.swift.csv_parser import Value, is_blank, values_of
-from storage_bridge.swift.csv_stream import first_byte, selected
-from storage_bridge.swift.readings import possible
-from storage_bridge.swift.selection import CsvFormat, Selection
+from storage_filters.csv_parser import Value, is_blank, values_of
+from storage_filters.csv_stream import first_byte, selected
+from storage_filters.readings import possible
+from storage_filters.selection import CsvFormat, Selection
 from tests.support.checks import CHECKS
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 

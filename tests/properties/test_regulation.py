@@ -18,7 +18,7 @@ import pytest
 from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
 from storage_bridge.bandwidth.meter import Meter, Moved
 from storage_bridge.bandwidth.regulator import Regulator, Settings
-from storage_bridge.swift.rate_table import RateTable
+from storage_filters.rate_table import RateTable
 from tests.support.checks import of_checks
 
 SEEDS = of_checks(1 / 125, 8)

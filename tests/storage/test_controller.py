@@ -12,8 +12,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from storage_bridge.controller.swift_views import SwiftAdmin, SwiftViews
 from storage_bridge.model import Achieved, BandwidthSlo, StorageUnavailableError, View
+from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store

@@ -10,14 +10,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from storage_bridge.controller.answers import Refused
-from storage_bridge.controller.swift_line import SwiftAdmin, SwiftLine
-from storage_bridge.controller.swift_places import LOOKED_AT_MAX, SwiftPlaces
-from storage_bridge.crystal import CrystalController
-from storage_bridge.dialects import Appendix, Later
-from storage_bridge.line import ControllerSettings, Line
+from storage_bridge.crystal_controller import CrystalController
+from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.http import ControllerSettings, Line
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
-from storage_bridge.own import OwnController
+from storage_bridge.zoe_controller import OwnController
+from storage_controller.answers import Refused
+from storage_controller.swift_line import SwiftAdmin, SwiftLine
+from storage_controller.swift_places import LOOKED_AT_MAX, SwiftPlaces
 from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer

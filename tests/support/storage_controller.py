@@ -12,13 +12,13 @@ import httpx
 import sqlalchemy as sa
 import uvicorn
 
-from storage_bridge.controller.answers import Promisable, Refused
-from storage_bridge.controller.app import make_app
-from storage_bridge.controller.extensions import Works
-from storage_bridge.controller.kept_views import KeptViews
-from storage_bridge.controller.ledger import Ledger
-from storage_bridge.line import ControllerSettings
+from storage_bridge.http import ControllerSettings
 from storage_bridge.model import Achieved, BandwidthSlo, Missed, View, ViewSample
+from storage_controller.answers import Promisable, Refused
+from storage_controller.app import make_app
+from storage_controller.extensions import Works
+from storage_controller.kept_views import KeptViews
+from storage_controller.ledger import Ledger
 from tests.support.waiting import until
 
 MB = 10**6

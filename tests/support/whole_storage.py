@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storage_bridge.connection import connect
-from storage_bridge.line import ControllerSettings
+from storage_bridge.connect import connect
+from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo
-from storage_bridge.own import OwnController
+from storage_bridge.zoe_controller import OwnController
 from tests.support.api import Api
 from tests.support.installation import Installation
 from tests.support.object_store import ADMIN, object_store

@@ -33,7 +33,7 @@ pipeline = {pipeline}
 use = egg:swift#{kind}
 {options}
 [filter:zoe_pushdown]
-paste.filter_factory = storage_bridge.swift.object_pushdown:filter_factory
+paste.filter_factory = storage_filters.object_pushdown:filter_factory
 """
 
 _FRAGMENTS = 3
@@ -94,9 +94,9 @@ encryption_root_secret = {root_secret}
 [filter:encryption]
 use = egg:swift#encryption
 [filter:zoe_views]
-paste.filter_factory = storage_bridge.swift.views:filter_factory
+paste.filter_factory = storage_filters.views:filter_factory
 [filter:zoe_bandwidth]
-paste.filter_factory = storage_bridge.swift.bandwidth:filter_factory
+paste.filter_factory = storage_filters.bandwidth:filter_factory
 rates_file = {swift_dir}/rates
 proxy_name = {name}
 {controller}
@@ -142,7 +142,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class ControllerLine:
-    """Where the storage controller listens, and the file of keys for it (see storage_bridge/swift/bandwidth.py)."""
+    """Where the storage controller listens, and the file of keys for it (see storage_filters/bandwidth.py)."""
 
     limits_from: str
     usage_to: str

@@ -77,7 +77,7 @@ class ControllerSite:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
         environment["ZOE_SDS_CONFIG"] = str(self._private("zoe-storage.toml", tomli_w.dumps(settings)))
         with log_to(self.log) as log:
-            command = [sys.executable, "-m", "storage_bridge.controller"]
+            command = [sys.executable, "-m", "storage_controller"]
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             self._wait_until_up(process)

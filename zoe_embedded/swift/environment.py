@@ -13,6 +13,7 @@ from zoe_embedded.runtime import CLONE, building, make_readable, make_virtual_en
 _LOCK = CLONE / "requirements" / "swift.lock"
 # What the servers need of ours: installed into their environment, as an operator would.
 _FILTERS = {
+    "storage_filters": (".",),
     "storage_bridge": ("__init__.py", "model.py", "swift"),
     "zoe_lib": ("__init__.py", "predicate.py", "column_types.py"),
 }

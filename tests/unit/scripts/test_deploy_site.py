@@ -11,7 +11,7 @@ import pytest
 
 from scripts import deploy_site
 from scripts.deploy_site import KEY_FILES, TLS_FILES, Site, SiteError
-from storage_bridge.controller.settings import ControllerSettings
+from storage_controller.settings import ControllerSettings
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from storage_bridge.line import ControllerSettings, Line
+from storage_bridge.http import ControllerSettings, Line
 from storage_bridge.model import SENTENCE_LENGTH_MAX, StorageRefusedError
 
 

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.connection import LazyController
-from storage_bridge.line import ControllerSettings
+from storage_bridge.connect import LazyController
+from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
 from storage_bridge.simulated import SimulatedController
 from tests.support.limited_controller import Limited

@@ -1,0 +1,187 @@
+"""What differs between the two dialects of Crystal."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
+
+from storage_bridge.http import Line
+from storage_bridge.model import BandwidthSlo, StorageRefusedError
+
+_log = logging.getLogger(__name__)
+MB = 10**6
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,15})?")
+_ROW_CHARACTERS_MAX = 200
+
+
+class _Row(NamedTuple):
+    """An SLO in a list: whose, by which policy id, in which direction (`name`, empty for both), in bytes per second."""
+
+    project: str
+    policy: str
+    name: str
+    bytes_per_s: int
+
+
+class _Rows:
+    """The rows of a list, without those that cannot be read: Crystal keeps any text that anybody sends as a value.
+
+    What cannot be read counts as no SLO, and is logged once while it is there.
+    """
+
+    def __init__(self, read: Callable[[Mapping[str, Any]], _Row | None]) -> None:
+        self._read = read
+        self._odd: frozenset[str] = frozenset()
+
+    def of(self, answer: object) -> list[_Row]:
+        """TypeError for what is no list."""
+        if not isinstance(answer, list):
+            raise TypeError(f"a list of SLOs is a {type(answer).__name__}")
+        found, odd = [], set()
+        for row in answer:
+            try:
+                read = self._read(row)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                odd.add(repr(row)[:_ROW_CHARACTERS_MAX])
+            else:
+                found += [] if read is None else [read]
+        for row in odd - self._odd:
+            _log.warning("the storage controller lists an SLO that cannot be read; it is not counted: %s", row)
+        self._odd = frozenset(odd)
+        return found
+
+
+class Dialect(Protocol):
+    """SLOs by tenant, ours marked by the policy id. What comes of reading nonsense is raised as it is."""
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """Ours."""
+        ...
+
+    def others(self) -> BandwidthSlo:
+        """What others were promised in all."""
+        ...
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put it in force, whole or not at all."""
+        ...
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove it; nothing when there is none."""
+        ...
+
+
+class Appendix:
+    """`/bw/slas`: one value for both directions, whole MB/s; the greater of the two is asked for, rounded up."""
+
+    def __init__(self, line: Line, owner: str) -> None:
+        self._line = line
+        self._owner = owner
+        self._rows = _Rows(_sla)
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """Ours."""
+        return {row.project: _both(row.bytes_per_s) for row in self._listed() if row.policy == self._owner}
+
+    def others(self) -> BandwidthSlo:
+        """What others were promised."""
+        return _both(sum(row.bytes_per_s for row in self._listed() if row.policy != self._owner))
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put it in force."""
+        rate = max(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0)
+        self._line.ask("PUT", self._path(tenant), {"bandwidth": _megabytes(rate)})
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove it."""
+        self._line.ask("DELETE", self._path(tenant))
+
+    def _listed(self) -> list[_Row]:
+        return self._rows.of(self._line.ask("GET", "/bw/slas"))
+
+    def _path(self, tenant: str) -> str:
+        return f"/bw/sla/{quote(tenant, safe='')}:{quote(self._owner, safe='')}"
+
+
+class Later:
+    """`/policies/slos`: a value for each direction, whole MB/s, rounded up."""
+
+    def __init__(self, line: Line, owner: str) -> None:
+        self._line = line
+        self._owner = owner
+        self._rows = _Rows(_slo)
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """Ours."""
+        rates: dict[str, dict[str, int]] = {}
+        for row in self._listed():
+            if row.policy == self._owner:
+                rates.setdefault(row.project, {})[row.name] = row.bytes_per_s
+        return {tenant: BandwidthSlo(found.get("get_bw"), found.get("put_bw")) for tenant, found in rates.items()}
+
+    def others(self) -> BandwidthSlo:
+        """What others were promised."""
+        rows = [row for row in self._listed() if row.policy != self._owner]
+        read, write = (sum(row.bytes_per_s for row in rows if row.name == one) for one in ("get_bw", "put_bw"))
+        return BandwidthSlo(read, write)
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put it in force: both directions, or none where one is refused."""
+        before = self.slos().get(tenant, BandwidthSlo())
+        try:
+            self._put(tenant, slo)
+        except StorageRefusedError:
+            self._put(tenant, before)
+            raise
+
+    def _put(self, tenant: str, slo: BandwidthSlo) -> None:
+        for name, rate in (("get_bw", slo.read_bytes_per_s), ("put_bw", slo.write_bytes_per_s)):
+            if rate is None:
+                self._line.ask("DELETE", self._path(name, tenant))
+            else:
+                self._line.ask("PUT", self._path(name, tenant), {"value": _megabytes(rate)})
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove it, both directions."""
+        self._put(tenant, BandwidthSlo())
+
+    def _listed(self) -> list[_Row]:
+        return self._rows.of(self._line.ask("GET", "/policies/slos"))
+
+    def _path(self, name: str, tenant: str) -> str:
+        return f"/policies/slo/bandwidth/{name}/{quote(f'{tenant}#{self._owner}', safe='')}"
+
+
+def _sla(row: Mapping[str, Any]) -> _Row | None:
+    """A row of `/bw/slas`; None for a policy without an SLO."""
+    if row["bandwidth"] is None:
+        return None
+    return _Row(str(row["project_id"]), str(row["policy_id"]), "", _bytes_per_s(row["bandwidth"]))
+
+
+def _slo(row: Mapping[str, Any]) -> _Row | None:
+    """A row of `/policies/slos`; None for what is not of bandwidth."""
+    if row.get("dsl_filter", "bandwidth") != "bandwidth":
+        return None
+    project, _, policy = str(row["target"]).partition("#")
+    return _Row(project, policy, str(row["slo_name"]), _bytes_per_s(row["value"]))
+
+
+def _bytes_per_s(value: object) -> int:
+    """Of MB/s as a number or as its text; ValueError."""
+    text = str(value).strip()
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text[:_ROW_CHARACTERS_MAX]!r} is no rate")
+    return int(Decimal(text) * MB)
+
+
+def _both(rate: int) -> BandwidthSlo:
+    return BandwidthSlo(rate, rate)
+
+
+def _megabytes(rate: int) -> int:
+    return max(-(-rate // MB), 1)

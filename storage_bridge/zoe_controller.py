@@ -1,0 +1,138 @@
+"""Our own controller, by its extensions under `/v1/`. All that is ours there holds by a lease that each look renews."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
+
+from storage_bridge.http import ControllerSettings, Line, understood
+from storage_bridge.model import (
+    TOKEN_HEADER,
+    Achieved,
+    BandwidthDemand,
+    BandwidthSlo,
+    Feasibility,
+    Missed,
+    StorageCapacity,
+    View,
+    ViewSample,
+)
+from zoe_lib.domain.locality import Held, Places
+
+
+class OwnController:
+    """Our own controller, by its extensions: exact rates, leases, views."""
+
+    def __init__(self, line: Line, settings: ControllerSettings) -> None:
+        self._line = line
+        self._lease = {"lease_s": settings.lease_s}
+        self._mine = f"/v1/owners/{quote(settings.owner, safe='')}"
+
+    def capacity(self) -> StorageCapacity:
+        """What it can move and has promised."""
+        return understood(lambda: StorageCapacity(**self._line.ask("GET", "/v1/capacity")))
+
+    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+        """Whether it would fit."""
+        return understood(lambda: Feasibility(**self._line.ask("POST", "/v1/feasible", asdict(demand.slo))))
+
+    def slos(self) -> Mapping[str, BandwidthSlo]:
+        """Ours; looking renews the lease of all that is ours."""
+        self._line.ask("PUT", f"{self._mine}/lease", self._lease)
+        told = self._line.ask("GET", f"{self._mine}/slos")
+        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in told.items()})
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        """Put a tenant's SLO in force."""
+        self._line.ask("PUT", f"{self._mine}/slos/{quote(tenant, safe='')}", asdict(slo) | self._lease)
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove a tenant's SLO."""
+        self._line.ask("DELETE", f"{self._mine}/slos/{quote(tenant, safe='')}")
+
+    def views(self) -> Sequence[View]:
+        """Ours."""
+        told = self._line.ask("GET", f"{self._mine}/views")
+        return understood(lambda: [_view(row) for row in told])
+
+    def create_view(self, view: View) -> None:
+        """Make a view."""
+        wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
+        wanted |= view.reading()
+        self._line.ask(
+            "PUT",
+            f"{self._mine}/views/{quote(view.id, safe='')}",
+            wanted | self._lease,
+            headers=_with_token(view.token),
+        )
+
+    def sample(self, view_id: str, token: str = "") -> ViewSample:
+        """What a part of a view's source takes to read, as the controller measures it now."""
+        path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
+        told = self._line.ask("POST", path, headers=_with_token(token))
+        return understood(lambda: _sample(told))
+
+    def drop_view(self, view_id: str) -> None:
+        """Remove a view."""
+        self._line.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
+
+    def achieved(self) -> Mapping[str, Achieved]:
+        """What each tenant got lately."""
+        told = self._line.ask("GET", "/v1/achieved")
+        return understood(lambda: {tenant: Achieved(**rates) for tenant, rates in told.items()})
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs cannot be met."""
+        told = self._line.ask("GET", "/v1/missed")
+        return understood(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
+
+    def clients(self) -> Mapping[str, Achieved] | None:
+        """What was moved to and from each address; None by an older controller."""
+        told = self._line.ask("GET", "/v1/clients", absent=None)
+        return None if told is None else understood(lambda: {a: Achieved(**rates) for a, rates in told.items()})
+
+    def resting(self) -> bool:
+        """Whether it is left alone for a while."""
+        return self._line.resting
+
+    def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
+        """As Swift tells it now; None by an older controller, which has no such route, and for what is not there."""
+        path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
+        told = self._line.ask("GET", path, absent=None, headers=_with_token(token))
+        return None if told is None else understood(lambda: _places(told))
+
+
+def _with_token(token: str) -> dict[str, str]:
+    return {TOKEN_HEADER: token} if token else {}
+
+
+def _view(row: Mapping[str, Any]) -> View:
+    return View(row["id"], row["tenant"], row["source"], tuple(row["columns"]), row["where"], **View.read_as(row))
+
+
+def _sample(told: Mapping[str, Any]) -> ViewSample:
+    rate = told["rate_bytes_per_s"]
+    return ViewSample(
+        source_bytes=int(told["source_bytes"]),
+        sampled_bytes=int(told["sampled_bytes"]),
+        delivered_bytes=int(told["delivered_bytes"]),
+        selected_bytes=int(told["selected_bytes"]),
+        plain_s=float(told["plain_s"]),
+        view_s=float(told["view_s"]),
+        rate_bytes_per_s=None if rate is None else int(rate),
+        columns=tuple(str(name) for name in told["columns"]),
+    )
+
+
+def _places(told: Mapping[str, Any]) -> Places:
+    hosts = {str(host): _held(held) for host, held in told["hosts"].items()}
+    return Places(_held(told["listed"]), _held(told["looked_at"]), hosts, bool(told["complete"]))
+
+
+def _held(told: Mapping[str, Any]) -> Held:
+    held = Held(int(told["objects"]), int(told["bytes"]))
+    if held.objects < 0 or held.bytes < 0:
+        raise ValueError(f"{held} is less than nothing")
+    return held

@@ -1,0 +1,122 @@
+"""`zoe-storage`: the storage controller. Its tables are made by Zoe's migrations (`zoe-setup`)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+import sqlalchemy as sa
+import uvicorn
+from pydantic import ValidationError
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.bandwidth.regulator import Settings
+from storage_bridge.model import BandwidthSlo, View, ViewSample
+from storage_controller.answers import Promisable, Refused, bounded
+from storage_controller.app import make_app
+from storage_controller.extensions import Works
+from storage_controller.kept_views import KeptViews
+from storage_controller.ledger import Ledger
+from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.settings import ControllerSettings
+from storage_controller.sweeper import ViewSweeper
+from storage_controller.swift_places import SwiftPlaces
+from storage_controller.swift_views import SwiftAdmin, SwiftViews
+from zoe_lib.store.sql.database import with_driver
+
+_log = logging.getLogger(__name__)
+
+
+def main() -> int:
+    """Serve until a signal; 2 when the settings are wrong."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        settings = ControllerSettings()  # type: ignore[call-arg]  # from the environment
+        token = settings.token_file.read_text().strip()
+        endpoints = _endpoints(settings)
+        views = _views(settings)
+    except (ValidationError, OSError, ValueError) as error:
+        print(f"zoe-storage: {error}", file=sys.stderr)
+        return 2
+    engine = sa.create_engine(with_driver(settings.database_url.get_secret_value()), pool_pre_ping=True)
+    ledger = Ledger(engine)
+    regulation = Regulation(
+        ledger,
+        Capacity(sum(settings.proxies.values()), settings.proxies),
+        endpoints,
+        settings.account_prefix,
+        Settings(hold_s=settings.hold_s, decay_s=settings.decay_s),
+    )
+    promisable = promisable_by(settings, views.has_account if views else lambda _: True)
+    kept = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
+    works = Works(
+        promisable,
+        regulation.achieved,
+        regulation.missed,
+        kept,
+        _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
+        _places(settings, views, ledger) if views else None,
+        regulation.clients,
+    )
+    sweeper = ViewSweeper(kept.sweep)
+    regulation.begin()
+    sweeper.begin()
+    try:
+        app = make_app(ledger, works, token)
+        uvicorn.run(app, host=settings.host, port=settings.port, http="h11", log_level="warning")
+    finally:
+        sweeper.close()
+        regulation.close()
+        engine.dispose()
+    return 0
+
+
+def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
+    """Return what may be promised; what the proxies cannot keep of the settings is logged."""
+    asked = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    promisable = Promisable(bounded(asked, settings.proxies), has_account, settings.proxies)
+    if promisable.capacity != asked:
+        _log.warning("the proxies move less than the settings promise; promised is at most %s", promisable.capacity)
+    for caveat in promisable.caveats(promisable.capacity):
+        _log.warning("what may be promised cannot always be kept: %s", caveat)
+    return promisable
+
+
+def _endpoints(settings: ControllerSettings) -> Endpoints:
+    public, secret, *proxies = settings.key_file.read_bytes().split()
+    if not proxies:
+        raise ValueError(f"{settings.key_file} names no public key of a proxy, so none could come in")
+    return Endpoints(settings.limits_endpoint, settings.usage_endpoint, public, secret, frozenset(proxies))
+
+
+def _views(settings: ControllerSettings) -> SwiftViews | None:
+    if settings.swift_auth_url is None:
+        return None
+    if settings.swift_key_file is None:
+        raise ValueError("swift_auth_url needs swift_key_file, too")
+    key = settings.swift_key_file.read_text().strip()
+    return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _places(settings: ControllerSettings, views: SwiftViews, ledger: Ledger) -> SwiftPlaces:
+    return SwiftPlaces(views.line, ledger.view, settings.swift_endpoints_url, settings.swift_fragmented_policies)
+
+
+def _sampling(views: SwiftViews, regulation: Regulation, most: int) -> Callable[[View], ViewSample]:
+    """Told with it: what the view's tenant would get now, which is never more than the store can move."""
+
+    def sample(view: View) -> ViewSample:
+        readable = regulation.readable(view.tenant)
+        return views.sample(view, most if readable is None else min(readable, most))
+
+    return sample
+
+
+def _no_views(view: View) -> NoReturn:
+    raise Refused(409, f"this controller has no Swift to make the view {view.id} in")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

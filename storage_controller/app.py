@@ -1,0 +1,49 @@
+"""The controller's web application: both dialects and the extensions, behind one token."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+
+from storage_controller.answers import answer_errors
+from storage_controller.extensions import Works, extension_routes, locality_routes
+from storage_controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
+from storage_controller.ledger import Ledger
+from storage_controller.slos import appendix_routes, later_routes
+
+_OPEN = "/health"
+
+
+def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
+    """All routes; `/health` alone needs no token. Of who has none, no body is read."""
+    app = FastAPI(
+        title="Zoe's storage controller", version="1", docs_url=None, redoc_url=None, max_body_size=BODY_BYTES_MAX
+    )
+    answer_errors(app)
+
+    @app.middleware("http")
+    async def door(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        given = request.headers.get("X-Auth-Token", "")
+        if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
+            return JSONResponse("a valid X-Auth-Token is needed", 401)  # a bare string, as Crystal answers
+        return await answer(request)
+
+    for routes in (
+        appendix_routes(ledger, works.promisable),
+        policy_routes(ledger, works.promisable),
+        later_routes(ledger, works.promisable),
+        filter_routes(ledger),
+        project_routes(ledger),
+        locality_routes(works),
+        extension_routes(ledger, works),
+    ):
+        app.include_router(routes)
+
+    @app.get(_OPEN)
+    def health() -> dict[str, str]:
+        return {"status": "up"}
+
+    return app

@@ -1,0 +1,221 @@
+"""What the controller has promised, in PostgreSQL. Every call is one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_bridge.model import BandwidthSlo, View
+from storage_controller.tables import filters, leases, policies, projects, slos, views
+
+READ, WRITE = "get_bw", "put_bw"
+Clock = Callable[[], float]
+
+
+def rule_policy(number: int) -> str:
+    """The policy id of what a static policy promises."""
+    return f"rule-{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """What a static policy promises to whom, each way."""
+
+    project: str
+    bytes_per_s: int
+
+
+class Ledger:
+    """SLOs, views, filters and policies. What belongs to an owner whose lease has run out is not there any more."""
+
+    def __init__(self, engine: sa.Engine, clock: Clock = time.time) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    # SLOs
+
+    def slos(self) -> list[dict[str, Any]]:
+        """All rows, by project, policy and name."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            found = connection.execute(sa.select(slos).order_by(slos.c.project_id, slos.c.policy_id, slos.c.slo_name))
+            return [dict(row) for row in found.mappings()]
+
+    def set_slo(self, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None = None) -> None:
+        """Make these the rates of the project under the policy; None and absence clear one."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            _set_slo(connection, project, policy, rates, owner)
+
+    def set_one(self, project: str, policy: str, name: str, rate: int) -> bool:
+        """One rate beside the others; whether it is new."""
+        row = {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": None}
+        with self._engine.begin() as connection:
+            key = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy, slos.c.slo_name == name)
+            new = connection.execute(sa.select(sa.literal(1)).where(key)).first() is None
+            upsert = insert(slos).values(row)
+            connection.execute(
+                upsert.on_conflict_do_update(index_elements=list(slos.primary_key), set_={"bytes_per_s": rate})
+            )
+            return new
+
+    def clear_slo(self, project: str, policy: str, name: str | None = None) -> None:
+        """Remove one rate, or all of a policy; nothing when there is none."""
+        wanted = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
+        if name is not None:
+            wanted = sa.and_(wanted, slos.c.slo_name == name)
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(slos).where(wanted))
+
+    def by_tenant(self) -> dict[str, BandwidthSlo]:
+        """What each tenant is promised: of several policies the greatest, since one promise covers the smaller."""
+        found: dict[str, dict[str, int]] = {}
+        for row in self.slos():
+            rates = found.setdefault(row["project_id"], {})
+            rates[row["slo_name"]] = max(rates.get(row["slo_name"], 0), row["bytes_per_s"])
+        return {tenant: BandwidthSlo(rates.get(READ), rates.get(WRITE)) for tenant, rates in found.items()}
+
+    # Views
+
+    def views(self, owner: str) -> list[View]:
+        """Those of an owner whose lease holds, by id."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            mine = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
+            return _views(connection, mine)
+
+    def view(self, view_id: str) -> View | None:
+        """Whoever's it is; None when there is none of that id."""
+        with self._engine.begin() as connection:
+            return next(iter(_views(connection, views.c.id == view_id)), None)
+
+    def overdue_views(self) -> list[View]:
+        """Those whose owner's lease has run out: their containers are still to be removed."""
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            return _views(connection, views.c.owner.not_in(sa.select(leases.c.owner)))
+
+    def keep_view(self, view: View, owner: str) -> View:
+        """Keep it, unless one of that id is there already; the one that is kept."""
+        row = {
+            "id": view.id,
+            "tenant": view.tenant,
+            "source": view.source,
+            "columns": list(view.columns),
+            "where": view.where,
+            "reading": view.reading(),
+            "owner": owner,
+        }
+        with self._engine.begin() as connection:
+            connection.execute(insert(views).values(row).on_conflict_do_nothing())
+            return _views(connection, views.c.id == view.id)[0]
+
+    def forget_view(self, view_id: str) -> None:
+        """It has been removed; nothing when it is not known."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(views).where(views.c.id == view_id))
+
+    # Leases
+
+    def renew(self, owner: str, lease_s: float) -> float:
+        """All that belongs to the owner holds for so many seconds from now; until when, since the epoch."""
+        until_s = self._clock() + lease_s
+        upsert = insert(leases).values(owner=owner, until_s=until_s)
+        with self._engine.begin() as connection:
+            self._sweep(connection)
+            connection.execute(upsert.on_conflict_do_update(index_elements=["owner"], set_={"until_s": until_s}))
+        return until_s
+
+    def _sweep(self, connection: sa.Connection) -> None:
+        over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock())
+        connection.execute(sa.delete(slos).where(slos.c.owner.in_(over)))
+        connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock()))
+
+    # Projects, filters, policies
+
+    def keep_project(self, project_id: str, name: str) -> None:
+        """Enable a project."""
+        upsert = insert(projects).values(id=project_id, name=name)
+        with self._engine.begin() as connection:
+            connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
+
+    def project_names(self) -> dict[str, str]:
+        """Names by id."""
+        with self._engine.begin() as connection:
+            return {row.id: row.name for row in connection.execute(sa.select(projects))}
+
+    def filters(self) -> list[dict[str, Any]]:
+        """Name and attributes of all."""
+        with self._engine.begin() as connection:
+            found = connection.execute(sa.select(filters.c.dsl_name, filters.c.attributes).order_by(filters.c.dsl_name))
+            return [{"dsl_name": row.dsl_name, **row.attributes} for row in found]
+
+    def keep_filter(self, dsl_name: str, attributes: Mapping[str, Any]) -> None:
+        """Make or change a filter."""
+        upsert = insert(filters).values(dsl_name=dsl_name, attributes=dict(attributes))
+        with self._engine.begin() as connection:
+            connection.execute(
+                upsert.on_conflict_do_update(index_elements=["dsl_name"], set_={"attributes": dict(attributes)})
+            )
+
+    def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
+        """Keep a filter's program; False when there is no such filter."""
+        with self._engine.begin() as connection:
+            done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
+            return done.rowcount > 0
+
+    def drop_filter(self, dsl_name: str) -> None:
+        """Forget a filter; nothing when there is none."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
+
+    def policies(self) -> list[dict[str, Any]]:
+        """All static policies, in the order in which they came."""
+        with self._engine.begin() as connection:
+            return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
+
+    def add_policies(self, rows: Sequence[tuple[Mapping[str, Any], Promised | None]]) -> list[int]:
+        """All or none of them, each with what it promises; their ids."""
+        add = sa.insert(policies).returning(policies.c.id)
+        with self._engine.begin() as connection:
+            ids = []
+            for row, promised in rows:
+                ids.append(int(connection.execute(add, dict(row)).scalar_one()))
+                if promised is not None:
+                    rates = dict.fromkeys((READ, WRITE), promised.bytes_per_s)
+                    _set_slo(connection, promised.project, rule_policy(ids[-1]), rates, None)
+            return ids
+
+    def drop_policy(self, target: str, policy_id: int) -> None:
+        """Forget a policy and what it promised; nothing when there is none."""
+        wanted = sa.and_(policies.c.target == target, policies.c.id == policy_id)
+        with self._engine.begin() as connection:
+            if connection.execute(sa.delete(policies).where(wanted)).rowcount:
+                connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(policy_id)))
+
+
+def _set_slo(
+    connection: sa.Connection, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None
+) -> None:
+    mine = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
+    connection.execute(sa.delete(slos).where(mine))
+    rows = [
+        {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": owner}
+        for name, rate in rates.items()
+        if rate is not None
+    ]
+    if rows:
+        connection.execute(sa.insert(slos), rows)
+
+
+def _views(connection: sa.Connection, wanted: sa.ColumnElement[bool]) -> list[View]:
+    rows = connection.execute(sa.select(views).where(wanted).order_by(views.c.id)).mappings()
+    return [
+        View(r["id"], r["tenant"], r["source"], tuple(r["columns"]), r["where"], **View.read_as(r["reading"]))
+        for r in rows
+    ]

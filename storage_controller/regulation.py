@@ -1,0 +1,194 @@
+"""The loop that shares bandwidth: what proxies report comes in over ZeroMQ, limits go out, four times a second.
+
+Each proxy is a node of the algorithm. A report counts only when it is newer than the last one of that proxy, by the
+epoch in which the proxy began and its number.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import zmq
+from zmq.auth.thread import ThreadAuthenticator
+
+from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
+from storage_bridge.bandwidth.meter import Meter, Moved
+from storage_bridge.bandwidth.regulator import Regulator, Report, Settings
+from storage_bridge.model import Achieved, Missed
+from storage_controller.ledger import Ledger
+from zoe_lib.messaging.keys import Only
+
+_log = logging.getLogger(__name__)
+EPOCH_S = 0.25
+_DIRECTIONS = {"get": Traffic.READ, "put": Traffic.WRITE}
+_NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Where the loop listens, its CURVE key pair, and the public keys of the proxies that may come in, all in Z85."""
+
+    limits: str
+    usage: str
+    public_key: bytes
+    secret_key: bytes
+    proxies: frozenset[bytes]
+
+
+class Regulation:
+    """A thread. `capacity` is what all proxies can move together and each of them alone, in bytes per second."""
+
+    def __init__(
+        self, ledger: Ledger, capacity: Capacity, endpoints: Endpoints, account_prefix: str, settings: Settings
+    ) -> None:
+        self._ledger = ledger
+        self._regulator = Regulator(capacity, settings)
+        self._hold_s = settings.hold_s
+        self._prefix = account_prefix
+        self._slos: Mapping[ClaimKey, int] = {}
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
+        self._reports: dict[str, Report] = {}
+        self._of_clients = {proxy: Meter(proxy) for proxy in capacity.nodes}
+        self._client_reports: dict[str, Report] = {}
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._epoch = time.time_ns()
+        self._number = 0
+        self._context = zmq.Context()
+        self._authenticator = ThreadAuthenticator(self._context)
+        self._authenticator.start()
+        self._authenticator.configure_curve_callback(credentials_provider=Only(endpoints.proxies))
+        self._limits = self._context.socket(zmq.PUB)
+        self._usage = self._context.socket(zmq.PULL)
+        for one, address in ((self._limits, endpoints.limits), (self._usage, endpoints.usage)):
+            one.curve_server = True
+            one.curve_publickey, one.curve_secretkey = endpoints.public_key, endpoints.secret_key
+            one.bind(address)
+        self._thread = threading.Thread(target=self._run, name="zoe-regulation", daemon=True)
+
+    def begin(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End it; the last limits hold at the proxies."""
+        self._closing.set()
+        self._thread.join()
+        self._authenticator.stop()
+        self._context.destroy(linger=0)
+
+    def achieved(self) -> Mapping[str, Achieved]:
+        """What each tenant moved lately, by the reports that are not too old."""
+        return self._rates(self._reports)
+
+    def clients(self) -> Mapping[str, Achieved]:
+        """What was moved to and from each address lately, by the proxies that tell; of others nothing is known."""
+        return self._rates(self._client_reports)
+
+    def _rates(self, reports: Mapping[str, Report]) -> dict[str, Achieved]:
+        with self._lock:
+            fresh = [r for r in reports.values() if time.monotonic() - r.at_s <= self._hold_s]
+        found: dict[str, dict[Traffic, float]] = {}
+        for one in (transfers for report in fresh for transfers in report.transfers):
+            rates = found.setdefault(one.tenant, {})
+            rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
+        return {t: Achieved(r.get(Traffic.READ, 0.0), r.get(Traffic.WRITE, 0.0)) for t, r in found.items()}
+
+    def readable(self, tenant: str) -> int | None:
+        """Bytes per second that a tenant would get now if it read as fast as it may; None while no proxy reports."""
+        key = tenant, Traffic.READ
+        return self._regulator.attainable(key, self._slos.get(key))
+
+    def missed(self) -> Mapping[str, Missed]:
+        """By how much SLOs of tenants that move something could not be met in the last epoch."""
+        found: dict[str, dict[Traffic, int]] = {}
+        for (tenant, traffic), amount in self._regulator.missed.items():
+            found.setdefault(tenant, {})[traffic] = amount
+        return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
+
+    def _run(self) -> None:
+        next_s = time.monotonic()
+        while not self._closing.is_set():
+            next_s += EPOCH_S
+            try:
+                reports = self._collect(next_s)
+                self._look_at_promises()
+                self._regulator.epoch(time.monotonic(), reports, self._slos)
+                self._push()
+            except Exception:  # a defect must not end the loop: limits would never change again
+                _log.exception("an epoch of the bandwidth algorithm failed")
+
+    def _collect(self, until_s: float) -> list[Report]:
+        found: list[Report] = []
+        while (left_s := until_s - time.monotonic()) > 0 and not self._closing.is_set():
+            if self._usage.poll(int(min(left_s, 0.2) * 1000) + 1):
+                report = self._read(self._usage.recv())
+                if report is not None:
+                    found.append(report)
+        return found
+
+    def _read(self, message: bytes) -> Report | None:
+        try:
+            told: dict[str, Any] = json.loads(message)
+            proxy, order, seconds = str(told["proxy"]), (int(told["epoch"]), int(told["seq"])), float(told["seconds"])
+            if proxy not in self._meters:
+                raise ValueError(f"there is no proxy {proxy}")
+            if order <= self._seen.get(proxy, (0, 0)):
+                return None
+            if not seconds > 0:
+                raise ValueError(f"moved within {seconds} s")
+            amounts = _amounts(told["accounts"], self._tenant)
+            of_clients = _amounts(told.get("clients", {}), str)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+            _log.error("a report that makes no sense: %s", error)
+            return None
+        self._seen[proxy] = order
+        report = self._meters[proxy].add(Moved(seconds, amounts), time.monotonic())
+        client_report = self._of_clients[proxy].add(Moved(seconds, of_clients), time.monotonic())
+        with self._lock:
+            self._reports[proxy] = report
+            self._client_reports[proxy] = client_report
+        return report
+
+    def _look_at_promises(self) -> None:
+        """While the database is away, what was promised before holds."""
+        try:
+            promised = self._ledger.by_tenant()
+        except Exception as error:
+            _log.warning("the promises cannot be read: %s", error)
+            return
+        rates = {
+            (tenant, traffic): rate
+            for tenant, slo in promised.items()
+            for traffic, rate in ((Traffic.READ, slo.read_bytes_per_s), (Traffic.WRITE, slo.write_bytes_per_s))
+        }
+        self._slos = {key: rate for key, rate in rates.items() if rate is not None}
+
+    def _push(self) -> None:
+        """Always everything: a proxy that was away needs no history."""
+        its = self._regulator
+        others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in its.newcomers.items()}
+        proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}
+        for ((tenant, traffic), proxy), rate in {**its.limits, **its.standing}.items():
+            accounts = proxies.setdefault(proxy, {})
+            accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
+        self._number += 1
+        self._limits.send_json({"epoch": self._epoch, "seq": self._number, "proxies": proxies, "others": others})
+
+    def _tenant(self, account: str) -> str:
+        return account.removeprefix(self._prefix)
+
+
+def _amounts(told: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[tuple[str, Traffic], int]:
+    return {
+        (name(one), _DIRECTIONS[direction]): int(moved)
+        for one, directions in told.items()
+        for direction, moved in directions.items()
+    }

@@ -1,0 +1,174 @@
+"""SLOs in the two dialects of Crystal. Values there are whole MB/s; what others were promised is not counted."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
+
+from storage_bridge.model import BandwidthSlo
+from storage_controller.answers import Promisable, Refused
+from storage_controller.ledger import READ, WRITE, Ledger
+
+MB = 10**6
+NAMES = (READ, WRITE, "ssync_bw")
+MB_PER_S_MAX = 10**9
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s#:/]+$")]
+_DIGITS = re.compile(r"\s*[0-9]{1,10}\s*")
+
+
+def _number(value: object) -> object:
+    """A text of digits as its number: Crystal's dashboard sends what was typed into a field."""
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+
+
+MegabytesPerS = Annotated[int, Field(gt=0, le=MB_PER_S_MAX, strict=True), BeforeValidator(_number)]
+
+
+class Sla(BaseModel):
+    """The appendix dialect's: one value for reads and writes."""
+
+    project_id: Name
+    policy_id: Name
+    bandwidth: MegabytesPerS
+
+
+class SlaValue(BaseModel):
+    """What is set of one."""
+
+    bandwidth: MegabytesPerS
+
+
+class Slo(BaseModel):
+    """The later dialect's: one name a value, the target is `<project>#<policy>`."""
+
+    dsl_filter: str = "bandwidth"
+    slo_name: str
+    target: str
+    value: MegabytesPerS
+
+
+class SloValue(BaseModel):
+    """What is set of one."""
+
+    value: MegabytesPerS
+
+
+def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
+    """`/bw/slas` of 2016."""
+    routes = APIRouter(prefix="/bw")
+
+    @routes.get("/slas")
+    def listed() -> list[dict[str, Any]]:
+        names = ledger.project_names()
+        found: dict[tuple[str, str], int] = {}
+        for row in ledger.slos():
+            if row["slo_name"] == READ:
+                found[row["project_id"], row["policy_id"]] = row["bytes_per_s"]
+        return [
+            {
+                "project_id": project,
+                "project_name": names.get(project, project),
+                "policy_id": policy,
+                "policy_name": policy,
+                "bandwidth": rate // MB,
+            }
+            for (project, policy), rate in found.items()
+        ]
+
+    @routes.post("/slas", status_code=201)
+    def create(sla: Sla, response: Response) -> Sla:
+        slo = BandwidthSlo(sla.bandwidth * MB, sla.bandwidth * MB)
+        response.headers.update(promisable.check(sla.project_id, slo))
+        ledger.set_slo(sla.project_id, sla.policy_id, dict.fromkeys((READ, WRITE), sla.bandwidth * MB))
+        return sla
+
+    @routes.get("/sla/{project}:{policy}")
+    def one(project: str, policy: str) -> dict[str, Any]:
+        rates = [
+            row["bytes_per_s"] // MB
+            for row in ledger.slos()
+            if (row["project_id"], row["policy_id"], row["slo_name"]) == (project, policy, READ)
+        ]
+        return {"project_id": project, "policy_id": policy, "bandwidth": rates[0] if rates else None}
+
+    @routes.put("/sla/{project}:{policy}", status_code=201)
+    def put(project: Name, policy: Name, value: SlaValue, response: Response) -> dict[str, Any]:
+        slo = BandwidthSlo(value.bandwidth * MB, value.bandwidth * MB)
+        response.headers.update(promisable.check(project, slo))
+        ledger.set_slo(project, policy, dict.fromkeys((READ, WRITE), value.bandwidth * MB))
+        return {"project_id": project, "policy_id": policy, "bandwidth": value.bandwidth}
+
+    @routes.delete("/sla/{project}:{policy}", status_code=204)
+    def delete(project: str, policy: str) -> Response:
+        ledger.clear_slo(project, policy)
+        return Response(status_code=204)
+
+    return routes
+
+
+def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
+    """`/policies/slos` of 2017 and on."""
+    routes = APIRouter(prefix="/policies")
+
+    @routes.get("/slos")
+    def listed() -> list[dict[str, Any]]:
+        return [
+            {
+                "dsl_filter": "bandwidth",
+                "slo_name": row["slo_name"],
+                "target": f"{row['project_id']}#{row['policy_id']}",
+                "value": row["bytes_per_s"] // MB,
+            }
+            for row in ledger.slos()
+        ]
+
+    @routes.post("/slos", status_code=201)
+    def create(slo: Slo, response: Response) -> Slo:
+        if slo.dsl_filter != "bandwidth":
+            raise Refused(400, f"there are SLOs for bandwidth, not for {slo.dsl_filter}")
+        project, policy = _project_and_policy(slo.target)
+        response.headers.update(promisable.check(project, _one_way(slo.slo_name, slo.value)))
+        ledger.set_one(project, policy, _named(slo.slo_name), slo.value * MB)
+        return slo
+
+    @routes.get("/slo/bandwidth/{slo_name}/{target}")
+    def one(slo_name: str, target: str) -> dict[str, Any]:
+        for slo in listed():
+            if (slo["slo_name"], slo["target"]) == (slo_name, target):
+                return slo
+        raise Refused(404, f"there is no {slo_name} for {target}")
+
+    @routes.put("/slo/bandwidth/{slo_name}/{target}", status_code=201)
+    def put(slo_name: str, target: str, value: SloValue, response: Response) -> dict[str, Any]:
+        project, policy = _project_and_policy(target)
+        response.headers.update(promisable.check(project, _one_way(slo_name, value.value)))
+        ledger.set_one(project, policy, _named(slo_name), value.value * MB)
+        return {"dsl_filter": "bandwidth", "slo_name": slo_name, "target": target, "value": value.value}
+
+    @routes.delete("/slo/bandwidth/{slo_name}/{target}", status_code=204)
+    def delete(slo_name: str, target: str) -> Response:
+        ledger.clear_slo(*_project_and_policy(target), _named(slo_name))
+        return Response(status_code=204)
+
+    return routes
+
+
+def _one_way(slo_name: str, megabytes: int) -> BandwidthSlo:
+    rate = megabytes * MB
+    return BandwidthSlo(rate if slo_name == READ else None, rate if slo_name == WRITE else None)
+
+
+def _named(slo_name: str) -> str:
+    if slo_name not in NAMES:
+        raise Refused(400, f"{slo_name} is no SLO; there are {', '.join(NAMES)}")
+    return slo_name
+
+
+def _project_and_policy(target: str) -> tuple[str, str]:
+    project, mark, policy = target.partition("#")
+    if not project or not mark or not policy or "#" in policy:
+        raise Refused(400, "a target is <project>#<policy>")
+    return project, policy

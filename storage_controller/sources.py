@@ -1,0 +1,73 @@
+"""The source of a view as its tenant reads it: which objects there are, and the names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
+
+import httpx
+
+from storage_bridge.model import View
+from storage_controller.answers import Refused
+from storage_filters.csv_header import header_names
+from storage_filters.csv_parser import UnreadableRecordError
+from storage_filters.media import why_not_csv
+from storage_filters.selection import HEADER_BYTES_MAX, CsvFormat, SelectionError
+from storage_filters.view import ViewDefinition, shown
+
+_NOT_FOUND = 404
+Open = Callable[[str, dict[str, str]], httpx.Response]
+"""GET of a path below the tenant's account, with headers; the body is still to be read."""
+
+
+def defined(view: View) -> ViewDefinition:
+    """What a view shows, as the proxy is told it. Refused for what makes no sense by itself."""
+    place = view.place
+    try:
+        csv = CsvFormat(**{"header": True, **dict(view.csv)})  # type: ignore[arg-type]  # checked by itself
+    except (SelectionError, TypeError) as error:
+        raise Refused(422, str(error)) from None
+    columns, where, types = view.columns, view.where or "", dict(view.types)
+    return ViewDefinition(place.container, place.prefix, view.names, columns, where, csv, types=types)
+
+
+def names_of(view: View, get: Open) -> tuple[str, ...]:
+    """The names of all columns: those of the view, or of the header of the first object; none without one.
+
+    The source is looked at in any case, so that one that its tenant cannot read is refused. Refused.
+    """
+    wanted = defined(view)
+    listing = f"{quote(wanted.container)}?format=json&prefix={quote(wanted.directory)}"
+    with opened(get, listing, {}) as answer:
+        answer.read()
+        entries = answer.json() if answer.content else []
+    try:
+        first = next(shown(iter(entries), wanted), None)
+        if first is None:
+            return wanted.names
+        path = quote(f"{wanted.container}/{wanted.directory}{first[0].name}")
+        with opened(get, path, {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"}) as answer:
+            start = answer.read()
+        if why := why_not_csv(first[0].name, start):
+            raise Refused(422, why)
+        return header_names(start, wanted.csv) if wanted.csv.header and not wanted.names else wanted.names
+    except (SelectionError, UnreadableRecordError) as error:
+        raise Refused(422, str(error)) from None
+
+
+@contextmanager
+def opened(get: Open, path: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
+    """A successful answer whose body is still to be read. Refused, with the store's own words."""
+    answer = get(path, headers)
+    try:
+        if not answer.is_success:
+            text = answer.read().decode(errors="replace").strip()
+            if answer.status_code == _NOT_FOUND:
+                raise Refused(_NOT_FOUND, "the source answers 404: there is no such container")
+            raise Refused(422 if answer.is_client_error else 503, text or str(answer.status_code))
+        yield answer
+    except httpx.HTTPError as error:
+        raise Refused(503, f"Swift cannot be read: {error or type(error).__name__}") from None
+    finally:
+        answer.close()

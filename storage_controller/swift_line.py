@@ -1,0 +1,87 @@
+"""The storage controller's way to Swift: signed in as a reseller admin, or with a tenant's token."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from storage_controller.answers import Refused
+
+UNAUTHORIZED = 401
+TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class SwiftAdmin:
+    """How the controller logs in to Swift (v1 authentication), and how accounts of tenants are called."""
+
+    auth_url: str
+    user: str
+    key: str
+    account_prefix: str = "AUTH_"
+
+
+class SwiftLine:
+    """Requests below accounts. Refused with 503 while Swift cannot be reached."""
+
+    def __init__(self, admin: SwiftAdmin) -> None:
+        self.admin = admin
+        self._http = httpx.Client(timeout=TIMEOUT_S, limits=httpx.Limits(max_keepalive_connections=0))
+        self._lock = threading.Lock()
+        self._token = ""
+        self._root = ""
+
+    def account_of(self, tenant: str) -> str:
+        """The name of a tenant's account."""
+        return self.admin.account_prefix + tenant
+
+    def site(self, timeout_s: float = TIMEOUT_S) -> str:
+        """Scheme, host and port at which accounts are reached."""
+        try:
+            _, root = self._login(fresh=False, timeout_s=timeout_s)
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+        parts = urlsplit(root)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def ask(
+        self,
+        method: str,
+        account: str,
+        path: str,
+        headers: dict[str, str],
+        timeout_s: float = TIMEOUT_S,
+        token: str = "",
+    ) -> httpx.Response:
+        """An answer whose body is still to be read; `path` is quoted, below the account. token: else the admin's."""
+        try:
+            for fresh in (False, True):
+                own, root = self._login(fresh, timeout_s)
+                asked = {**headers, "X-Auth-Token": token or own}
+                url = f"{root}/{quote(account, safe='')}/{path}"
+                request = self._http.build_request(method, url, headers=asked, timeout=timeout_s)
+                answer = self._http.send(request, stream=True)
+                if answer.status_code != UNAUTHORIZED or fresh or token:
+                    break
+                answer.close()
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+        return answer
+
+    def _login(self, fresh: bool, timeout_s: float) -> tuple[str, str]:
+        with self._lock:
+            if fresh or not self._token:
+                user = {"X-Auth-User": self.admin.user, "X-Auth-Key": self.admin.key}
+                answer = self._http.get(self.admin.auth_url, headers=user, timeout=timeout_s)
+                if not answer.is_success:
+                    raise Refused(503, f"Swift does not let the storage controller in: {answer.status_code}")
+                self._token = answer.headers["X-Auth-Token"]
+                self._root = answer.headers["X-Storage-Url"].rpartition("/")[0]
+            return self._token, self._root
+
+
+def _unreachable(error: httpx.HTTPError) -> Refused:
+    return Refused(503, f"Swift cannot be reached: {error or type(error).__name__}")

@@ -1,0 +1,176 @@
+"""Where objects lie, by Swift's own `list_endpoints`: which hosts have a copy of what is below a name.
+
+Bounded in number and time: of many objects a random sample is looked at, and the answer says of how many.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
+from storage_controller.answers import Refused
+from storage_controller.swift_line import UNAUTHORIZED, SwiftLine
+from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.store_hosts import host_key
+
+LISTED_MAX = 10_000
+"""Objects of a listing that are read: one page of Swift's."""
+LOOKED_AT_MAX = 200
+TIME_S = 1.5
+"""For one answer; the objects looked at until then count."""
+_FORBIDDEN, _NOT_FOUND = 403, 404
+_NOT_TOLD = "Swift does not tell where objects lie: list_endpoints is not in the pipeline of its proxy"
+_POLICY = "X-Backend-Storage-Policy-Index"
+ViewOf = Callable[[str], View | None]
+"""The view of an id, if it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """All objects of that name and below it; an empty name is all of the container."""
+
+    account: str
+    container: str
+    name: str
+
+    def path(self, name: str) -> str:
+        return f"{quote(self.container, safe='')}/{quote(name)}"
+
+
+class SwiftPlaces:
+    """`endpoints_url` is where list_endpoints answers, if that is not `/endpoints/` of the proxy.
+
+    Of objects under the storage policies `fragmented` (indexes), hosts have fragments, and so hold none of them.
+    """
+
+    def __init__(
+        self, line: SwiftLine, view_of: ViewOf, endpoints_url: str | None = None, fragmented: Iterable[int] = ()
+    ) -> None:
+        self._line = line
+        self._view_of = view_of
+        self._endpoints_url = endpoints_url
+        self._fragmented = frozenset(map(str, fragmented))
+
+    def endpoints(self, account: str, path: str) -> Mapping[str, Any]:
+        """What Swift itself says of an object or a container: `endpoints` and `headers`. Refused.
+
+        It says where an object of that name would be, also when there is none. A view's are those of its source.
+        """
+        container, _, name = path.partition("/")
+        below = self._source(account, container, name)
+        give_up_s = time.monotonic() + TIME_S
+        with self._asking() as http:
+            told = self._told(http, f"{quote(below.account, safe='')}/{below.path(below.name)}".rstrip("/"), give_up_s)
+        return {"endpoints": list(_urls(told)), "headers": dict(told.get("headers") or {})}
+
+    def places(self, tenant: str, source: str, token: str) -> Places:
+        """Of all objects that a URI means, as its tenant may list them. Refused: with UNREADABLE if it may not."""
+        place = place_of(source)
+        below = self._source(self._line.account_of(tenant), place.container, place.prefix)
+        give_up_s = time.monotonic() + TIME_S
+        objects, complete = self._objects(below, token, give_up_s)
+        # In random order, so that however far it comes, it is a fair sample; the same each time.
+        asked = [one for one in objects if one[2]]
+        random.Random(0).shuffle(asked)
+        hosts: dict[str, Held] = defaultdict(Held)
+        looked_at = Held()
+        with self._asking() as http:
+            for name, size, _ in asked[:LOOKED_AT_MAX]:
+                if looked_at.objects and time.monotonic() > give_up_s:
+                    break
+                told = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
+                one = Held(1, size)
+                looked_at += one
+                for host in self._hosts(told):
+                    hosts[host] += one
+        return Places(Held(len(objects), sum(size for _, size, _ in objects)), looked_at, dict(hosts), complete)
+
+    def _hosts(self, told: Mapping[str, Any]) -> frozenset[str]:
+        """Those that have a copy."""
+        if (told.get("headers") or {}).get(_POLICY) in self._fragmented:
+            return frozenset()
+        return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(told))
+
+    def _source(self, account: str, container: str, name: str) -> _Below:
+        """What is read in the end: of a view of that account, its source."""
+        view = self._view_of(container.removeprefix(VIEW_PREFIX)) if container.startswith(VIEW_PREFIX) else None
+        if view is None or self._line.account_of(view.tenant) != account:
+            return _Below(account, container, name)
+        return _Below(account, view.place.container, view.place.prefix)
+
+    def _objects(self, below: _Below, token: str, give_up_s: float) -> tuple[list[tuple[str, int, bool]], bool]:
+        """Name, bytes, and whether its data lie where its name does; and whether these are all."""
+        if not token:
+            raise Refused(403, UNREADABLE)
+        directory = below.name if not below.name or below.name.endswith("/") else f"{below.name}/"
+        query = f"{quote(below.container, safe='')}?format=json&limit={LISTED_MAX}&prefix={quote(directory)}"
+        listing = self._read("GET", below.account, query, token, give_up_s).json()
+        shown = (row for row in listing if "name" in row and row["bytes"])
+        rows = [row for row in shown if not _hidden(str(row["name"]).removeprefix(directory))]
+        found = [(str(row["name"]), int(row["bytes"]), "slo_etag" not in row) for row in rows]
+        if found or not directory or below.name.endswith("/"):
+            return found, len(listing) < LISTED_MAX
+        answer = self._read("HEAD", below.account, below.path(below.name), token, give_up_s, absent=True)
+        if answer.status_code == _NOT_FOUND:
+            return [], True
+        segmented = bool({"x-static-large-object", "x-object-manifest"} & {name.lower() for name in answer.headers})
+        return [(below.name, int(answer.headers.get("Content-Length", 0)), not segmented)], True
+
+    def _read(
+        self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
+    ) -> httpx.Response:
+        """A whole answer. Refused, in one way for all that is not the tenant's to read."""
+        answer = self._line.ask(method, account, path, {}, _left_s(give_up_s), token)
+        try:
+            answer.read()
+        except httpx.HTTPError as error:
+            raise Refused(503, f"Swift cannot be read: {error or type(error).__name__}") from None
+        finally:
+            answer.close()
+        if answer.status_code in (UNAUTHORIZED, _FORBIDDEN):
+            raise Refused(403, UNREADABLE)
+        if answer.status_code == _NOT_FOUND and not absent:
+            raise Refused(_NOT_FOUND, "the source answers 404: there is no such container")
+        if not answer.is_success and answer.status_code != _NOT_FOUND:
+            raise Refused(503, f"Swift answers {answer.status_code} to a listing")
+        return answer
+
+    def _asking(self) -> httpx.Client:
+        """Many short questions by one connection."""
+        base = self._endpoints_url or f"{self._line.site(TIME_S)}/endpoints/"
+        return httpx.Client(base_url=base, limits=httpx.Limits(max_connections=1), timeout=TIME_S)
+
+    def _told(self, http: httpx.Client, path: str, give_up_s: float) -> Mapping[str, Any]:
+        try:
+            answer = http.get(f"v2/{path}", timeout=_left_s(give_up_s))
+            told = answer.json() if answer.is_success else None
+        except (httpx.HTTPError, ValueError) as error:
+            raise Refused(503, f"Swift cannot be asked for places: {error or type(error).__name__}") from None
+        if not isinstance(told, dict):
+            raise Refused(409, _NOT_TOLD)
+        return told
+
+
+def _urls(told: Mapping[str, Any]) -> Iterator[str]:
+    return (str(url) for url in told.get("endpoints") or ())
+
+
+def _hidden(name: str) -> bool:
+    """Whether readers of directories pass by an object of that name, below the directory that they read.
+
+    As Spark does: it reads no directories below it but those of partitions, which are named `column=value`.
+    """
+    *directories, last = name.split("/")
+    return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)
+
+
+def _left_s(give_up_s: float) -> float:
+    return max(give_up_s - time.monotonic(), 0.1)

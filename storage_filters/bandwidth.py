@@ -1,0 +1,159 @@
+"""A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
+
+    [pipeline:main]
+    pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
+    [filter:zoe_bandwidth]
+    paste.filter_factory = storage_filters.bandwidth:filter_factory
+    rates_file = /run/swift/zoe-rates
+    proxy_name = proxy1
+    limits_from = tcp://controller:5561
+    usage_to = tcp://controller:5562
+    key_file = /etc/swift/zoe.key
+
+It stands behind authentication, where also requests by S3's protocol have the account in their path, and before all
+that asks for more in the name of a request: each byte to or from a client is counted once.
+
+The storage controller pushes limits and is told each second what was moved, so no request waits for a network call.
+`key_file` has three lines, in Z85: the controller's public key, this proxy's public key and its secret one.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from eventlet import sleep, spawn_n
+from swift.common.utils import close_if_possible, config_true_value, get_logger
+
+from storage_filters.limits import LimitsAgent
+from storage_filters.rate_table import Direction, RateTable
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+
+PIECE_BYTES = 64 * 1024
+_LOOK_S = 0.25  # how soon who waits by an old rate notices a new one
+# What the kernel may take of a body before it is counted; it would take megabytes of each, and then nothing for long.
+_AHEAD_BYTES = 256 * 1024
+_ACCOUNT_PATH_PARTS = 3
+_VERSIONS = ("v1", "v1.0")
+_PIECES_A_TURN = (1, 2, 3)
+
+
+class Bandwidth:
+    """The WSGI filter."""
+
+    def __init__(self, app: Any, conf: dict[str, str]) -> None:
+        self._app = app
+        self._logger = get_logger(conf, log_route="zoe-bandwidth")
+        self._misplaced = False
+        rates_file = Path(conf["rates_file"])
+        self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
+        self._clients = RateTable(rates_file.with_suffix(".clients"))
+        if config_true_value(conf.get("connected", "limits_from" in conf)):
+            agent = LimitsAgent(self._table, self._clients, conf, self._logger)
+            spawn_n(agent.run)
+
+    def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Pace what is read and written in the name of an account."""
+        parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
+        if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
+            return self._unpaced(env, start_response)
+        account, client = parts[2], str(env.get("REMOTE_ADDR", ""))
+        if env["REQUEST_METHOD"] in ("PUT", "POST"):
+            stream, server_input = env["wsgi.input"], env.get("eventlet.input")
+            env["wsgi.input"] = PacedInput(
+                stream, server_input, lambda *piece: self._wait(account, client, "put", *piece)
+            )
+        statuses: list[str] = []
+
+        def started(status: str, *more: Any) -> Any:
+            statuses.append(status)
+            return start_response(status, *more)
+
+        return self._paced(self._app(env, started), account, client, statuses)
+
+    def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """A request that names no account, such as for a health check."""
+        passed: Iterable[bytes] = self._app(env, start_response)
+        if not self._misplaced and "s3api.backend_path" in env:
+            self._misplaced = True
+            self._logger.error("requests by S3 are not held: zoe_bandwidth must stand behind s3api and authentication")
+        return passed
+
+    def _paced(self, body: Iterable[bytes], account: str, client: str, statuses: list[str]) -> Iterator[bytes]:
+        """Only what was granted counts: names that somebody made up get no place in the table."""
+        try:
+            for chunk in body:
+                if not statuses or not statuses[-1].startswith("2"):
+                    yield chunk
+                    continue
+                for start in range(0, len(chunk), PIECE_BYTES):
+                    piece = chunk[start : start + PIECE_BYTES]
+                    self._wait(account, client, "get", len(piece))
+                    yield piece
+        finally:
+            close_if_possible(body)
+
+    def _wait(self, account: str, client: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
+        """Count a piece and wait for its time; one that is not to wait is counted only, and the next waits for both.
+
+        Whether the account is held at all. Addresses of clients are only counted.
+        """
+        self._clients.turn(client, direction, length, time.monotonic())
+        turn = self._table.turn(account, direction, length, time.monotonic())
+        held, left_s = turn.rate > 0, turn.wait_s
+        while its_turn and left_s > 0:
+            sleep(min(left_s, _LOOK_S))
+            left_s = self._table.left_s(account, direction, turn.place, time.monotonic())
+        return held
+
+
+class PacedInput:
+    """A request's body, read no faster than its account may write.
+
+    Each waits before every first, second or third piece, by lot: bodies of one account that advanced in step would end
+    at once, and then all of them would wait for the disks. Of a body that is held the kernel takes little ahead: what
+    its sender has got rid of is what was counted, within a few pieces.
+    """
+
+    def __init__(self, stream: Any, server_input: Any, wait: Callable[[int, bool], bool]) -> None:
+        self._stream = stream
+        self._server_input = server_input  # the server's own, which knows the connection
+        self._wait = wait
+        self._every = random.choice(_PIECES_A_TURN)
+        self._pieces = 0
+
+    def read(self, length: int = -1, *rest: Any, **more: Any) -> bytes:
+        """As the stream does."""
+        return self._waited(self._stream.read(length, *rest, **more))
+
+    def readline(self, *arguments: Any, **more: Any) -> bytes:
+        """As the stream does."""
+        return self._waited(self._stream.readline(*arguments, **more))
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._stream:
+            yield self._waited(line)
+
+    def __getattr__(self, name: str) -> Any:
+        # Swift asks the server's own stream for more, such as for answers to `Expect: 100-continue`.
+        return getattr(self._stream, name)
+
+    def _waited(self, data: bytes) -> bytes:
+        for start in range(0, len(data), PIECE_BYTES):
+            self._pieces += 1
+            held = self._wait(min(PIECE_BYTES, len(data) - start), self._pieces % self._every == 0)
+            if held and self._server_input is not None:
+                self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
+                self._server_input = None
+        return data
+
+
+def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:
+    """For paste."""
+    return lambda app: Bandwidth(app, local_conf)

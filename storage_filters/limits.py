@@ -1,0 +1,137 @@
+"""The proxy's line to the storage controller: limits come in, what was moved goes out, for all workers.
+
+Both are JSON over ZeroMQ with CURVE. What was moved is told by account, and by the address of the client. Limits are
+always complete, for proxies by their names: an account without one may what `others` may, and whatever it can if that
+is not told. A proxy that is not named keeps what it has.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eventlet import sleep, spawn_n
+from eventlet.green import zmq
+
+from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
+
+REPORT_INTERVAL_S = 0.25
+_TRY_AGAIN_S = 5.0
+_QUEUE_MAX = 40  # reports that are kept while the controller is away
+_KEY_LINES = 3
+Uses = Mapping[tuple[str, Direction], Use]
+
+
+class LimitsAgent:
+    """Of all workers, the one that holds the lock; another one takes over when it goes."""
+
+    def __init__(self, table: RateTable, clients: RateTable, conf: Mapping[str, str], logger: Any) -> None:
+        self._table = table
+        self._clients = clients
+        self._conf = conf
+        self._logger = logger
+        self._name = conf.get("proxy_name", socket.gethostname())
+        self._lock = Path(conf["rates_file"]).with_suffix(".lock")
+        self._epoch = time.time_ns()
+        self._seen = (0, 0)
+
+    def run(self) -> None:
+        """Until the process ends."""
+        while not self._has_lock():
+            sleep(_TRY_AGAIN_S)
+        context = zmq.Context()
+        limits, usage = context.socket(zmq.SUB), context.socket(zmq.PUSH)
+        usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
+        self._secure(limits, usage)
+        limits.setsockopt(zmq.SUBSCRIBE, b"")
+        limits.connect(self._conf["limits_from"])
+        usage.connect(self._conf["usage_to"])
+        spawn_n(self._listen, limits)
+        self._report(usage)
+
+    def _has_lock(self) -> bool:
+        self._descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            return False
+        return True
+
+    def _secure(self, *sockets: Any) -> None:
+        lines = Path(self._conf["key_file"]).read_text().split()
+        if len(lines) != _KEY_LINES:
+            raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret one")
+        for one in sockets:
+            one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
+
+    def _listen(self, limits: Any) -> None:
+        while True:
+            message = limits.recv()
+            try:
+                self._take(json.loads(message))
+            except Exception as error:  # without this loop, limits would never change again
+                self._logger.error("limits that make no sense: %r", error)
+
+    def _take(self, told: dict[str, Any]) -> None:
+        """What came earlier than what is known is not listened to; another epoch is another controller."""
+        seen = (int(told["epoch"]), int(told["seq"]))
+        if seen <= self._seen:
+            return
+        if self._name not in told["proxies"]:
+            return
+        rates = {
+            (str(account), direction): rate
+            for account, limits in told["proxies"][self._name].items()
+            for direction, rate in _rates(limits, account).items()
+        }
+        others = _rates(told.get("others", {}).get(self._name, {}), "others")
+        self._table.set_rates(rates, time.monotonic(), others)
+        self._seen = seen
+
+    def _report(self, usage: Any) -> None:
+        """Who waits for its turn is told of, too, with what it moved or zero: it has not ended, and could use more."""
+        at_s, number = time.monotonic(), 0
+        before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
+        while True:
+            sleep(REPORT_INTERVAL_S)
+            number, now_s = number + 1, time.monotonic()
+            now, clients = self._table.uses(now_s), self._clients.uses(now_s)
+            told = {
+                "proxy": self._name,
+                "epoch": self._epoch,
+                "seq": number,
+                "seconds": now_s - at_s,
+                "accounts": _moved(before, now),
+                "clients": _moved(clients_before, clients),
+            }
+            try:
+                usage.send_string(json.dumps(told), flags=zmq.NOBLOCK)
+            except zmq.Again:
+                self._logger.warning("the storage controller does not take reports")
+            before, clients_before, at_s = now, clients, now_s
+
+
+def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
+    """Bytes by name and direction, of those that moved some or wait."""
+    found: dict[str, dict[str, int]] = {}
+    for (name, direction), use in now.items():
+        known = before.get((name, direction))
+        moved = use.total - (known.total if known else 0)
+        if moved or use.waits:
+            found.setdefault(name, {})[direction] = moved
+    return found
+
+
+def _rates(limits: Mapping[str, Any], whose: str) -> dict[Direction, float]:
+    """Bytes per second of those directions that are limited. ValueError for none or less."""
+    found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
+    if not all(rate > 0 for rate in found.values()):
+        raise ValueError(f"{whose} may {found}")
+    return found

@@ -1,0 +1,113 @@
+"""A filter of the object server: delivers the selected records of a CSV object instead of the whole.
+
+    [pipeline:main]
+    pipeline = ... zoe_pushdown object-server
+    [filter:zoe_pushdown]
+    paste.filter_factory = storage_filters.object_pushdown:filter_factory
+
+Only the proxy's `zoe_views` asks. What cannot be filtered here (segmented, erasure-coded, encrypted, compressed) is
+answered as it is, without the mark, and the proxy does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from eventlet import sleep
+from swift.common.swob import HTTPBadRequest, HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
+from swift.common.utils import close_if_possible, get_logger
+
+from storage_filters.csv_parser import UnreadableRecordError
+from storage_filters.csv_stream import first_byte, selected
+from storage_filters.delivery import MEDIA_TYPE, begun, packed
+from storage_filters.headers import SELECTED, SELECTION, environ_key
+from storage_filters.selection import Selection, SelectionError
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+
+_NOT_PLAIN = ("X-Static-Large-Object", "X-Object-Manifest", "Content-Encoding")
+_NOT_PLAIN_PREFIXES = (
+    "X-Object-Sysmeta-Crypto",
+    "X-Object-Transient-Sysmeta-Crypto",
+    "X-Object-Sysmeta-Ec",
+    "X-Object-Sysmeta-Symlink",
+    "X-Object-Sysmeta-Slo",
+)
+
+
+class ObjectPushdown:
+    """The WSGI filter."""
+
+    def __init__(self, app: Any, conf: dict[str, str]) -> None:
+        self._app = app
+        self._logger = get_logger(conf, log_route="zoe-pushdown")
+
+    def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request of the proxy."""
+        asked = env.pop(environ_key(SELECTION), None)
+        if asked is None or env["REQUEST_METHOD"] != "GET":
+            answer: Iterable[bytes] = self._app(env, start_response)
+            return answer
+        answered: Iterable[bytes] = self._answer(env, asked)(env, start_response)
+        return answered
+
+    def _answer(self, env: Environ, asked: str) -> Response:
+        if "HTTP_RANGE" in env:
+            # The proxy goes on elsewhere after a failure, with a range of the filtered bytes: the reader starts anew.
+            return HTTPServiceUnavailable(body="a range of selected records is not served")
+        try:
+            selection = Selection.from_json(asked)
+        except SelectionError as error:
+            return HTTPBadRequest(body=str(error))
+        plain = self._read(env, first_byte(selection))
+        if not _is_plain(plain):  # also where the range is behind the end: a fragment is shorter than its object
+            close_if_possible(plain.app_iter)
+            return Request(env).get_response(self._app)
+        if plain.status_int not in (200, 206):
+            return plain
+        try:
+            body = begun(packed(cooperative(selected(plain.app_iter, selection))))
+        except UnreadableRecordError as error:
+            close_if_possible(plain.app_iter)
+            return HTTPUnprocessableEntity(body=str(error))
+        headers = {name: value for name, value in plain.headers.items() if not _of_length(name)}
+        return Response(
+            app_iter=closing(body, plain.app_iter), headers={**headers, SELECTED: "yes", "Content-Type": MEDIA_TYPE}
+        )
+
+    def _read(self, env: Environ, first: int) -> Response:
+        wanted = dict(env)
+        if first:
+            wanted["HTTP_RANGE"] = f"bytes={first}-"
+        return Request(wanted).get_response(self._app)
+
+
+def cooperative(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same; other requests of this process have their turn after each block."""
+    for block in blocks:
+        yield block
+        sleep()
+
+
+def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:
+    """The same; the source is closed at the end, also when the reader goes away."""
+    try:
+        yield from chunks
+    finally:
+        close_if_possible(source)
+
+
+def _is_plain(response: Response) -> bool:
+    names = [name.title() for name in response.headers]
+    return not any(name in _NOT_PLAIN or name.startswith(_NOT_PLAIN_PREFIXES) for name in names)
+
+
+def _of_length(name: str) -> bool:
+    return name.lower() in ("content-length", "content-range", "content-type", "accept-ranges")
+
+
+def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ObjectPushdown]:
+    """For paste."""
+    return lambda app: ObjectPushdown(app, local_conf)

@@ -1,0 +1,42 @@
+"""What may be promised is never more than the proxies move, and what one of them cannot keep is said."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from storage_bridge.model import BandwidthSlo
+from storage_controller.__main__ import promisable_by
+from storage_controller.settings import ControllerSettings
+
+
+def settings(read: int, write: int, **proxies: int) -> ControllerSettings:
+    files: Any = {"token_file": "/none", "key_file": "/none"}
+    return ControllerSettings(read_bytes_per_s=read, write_bytes_per_s=write, proxies=proxies, **files)
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "proxies", "promised", "said"),
+    [
+        (400, 200, {"p": 600}, (400, 200), []),
+        (400, 201, {"p": 600}, (400, 201), ["move 600 bytes/s together"]),
+        (700, 200, {"p": 600}, (600, 200), ["promised is at most", "move 600 bytes/s together"]),
+        (700, 200, {"p": 600, "q": 600}, (700, 200), ["one proxy moves 600"]),
+        (10**6, 10**6, {"p": 600, "q": 600}, (1200, 1200), ["at most", "one proxy moves 600", "1200 bytes/s together"]),
+    ],
+)
+def test_no_more_is_promised_than_the_proxies_move(
+    caplog: pytest.LogCaptureFixture,
+    read: int,
+    write: int,
+    proxies: dict[str, int],
+    promised: tuple[int, int],
+    said: list[str],
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        found = promisable_by(settings(read, write, **proxies), lambda _: True)
+    assert found.capacity == BandwidthSlo(*promised)
+    assert len(caplog.messages) == len(said)
+    assert all(words in message for words, message in zip(said, caplog.messages, strict=True))

@@ -1,0 +1,98 @@
+"""What proxies report, over ZeroMQ: nothing that somebody sends ends the loop."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+import sqlalchemy as sa
+import zmq
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.bandwidth.regulator import Settings
+from storage_controller.ledger import Ledger
+from storage_controller.regulation import Endpoints, Regulation
+from tests.support.installation import free_port
+from tests.support.waiting import DEADLINE_S, until
+
+Keys = tuple[bytes, bytes]
+
+
+@dataclass
+class Loop:
+    """One whose database is away; where it is told, by its public key, and a proxy's line to it."""
+
+    regulation: Regulation
+    told: str
+    public_key: bytes
+    proxy: zmq.SyncSocket
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    server, client = zmq.curve_keypair(), zmq.curve_keypair()
+    limits, told = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
+    ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
+    endpoints = Endpoints(limits, told, *server, frozenset({client[0]}))
+    regulation = Regulation(ledger, Capacity(10**8, {"p1": 10**8}), endpoints, "AUTH_", Settings())
+    regulation.begin()
+    with line(told, server[0], client) as proxy:
+        yield Loop(regulation, told, server[0], proxy)
+    regulation.close()
+
+
+@contextmanager
+def line(told: str, server: bytes, own: Keys) -> Iterator[zmq.SyncSocket]:
+    with zmq.Context() as context, context.socket(zmq.PUSH) as socket:
+        socket.curve_serverkey = server
+        socket.curve_publickey, socket.curve_secretkey = own
+        socket.linger = 0
+        socket.connect(told)
+        yield socket
+
+
+def counts(loop: Loop) -> bool:
+    """Send one more, and look whether the tenant is known."""
+    loop.proxy.send(report(time.monotonic_ns()))
+    time.sleep(0.1)
+    return "acme" in loop.regulation.achieved()
+
+
+def report(number: int, **changes: object) -> bytes:
+    told = {"proxy": "p1", "epoch": 1, "seq": number, "seconds": 0.25, "accounts": {"AUTH_acme": {"get": 10**6}}}
+    return json.dumps({**told, **changes}).encode()
+
+
+def test_who_knows_the_controllers_key_and_has_none_that_it_knows_is_not_heard(loop: Loop) -> None:
+    with (
+        line(loop.told, loop.public_key, zmq.curve_keypair()) as stranger,
+        stranger.get_monitor_socket(zmq.Event.HANDSHAKE_FAILED_AUTH) as failures,
+    ):
+        assert failures.poll(round(DEADLINE_S * 1000)), "it was let in"
+        stranger.disable_monitor()
+    until(lambda: counts(loop))
+
+
+def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
+    loop: Loop, caplog: pytest.LogCaptureFixture
+) -> None:
+    nonsense = [
+        b"",
+        b"\xff",
+        b"[]",
+        report(1, epoch=float("inf")),
+        report(1, seq=float("nan")),
+        report(1, proxy="p2"),
+        report(1, seconds=0),
+        report(1, accounts={"AUTH_acme": {"delete": 1}}),
+        report(1, accounts={"AUTH_acme": {"get": float("inf")}}),
+        report(1, accounts=[]),
+    ]
+    for message in nonsense:
+        loop.proxy.send(message)
+    until(lambda: caplog.text.count("a report that makes no sense") == len(nonsense), lambda: caplog.text)
+    until(lambda: counts(loop))
