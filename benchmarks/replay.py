@@ -42,7 +42,7 @@ def main() -> None:
 
 def _run(log: Path, *options: str) -> tuple[dict[str, Any], float]:
     """What the command tells (its rate leaves out the reading of the log), and its CPU time in seconds."""
-    command = [sys.executable, "-m", "zoe_master.simulator", "run", str(log), "--backfill", "easy", "--json", *options]
+    command = [sys.executable, "-m", "zoe_simulator", "run", str(log), "--backfill", "easy", "--json", *options]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -39,7 +39,7 @@ def replay(settings: Settings, wanted: ReplayRequest, to_s: float) -> dict[str, 
 
 
 def _command(settings: Settings, wanted: ReplayRequest, to_s: float, picture: Path | None) -> list[str]:
-    command = [sys.executable, "-m", "zoe_master.simulator", "replay"]
+    command = [sys.executable, "-m", "zoe_simulator", "replay"]
     command += [f"--from-s={wanted.from_s!r}", f"--to-s={to_s!r}"]
     command += [f"--memory-bytes-max={settings.replay_memory_bytes_max}", f"--cpu-s-max={settings.replay_cpu_s_max}"]
     command += [f"--add-node={name}" for name in wanted.add_nodes]

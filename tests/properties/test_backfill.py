@@ -23,9 +23,9 @@ from zoe_master.scheduler.estimate import Estimates
 from zoe_master.scheduler.ledger import Ledger
 from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.queue import queue_problems, refused_for_room
-from zoe_master.simulator.invariants.reservations import passing_problems, reservation_problems
-from zoe_master.simulator.invariants.room import expected_start_s, room_of
+from zoe_simulator.invariants.queue import queue_problems, refused_for_room
+from zoe_simulator.invariants.reservations import passing_problems, reservation_problems
+from zoe_simulator.invariants.room import expected_start_s, room_of
 
 
 def with_run_times(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:

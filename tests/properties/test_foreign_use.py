@@ -22,7 +22,7 @@ from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Snapshot
-from zoe_master.simulator.invariants.queue import queue_problems
+from zoe_simulator.invariants.queue import queue_problems
 
 CASES = of_checks(0.5, 10_000)
 # What one is due depends on all that wait, so whoever waits changes the sequence of the others, and only that.

@@ -30,8 +30,8 @@ from zoe_master.scheduler.placement import Placer
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.ranking import Ranking
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.limits import limit_problems, line_problems
-from zoe_master.simulator.invariants.queue import queue_problems
+from zoe_simulator.invariants.limits import limit_problems, line_problems
+from zoe_simulator.invariants.queue import queue_problems
 
 
 def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:

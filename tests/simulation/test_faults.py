@@ -21,9 +21,9 @@ from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit, limits_of
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.observer import Observer
-from zoe_master.simulator.faults.kinds import Fault, occurrences
-from zoe_master.simulator.faults.run import FaultRun
-from zoe_master.simulator.invariants import Violation
+from zoe_simulator.faults.kinds import Fault, occurrences
+from zoe_simulator.faults.run import FaultRun
+from zoe_simulator.invariants import Violation
 
 RUNS = of_checks(1 / 20, 2_500)
 FEWER_RUNS = of_checks(1 / 60, 500)

@@ -12,7 +12,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.waiting import WaitCause, spans
 from zoe_lib.store.codec import event_of
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.simulator.invariants.queue import queue_problems
+from zoe_simulator.invariants.queue import queue_problems
 
 S = ExecutionState
 

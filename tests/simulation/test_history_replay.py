@@ -18,11 +18,11 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour
 from zoe_master.master import Master
-from zoe_master.simulator.history_replay.outcome import Decision, decisions
-from zoe_master.simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
-from zoe_master.simulator.history_replay.rerun import Change, Rerun
 from zoe_master.steps import Step
 from zoe_master.tick_log import TickLog
+from zoe_simulator.history_replay.outcome import Decision, decisions
+from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
+from zoe_simulator.history_replay.rerun import Change, Rerun
 
 
 class Recorded(World):

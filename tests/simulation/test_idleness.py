@@ -12,8 +12,8 @@ from zoe_lib.domain.application import Application, Kind, Port, PortProtocol
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark
 from zoe_lib.domain.policy import Policy
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.simulator.history_replay.recording import read_recording
-from zoe_master.simulator.history_replay.rerun import Rerun
+from zoe_simulator.history_replay.recording import read_recording
+from zoe_simulator.history_replay.rerun import Rerun
 
 LAB = (Port("lab", 8888, PortProtocol.HTTP, proxied=True),)
 POLICY = Policy(idle_after_s=3600.0, idle_warning_s=600.0)

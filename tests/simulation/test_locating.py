@@ -25,8 +25,8 @@ from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
 from zoe_master.backends.simulated import Behaviour
 from zoe_master.scheduler.explain import explain
-from zoe_master.simulator.history_replay.recording import read_recording
 from zoe_master.tick_log import Inputs, after
+from zoe_simulator.history_replay.recording import read_recording
 
 NODES = tuple(replace(node(f"n{i}"), addresses=(f"10.0.0.{i}",)) for i in (1, 2, 3))
 METERS = "swift2d://meters.zoe/2015"

@@ -19,6 +19,6 @@ for name in ("object_pushdown", "views", "bandwidth"):
 
 
 def test_former_factories_are_those_of_the_filters(swift: ObjectStore) -> None:  # builds the environment
-    assert swift.url
+    assert swift.auth_url
     python = ensure_swift(Home.find(CLONE)) / "bin" / "python"
     subprocess.run([python, "-c", PROGRAM], check=True, cwd="/", env={})

@@ -19,9 +19,9 @@ from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_u
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.queue import Queue
 from zoe_master.scheduler.snapshot import Plan, Snapshot
-from zoe_master.simulator.invariants.limits import limit_problems, line_problems
-from zoe_master.simulator.invariants.queue import queue_problems
-from zoe_master.simulator.invariants.reservations import passing_problems, reservation_problems
+from zoe_simulator.invariants.limits import limit_problems, line_problems
+from zoe_simulator.invariants.queue import queue_problems
+from zoe_simulator.invariants.reservations import passing_problems, reservation_problems
 
 STEPS_MAX = 2_000
 Room = dict[str, Resources]

@@ -22,10 +22,10 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.store.base import JournalEntry
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.snapshot import Plan
-from zoe_master.simulator.jobs import Run
-from zoe_master.simulator.study.cells import cells
-from zoe_master.simulator.study.one_run import run_cell
-from zoe_master.simulator.study.sharing_cells import sharing_cells
+from zoe_simulator.jobs import Run
+from zoe_simulator.study.cells import cells
+from zoe_simulator.study.one_run import run_cell
+from zoe_simulator.study.sharing_cells import sharing_cells
 
 FILE = Path(__file__).resolve().parent.parent / "simulation" / "same_as_before.json"
 SNAPSHOTS = 500

@@ -19,10 +19,10 @@ from tests.support.same_as_before import recorded, starts
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.wire import PolicyView
-from zoe_master.simulator.figures import bounded_slowdown
-from zoe_master.simulator.formats import read_trace
-from zoe_master.simulator.jobs import Run, Trace
-from zoe_master.simulator.trace import Replay
+from zoe_simulator.figures import bounded_slowdown
+from zoe_simulator.formats import read_trace
+from zoe_simulator.jobs import Run, Trace
+from zoe_simulator.trace import Replay
 
 KTH = "KTH-SP2-1996-2.1.sc15filtered.swf.gz"
 SDSC = "SDSC-SP2-1998-4.2.sc15filtered.swf.gz"

@@ -9,9 +9,9 @@ import pytest
 from tests.support.long import of_traces
 from tests.support.needs import test_data
 from zoe_lib.domain.policy import Policy
-from zoe_master.simulator.formats import read_trace
-from zoe_master.simulator.jobs import Trace
-from zoe_master.simulator.trace import Replay
+from zoe_simulator.formats import read_trace
+from zoe_simulator.jobs import Trace
+from zoe_simulator.trace import Replay
 
 # File, and how many of its jobs are run here.
 FILES = [

@@ -1,6 +1,6 @@
 """Real logs through the production master: the published averages to every printed digit, and every job as elsewhere.
 
-The reference of `tests/unit/zoe_master/simulator` is compared job for job with whatever logs in the Standard Workload
+The reference of `tests/unit/zoe_simulator` is compared job for job with whatever logs in the Standard Workload
 Format lie in the folder of test data.
 """
 
@@ -18,15 +18,15 @@ import pytest
 
 from tests.support.long import of_traces
 from tests.support.needs import test_data
-from tests.unit.zoe_master.simulator.reference import simulate
+from tests.unit.zoe_simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
-from zoe_master.simulator.figures import figures
-from zoe_master.simulator.forecast_figures import forecast_figures
-from zoe_master.simulator.formats import format_of
-from zoe_master.simulator.formats.lines import read_lines
-from zoe_master.simulator.formats.swf import read_swf
-from zoe_master.simulator.jobs import Run, Trace
-from zoe_master.simulator.trace import Replay
+from zoe_simulator.figures import figures
+from zoe_simulator.forecast_figures import forecast_figures
+from zoe_simulator.formats import format_of
+from zoe_simulator.formats.lines import read_lines
+from zoe_simulator.formats.swf import read_swf
+from zoe_simulator.jobs import Run, Trace
+from zoe_simulator.trace import Replay
 
 KTH = "KTH-SP2-1996-2.1.sc15filtered.swf.gz"
 SDSC = "SDSC-SP2-1998-4.2.sc15filtered.swf.gz"

@@ -1,1 +1,1 @@
-"""Drives the production master over simulated time: traces of other clusters, and what-if questions."""
+"""The former name of `zoe_simulator`, for scripts made before 0.2; it goes in 1.0."""

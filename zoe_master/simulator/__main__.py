@@ -1,51 +1,10 @@
-"""The command `zoe-sim`: the production master over simulated time."""
+"""`python -m zoe_master.simulator`: the former name of `python -m zoe_simulator`; it goes in 1.0."""
 
 from __future__ import annotations
 
-import argparse
-import gc
-import logging
 import sys
 
-import structlog
-
-from zoe_master.simulator.commands import generate, replay, run, study
-from zoe_master.simulator.invariants import Violation
-from zoe_master.simulator.jobs import TraceError
-
-COMMANDS = (run, generate, replay, study)
-_GC_THRESHOLD, _GC_GENERATIONS = 50_000, 50
-
-
-def main() -> int:
-    """Run one command; 1 when an invariant does not hold, 2 for a file that is no trace."""
-    # What a fault does to the master is no news here; what would be a defect of the master is.
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
-    # A replay makes millions of values that stay, in its journal, and hardly a cycle: looking for some is no use.
-    gc.set_threshold(_GC_THRESHOLD, _GC_GENERATIONS, _GC_GENERATIONS)
-    arguments = _parser().parse_args()
-    try:
-        code: int = arguments.run(arguments)
-    except (TraceError, OSError) as error:
-        print(f"zoe-sim: {error}", file=sys.stderr)
-        return 2
-    except Violation as error:
-        print(f"zoe-sim: {error}", file=sys.stderr)
-        return 1
-    return code
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="zoe-sim", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return parser
-
+from zoe_simulator.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main())

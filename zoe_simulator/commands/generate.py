@@ -1,0 +1,44 @@
+"""`zoe-sim generate`: write a log drawn from the Lublin-Feitelson model."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+from pathlib import Path
+
+from zoe_simulator.commands.arguments import not_negative, positive
+from zoe_simulator.formats.swf import swf_lines
+from zoe_simulator.lublin import ALL, BATCH, INTERACTIVE, generate
+
+_KINDS = {"all": (ALL,), "batch": (BATCH,), "interactive": (INTERACTIVE,), "both": (BATCH, INTERACTIVE)}
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("generate", help="write a log drawn from a workload model", description=__doc__)
+    parser.set_defaults(run=run)
+    parser.add_argument("file", type=Path, help="a log in the Standard Workload Format; may end in .gz")
+    parser.add_argument("--jobs", type=positive, default=10_000, metavar="N")
+    parser.add_argument("--processors", type=positive, default=128, metavar="P", help="of the machine")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed writes the same file")
+    parser.add_argument(
+        "--overestimate", type=not_negative, default=0.0, metavar="F", help="requests are 1 to 1 + F times the run time"
+    )
+    parser.add_argument(
+        "--kinds", choices=list(_KINDS), default="all", help="the model's parameters: all jobs, or by kind of use"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry it out."""
+    path: Path = arguments.file
+    trace = generate(
+        arguments.jobs, arguments.processors, arguments.seed, arguments.overestimate, _KINDS[arguments.kinds]
+    )
+    drawn = f"kinds {arguments.kinds}, seed {arguments.seed}, overestimate {arguments.overestimate:g}"
+    lines = swf_lines(trace, f"Lublin-Feitelson model, {drawn}")
+    data = "".join(f"{line}\n" for line in lines).encode()
+    # No time and no name inside: the same seed gives the same bytes.
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    print(f"{path}: {len(trace.jobs)} jobs for {arguments.processors} processors")
+    return 0

@@ -1,0 +1,105 @@
+"""Replay an installation's journal from its database, as it was and with a change; nothing is written there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from zoe_lib.config import Settings
+from zoe_lib.domain.cluster import Node
+from zoe_lib.store.postgres import PostgresStore
+from zoe_simulator.commands.arguments import positive
+from zoe_simulator.history_replay.answer import answer
+from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording
+from zoe_simulator.history_replay.rerun import Change
+
+REFUSED = 3
+OUT_OF_MEMORY = 4
+_LEAST_BYTES = 64 << 20
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("replay", help="replay this installation's journal", description=__doc__)
+    parser.set_defaults(run=run)
+    parser.add_argument("--from-s", type=float, required=True, help="begin, in seconds since the epoch")
+    parser.add_argument("--to-s", type=float, required=True, help="end, in seconds since the epoch")
+    parser.add_argument("--policy", type=json.loads, metavar="JSON", help="settings of the policy that are different")
+    parser.add_argument(
+        "--add-node", action="append", default=[], metavar="NODE", help="one more node like that one; may be repeated"
+    )
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw it into a .png or .html file")
+    parser.add_argument("--memory-bytes-max", type=positive, help="give up beyond that much memory")
+    parser.add_argument("--cpu-s-max", type=positive, help="end beyond that much CPU time")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry it out; 3 when that time cannot be replayed, 4 when the memory does not suffice."""
+    _bound(resource.RLIMIT_AS, arguments.memory_bytes_max)
+    _bound(resource.RLIMIT_CPU, arguments.cpu_s_max)
+    try:
+        return _replay(arguments)
+    except ReplayRefused as refusal:
+        print(refusal, file=sys.stderr)
+        return REFUSED
+    except Exception:
+        if not _exhausted():
+            raise
+        print("the memory does not suffice for so long a time", file=sys.stderr)
+        return OUT_OF_MEMORY
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    store = PostgresStore(Settings().database_url.get_secret_value(), pool_size=1, read_only=True)
+    try:
+        recording = read_recording(store, arguments.from_s, arguments.to_s)
+    finally:
+        store.close()
+    added = _added(recording, arguments.add_node)
+    change = Change(arguments.policy or {}, added) if arguments.policy or added else None
+    result, sides = answer(recording, change)
+    if arguments.picture is not None:
+        from zoe_simulator.history_replay.picture import draw  # it takes half a second to load
+
+        draw(arguments.picture, result, sides)
+    print(json.dumps(result))
+    return 0
+
+
+def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
+    """Copies of nodes, with names that there are not."""
+    known = dict(recording.inputs.nodes)
+    for moment in recording.moments:
+        known.update(moment.inputs.nodes)
+    nodes: list[Node] = []
+    for name in like:
+        if name not in known:
+            raise ReplayRefused(f"there was no node {name} then; there were {', '.join(sorted(known))}")
+        number = 1
+        while (copy := f"{name}-added-{number}") in known:
+            number += 1
+        known[copy] = replace(known[name], name=copy, ready=True, foreign=type(known[name].total)(), containers=0)
+        nodes.append(known[copy])
+    return tuple(nodes)
+
+
+def _exhausted() -> bool:
+    """Whether hardly any memory is left: libraries in C then fail in words of their own."""
+    try:
+        bytearray(_LEAST_BYTES)
+    except MemoryError:
+        return True
+    return False
+
+
+def _bound(what: int, most: int | None) -> None:
+    if most is None:
+        return
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (most if hard in (-1, math.inf) else min(most, hard), hard))

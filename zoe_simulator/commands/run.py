@@ -1,0 +1,107 @@
+"""`zoe-sim run`: replay a trace through the production scheduler and print what it came to."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
+from zoe_simulator.commands.arguments import not_negative, positive, share, window
+from zoe_simulator.commands.output import print_figures, progress_bar, write_starts
+from zoe_simulator.faults.of_trace import run_with_faults
+from zoe_simulator.figures import figures
+from zoe_simulator.forecast_figures import forecast_figures
+from zoe_simulator.formats import FORMATS, read_trace
+from zoe_simulator.jobs import Run, Trace
+from zoe_simulator.predictors import PREDICTORS
+from zoe_simulator.trace import Replay
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("run", help="replay a trace", description=__doc__)
+    parser.set_defaults(run=run, refuse=parser.error)
+    parser.add_argument("trace", type=Path, help="file, may end in .gz")
+    parser.add_argument("--format", choices=FORMATS, help="of the file; without it, what it looks like")
+    parser.add_argument("--nodes", type=Path, metavar="FILE", help="list of nodes, for a list of pods")
+    parser.add_argument(
+        "--load", type=share, default=0.9, help="of the server that the bytes of SWIM's jobs pass through"
+    )
+    parser.add_argument("--order", choices=sorted(ORDERS), default="fifo")
+    parser.add_argument("--backfill", choices=sorted(BACKFILLS), default="none")
+    parser.add_argument(
+        "--ageing",
+        type=not_negative,
+        default=0.0,
+        metavar="SECONDS",
+        help="of waiting that count as one halving of a size; 0, the orders of the literature: none",
+    )
+    parser.add_argument("--exact-runtimes", action="store_true", help="estimates are the run times, not the requests")
+    parser.add_argument(
+        "--predict",
+        choices=("off", *PREDICTORS),
+        default="off",
+        help="learn run times from what has ended, instead of taking the requests [off]",
+    )
+    parser.add_argument(
+        "--forecast-every", type=positive, metavar="N", help="tell each N-th job that has to wait when it will start"
+    )
+    parser.add_argument("--jobs", type=positive, metavar="N", help="only the first so many jobs")
+    parser.add_argument("--faults", type=positive, metavar="N", help="let so many things go wrong, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed runs exactly the same")
+    parser.add_argument("--check", action="store_true", help="look at the invariants after every tick")
+    parser.add_argument("--starts", type=Path, metavar="FILE", help="write job_id,start_s for every job")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write figures and pictures as JSON, PNG and HTML")
+    parser.add_argument(
+        "--window", type=window, metavar="FROM:TO", help="of the report's Gantt chart, in seconds of the trace"
+    )
+    parser.add_argument("--json", action="store_true", help="figures as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry it out."""
+    if arguments.faults and arguments.forecast_every:
+        arguments.refuse("--forecast-every tells nothing with --faults")
+    if arguments.predict != "off" and (arguments.faults or arguments.exact_runtimes):
+        arguments.refuse("--predict is neither for --faults nor for --exact-runtimes")
+    if arguments.window and not arguments.report:
+        arguments.refuse("--window is of the chart that --report writes")
+    trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
+    if arguments.jobs is not None:
+        trace = replace(trace, jobs=trace.jobs[: arguments.jobs])
+    policy = Policy(order=arguments.order, backfill=arguments.backfill, ageing_s=arguments.ageing)
+    make = _with_faults if arguments.faults else _replay
+    runs, result = make(trace, policy, arguments)
+    if arguments.starts is not None:
+        write_starts(arguments.starts, runs)
+    if arguments.report is not None:
+        # Drawing takes long to load, and few runs are drawn.
+        from zoe_simulator.report.write import write_report
+
+        write_report(arguments.report, trace, runs, result, arguments.window)
+    print_figures(result, arguments.json)
+    return 0
+
+
+def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
+    predictor = None if arguments.predict == "off" else PREDICTORS[arguments.predict]()
+    replay = Replay(
+        trace, policy, arguments.exact_runtimes, arguments.forecast_every, arguments.check, predictor=predictor
+    )
+    with progress_bar(len(trace.jobs)) as started:
+        began_s = time.perf_counter()
+        runs = replay.run(started)
+        took_s = time.perf_counter() - began_s
+    result = figures(trace, runs, took_s)
+    if arguments.forecast_every is not None:
+        result |= forecast_figures(replay.foretold)
+    return runs, result
+
+
+def _with_faults(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
+    began_s = time.perf_counter()
+    runs, told = run_with_faults(trace, policy, arguments.seed, arguments.faults, arguments.exact_runtimes)
+    return runs, figures(trace, runs, time.perf_counter() - began_s) | told

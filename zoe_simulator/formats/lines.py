@@ -1,0 +1,22 @@
+"""What the formats have in common: text files, often compressed."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from zoe_simulator.jobs import TraceError
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file, which may be compressed by gzip; TraceError when it is no text."""
+    try:
+        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+            return file.read().splitlines()
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+        raise TraceError(f"{path.name} is no text: {error}") from None
+
+
+def trace_name(path: Path) -> str:
+    """The file's name without its endings."""
+    return path.name.split(".")[0]

@@ -1,0 +1,90 @@
+"""The answer of a replay as JSON: figures side by side, the self-test, and what a picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_lib.domain.execution import Execution
+from zoe_simulator.history_replay.outcome import Decision, Happened, Outcome, decisions, outcome
+from zoe_simulator.history_replay.recording import Recording, to_event
+from zoe_simulator.history_replay.rerun import Change, Rerun
+
+# So many points of each line are kept.
+_POINTS_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """How many decisions were made in truth, how many of them the replay made again, and the first difference."""
+
+    decisions: int
+    reproduced: int
+    first_difference: str
+
+
+def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any], dict[str, Outcome]]:
+    """The replay as it was, which must lead to what happened, and with the change: figures, and what they are of."""
+    before = [(_id(entry.execution_id), to_event(entry)) for entry in recording.before]
+    happened = [
+        (_id(entry.execution_id), to_event(entry))
+        for moment in recording.moments
+        for entry in (*moment.news, *moment.wrote)
+        if entry.execution_id is not None
+    ]
+    again = list(Rerun(recording).run())
+    sides = {"as it was": _outcome(recording, [*before, *happened], ())}
+    if change is not None:
+        changed = list(Rerun(recording, change).run())
+        sides["changed"] = _outcome(recording, [*before, *changed], change.nodes)
+    test = _self_test(*(decisions(events, recording.from_s, recording.to_s) for events in (happened, again)))
+    result = {
+        "from_s": recording.from_s,
+        "to_s": recording.to_s,
+        "ticks": len(recording.moments),
+        "decisions": test.decisions,
+        "reproduced": test.reproduced,
+        "first_difference": test.first_difference,
+        "figures": {name: side.figures for name, side in sides.items()},
+        "series": {
+            name: [{"at_s": at_s, "waiting": waiting, "cores": cores} for at_s, waiting, cores in thinned(side)]
+            for name, side in sides.items()
+        },
+    }
+    return result, sides
+
+
+def thinned(side: Outcome) -> Sequence[tuple[float, int, float]]:
+    """So many points of a line that it can be drawn."""
+    step = max(len(side.series) // _POINTS_MAX, 1)
+    return side.series[::step]
+
+
+def _outcome(recording: Recording, events: Sequence[Happened], added: Sequence[Any]) -> Outcome:
+    executions: dict[str, Execution] = dict(recording.fresh)
+    nodes = [*(recording.moments[-1].inputs if recording.moments else recording.inputs).nodes.values(), *added]
+    cores = sum(node.total.cores_milli for node in nodes) / 1000
+    return outcome(executions, events, recording.from_s, recording.to_s, cores)
+
+
+def _self_test(was: Sequence[Decision], again: Sequence[Decision]) -> SelfTest:
+    same = len(set(was) & set(again))
+    if was == again:
+        return SelfTest(len(was), same, "")
+    for one, other in zip([*was, None], [*again, None], strict=False):
+        if one != other:
+            return SelfTest(len(was), same, f"it was {_words(one)}, the replay has {_words(other)}")
+    return SelfTest(len(was), same, "one has more decisions than the other")
+
+
+def _words(decision: Decision | None) -> str:
+    if decision is None:
+        return "nothing more"
+    places = ", ".join(f"{service} on {node}" if node else service for service, node in decision.places)
+    return f"{decision.what} of {decision.execution_id} at {decision.at_s:.3f} s ({places})"
+
+
+def _id(execution_id: str | None) -> str:
+    assert execution_id is not None
+    return execution_id

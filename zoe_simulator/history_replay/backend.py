@@ -1,0 +1,247 @@
+"""The back-end of a replay: services do what the journal says they did.
+
+One that is handed over when it was in truth is seen as it was seen, tick by tick. Another runs as long as it did, from
+its own hand-over on; what never ran in truth behaves like another try or instance of its component.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.platform import Capabilities
+from zoe_master.backends.base import (
+    Address,
+    BackendError,
+    ImageState,
+    ImageStatus,
+    Left,
+    LogChunk,
+    Observation,
+    ObservedState,
+    Start,
+    Usage,
+    nobody_left,
+)
+from zoe_master.tick_log import Inputs, own_services
+from zoe_simulator.history_replay.services import ServiceRecord, Sight
+
+_PRESENT = ImageStatus(ImageState.PRESENT)
+_STOPPED_EXIT_CODE = 143
+_Slot = tuple[ExecutionId, str, int]
+
+
+@dataclass(slots=True)
+class _Running:
+    """A service here. `as_it_was`: handed over when it was in truth."""
+
+    execution_id: ExecutionId
+    node: str
+    handed_s: float
+    sights: list[Sight]
+    record: ServiceRecord | None
+    as_it_was: bool
+    stopping: bool = False
+    seen: Sight | None = field(default=None)
+
+
+class RecordedBackend:
+    """Services by record; nodes, images and bandwidth as the ticks saw them (`inputs`), and `added` nodes.
+
+    `tick` is the number of the recorded tick that is being replayed, or was the last one; `cut_short` those over which
+    their master died.
+    """
+
+    def __init__(
+        self, services: Mapping[ServiceId, ServiceRecord], clock: Callable[[], float], added: Sequence[Node] = ()
+    ) -> None:
+        self._records = services
+        self._clock = clock
+        self._added = added
+        self._running: dict[ServiceId, _Running] = {}
+        self._forgotten: set[ServiceId] = set()
+        self._ends: dict[_Slot, ServiceRecord] = {}
+        for record in services.values():
+            slot = (record.execution_id, record.component, record.index)
+            if slot not in self._ends or record.own_end is not None:
+                self._ends[slot] = record
+        delays = [d for record in services.values() if (d := record.stop_delay_s) is not None]
+        self._stop_delay_s = statistics.median(delays) if delays else 0.0
+        self.inputs = Inputs()
+        self.tick = -1
+        self.cut_short: set[int] = set()
+        self.executions: Callable[[], Iterable[Execution]] = tuple
+
+    # What the master asks
+
+    def nodes(self) -> Sequence[Node]:
+        """The nodes as they were seen, with the services that the replay has there."""
+        own = own_services(self.executions())
+        nodes = (*self.inputs.nodes.values(), *self._added)
+        return [replace(node, containers=node.containers + own[node.name]) for node in nodes]
+
+    def capabilities(self) -> Capabilities:
+        """Everything: what was refused in truth is in the journal."""
+        return Capabilities()
+
+    def start(self, start: Start) -> None:
+        """Hand over a service."""
+        if start.service_id in self._running or start.service_id in self._forgotten:
+            return
+        now_s = self._clock()
+        record = self._records.get(start.service_id)
+        if record is not None and self._as_it_was(record):
+            running = _Running(start.execution_id, start.node, now_s, record.until_stop(), record, as_it_was=True)
+        else:
+            record = self._like(start, record)
+            running = _Running(start.execution_id, start.node, now_s, _moved(record, now_s), record, as_it_was=False)
+        self._running[start.service_id] = running
+
+    def adopt(self, service_id: ServiceId, node: str) -> None:
+        """A service that runs when the replay begins, or that a master handed over and then died."""
+        record = self._records[service_id]
+        stopping = record.stop_tick is not None and record.stop_tick < max(self.tick, 0)
+        sights = list(record.sights) if stopping else record.until_stop()
+        self._running[service_id] = _Running(
+            record.execution_id, node, record.handed_s, sights, record, as_it_was=True, stopping=stopping
+        )
+
+    def stop(self, services: Sequence[ServiceId]) -> None:
+        """Let services end as fast as they did."""
+        now_s = self._clock()
+        for service_id in services:
+            running = self._running.get(service_id)
+            if running is None or running.stopping or (running.seen is not None and running.seen.final):
+                continue
+            running.stopping = True
+            record = running.record
+            if running.as_it_was and record is not None and (record.stop_tick, record.stop_s) == (self.tick, now_s):
+                running.sights = list(record.sights)
+                continue
+            delay_s = record.stop_delay_s if record is not None else None
+            ends_s = now_s + (delay_s if delay_s is not None else self._stop_delay_s)
+            started_at_s = running.seen.started_at_s if running.seen is not None else None
+            code = _STOPPED_EXIT_CODE if started_at_s is not None else None
+            end = Sight(None, ends_s, ends_s, ObservedState.ENDED, started_at_s, Cause.STOPPED, code)
+            running.sights = [*(s for s in running.sights if self._visible(s) or s.seen_s < ends_s), end]
+
+    def observe(self) -> Sequence[Observation]:
+        """What is to be seen now of every service."""
+        return [self._observation(service_id, running) for service_id, running in self._running.items()]
+
+    def forget(self, services: Sequence[ServiceId]) -> None:
+        """Stop reporting these."""
+        for service_id in services:
+            if self._running.pop(service_id, None) is not None:
+                self._forgotten.add(service_id)
+
+    def prepare(self, image: str) -> ImageStatus:
+        """As it was seen."""
+        return self.inputs.images.get(image, _PRESENT)
+
+    def address(self, service: ServiceId, port: str) -> Address:
+        """Nothing runs here."""
+        raise BackendError(f"service {service} is replayed; its port {port} is nowhere")
+
+    def logs(
+        self,
+        service: ServiceId,
+        offset: int,  # noqa: ARG002
+        limit: int,  # noqa: ARG002
+        left: Left = nobody_left,  # noqa: ARG002
+    ) -> LogChunk:
+        """Nothing runs here."""
+        raise BackendError(f"service {service} is replayed; it writes nothing")
+
+    def usage(self) -> Sequence[Usage]:
+        """Nothing is used."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    # What the replay asks
+
+    def next_change_s(self) -> float:
+        """When something is to be seen that no recorded tick is known to look at; infinite when nothing is."""
+        now_s = self._clock()
+        sights = (sight for running in self._running.values() for sight in running.sights if sight.tick is None)
+        times = (sight.seen_s for sight in sights if sight.seen_s > now_s)
+        return min(times, default=math.inf)
+
+    # Inside
+
+    def _as_it_was(self, record: ServiceRecord) -> bool:
+        """Whether it is handed over now and was then; where a master died over it, the next one had to do it again."""
+        if record.handed_tick in self.cut_short:
+            return True
+        return (record.handed_tick, record.handed_s) == (self.tick, self._clock())
+
+    def _like(self, start: Start, record: ServiceRecord | None) -> ServiceRecord | None:
+        """Its own record if it ended by itself, else that of another try, else of another instance."""
+        if record is not None and record.own_end is not None:
+            return record
+        slot = (start.execution_id, start.component.name, start.index)
+        same = self._ends.get(slot) or record
+        if same is not None:
+            return same
+        others = (r for (x, name, _), r in self._ends.items() if (x, name) == slot[:2])
+        return next(others, None)
+
+    def _observation(self, service_id: ServiceId, running: _Running) -> Observation:
+        now_s = self._clock()
+        for sight in running.sights:
+            if self._visible(sight):
+                running.seen = sight
+        seen = running.seen
+        if not running.as_it_was and not (seen is not None and seen.final) and self._gone(running.node):
+            started_at_s = seen.started_at_s if seen is not None else None
+            running.seen = seen = Sight(
+                None, now_s, now_s, ObservedState.LOST, started_at_s, message="its node is gone"
+            )
+            running.sights = [seen]
+        state = seen.state if seen is not None else ObservedState.STARTING
+        if running.stopping and state not in (ObservedState.ENDED, ObservedState.LOST):
+            state = ObservedState.STOPPING
+        return Observation(
+            service_id=service_id,
+            execution_id=running.execution_id,
+            state=state,
+            at_s=seen.at_s if seen is not None else running.handed_s,
+            node=running.node,
+            exit_code=seen.exit_code if seen is not None else None,
+            cause=seen.cause if seen is not None else None,
+            message=seen.message if seen is not None else "",
+            started_at_s=seen.started_at_s if seen is not None else None,
+        )
+
+    def _visible(self, sight: Sight) -> bool:
+        if sight.tick is not None:
+            return sight.tick <= self.tick
+        return sight.seen_s <= self._clock()
+
+    def _gone(self, name: str) -> bool:
+        node = self.inputs.nodes.get(name) or next((n for n in self._added if n.name == name), None)
+        return node is None or not node.ready
+
+
+def _moved(record: ServiceRecord | None, now_s: float) -> list[Sight]:
+    """What was seen of it before it was asked to stop, from another hand-over on."""
+    if record is None or math.isnan(record.handed_s):
+        return [Sight(None, now_s, now_s, ObservedState.READY, now_s)]
+    late_s = now_s - record.handed_s
+    own = record.sights if record.own_end is not None else [s for s in record.sights if not s.final]
+    return [
+        replace(
+            sight,
+            tick=None,
+            seen_s=sight.seen_s + late_s,
+            at_s=sight.at_s + late_s,
+            started_at_s=None if sight.started_at_s is None else sight.started_at_s + late_s,
+        )
+        for sight in own
+    ]

@@ -1,0 +1,215 @@
+"""What happened between two times, read from a store: the state at the begin, and then moment after moment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import ExecutionQuery, JournalEntry, Store, TickRecord
+from zoe_lib.store.codec import decode, event_of
+from zoe_master.tick_log import Inputs, after
+from zoe_simulator.history_replay.services import ServiceRecord, records_of
+
+_PAGE = 500
+# As many ended ones as a master reads when it begins to lead.
+_ENDED_BEFORE_MAX = 2_000
+# No tenant has this name: asked for its entries, the journal answers with those of the installation alone.
+_NOBODY = "-"
+
+
+class ReplayRefused(Exception):  # noqa: N818 - it is an answer
+    """That time cannot be replayed; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A tick: its inputs, what others had written since the one before, and what itself wrote.
+
+    `cut_short`: its master died before it was over.
+    """
+
+    at_s: float
+    epoch: int
+    inputs: Inputs
+    news: tuple[JournalEntry, ...]
+    wrote: tuple[JournalEntry, ...]
+    cut_short: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Executions as they were at the begin (`present`) or had ended before (`ended`), and all that followed.
+
+    `fresh` has every execution as it was submitted; `before` the events until the begin.
+    """
+
+    from_s: float
+    to_s: float
+    policy: Policy
+    inputs: Inputs
+    ended: tuple[Execution, ...]
+    present: tuple[Execution, ...]
+    fresh: Mapping[ExecutionId, Execution]
+    before: tuple[JournalEntry, ...]
+    moments: tuple[Moment, ...]
+    services: Mapping[ServiceId, ServiceRecord] = field(default_factory=dict)
+
+
+def read_recording(store: Store, from_s: float, to_s: float) -> Recording:
+    """All that a replay of this time needs; ReplayRefused when it is not kept (any more)."""
+    ticks = _ticks(store, from_s, to_s)
+    executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
+    entries = sorted((e for x in executions for e in _journal(store, x.id)), key=lambda entry: entry.id)
+    facts = list(_journal(store, None))
+    split = _Split(ticks, from_s, to_s)
+    moments = split.moments([*entries, *facts])
+    before = tuple(entry for entry in entries if split.is_before(entry))
+    fresh = {x.id: as_submitted(x) for x in executions}
+    present = [x for x in _states(fresh, before) if not x.terminal]
+    policies = [decode(Policy, fact.data) for fact in facts if split.is_before(fact) and fact.kind == "policy_set"]
+    return Recording(
+        from_s=from_s,
+        to_s=to_s,
+        policy=policies[-1] if policies else Policy(),
+        inputs=split.inputs,
+        ended=tuple(_ended_before(store, from_s)),
+        present=tuple(present),
+        fresh=fresh,
+        before=before,
+        moments=moments,
+        services=records_of(fresh, before, [(m.at_s, m.wrote) for m in moments]),
+    )
+
+
+def from_others(entry: JournalEntry) -> bool:
+    """Whether users and admins wrote it, and no master: submissions, cancellations, policies."""
+    if entry.kind in ("submitted", "policy_set"):
+        return True
+    return entry.kind in ("stopping", "refused") and entry.data.get("cause") == Cause.CANCELLED
+
+
+def to_event(entry: JournalEntry) -> Event:
+    """The event of an entry that is about an execution."""
+    return event_of(entry.kind, entry.at_s, entry.cause_id, entry.data)
+
+
+def as_submitted(execution: Execution) -> Execution:
+    """The same one before anything was done about it."""
+    fresh = Execution(
+        id=execution.id,
+        name=execution.name,
+        tenant=execution.tenant,
+        user=execution.user,
+        application=execution.application,
+        submitted_at_s=execution.submitted_at_s,
+        priority=execution.priority,
+        deadline_s=execution.deadline_s,
+    )
+    return replace(fresh, notes=execution.notes)
+
+
+class _Split:
+    """Sorts entries of the journal by the tick that wrote them, or that was the first to see them."""
+
+    def __init__(self, ticks: Sequence[TickRecord], from_s: float, to_s: float) -> None:
+        self._from_s = from_s
+        self._to_s = to_s
+        self._ticks: list[tuple[TickRecord, Inputs]] = []
+        self.inputs = Inputs()
+        self._read_to = 0
+        inputs = Inputs()
+        for tick in ticks:
+            inputs = after(inputs, tick)
+            if tick.at_s < from_s:
+                self.inputs, self._read_to = inputs, tick.read_to
+            else:
+                self._ticks.append((tick, inputs))
+        self._plans = {tick.plan_id for tick, _ in self._ticks}
+
+    def is_before(self, entry: JournalEntry) -> bool:
+        """Whether it belongs to the state at the begin."""
+        if from_others(entry):
+            return entry.id <= self._read_to if self._read_to else entry.at_s < self._from_s
+        return entry.cause_id not in self._plans and entry.at_s < self._from_s
+
+    def moments(self, entries: Iterable[JournalEntry]) -> tuple[Moment, ...]:
+        """Every tick from the begin on, those included whose master died before it could write its record."""
+        later = sorted((e for e in entries if not self.is_before(e)), key=lambda entry: entry.id)
+        wrote: dict[str, list[JournalEntry]] = {}
+        for entry in later:
+            if not from_others(entry) and entry.kind != "forecasted":
+                wrote.setdefault(entry.cause_id, []).append(entry)
+        news = [entry for entry in later if from_others(entry)]
+        ticks = [*self._ticks, *(self._unfinished(plan, wrote[plan]) for plan in wrote.keys() - self._plans)]
+        result = []
+        for tick, inputs in sorted(ticks, key=lambda one: (one[0].at_s, one[0].read_to)):
+            if tick.at_s > self._to_s:
+                break
+            seen = tuple(entry for entry in news if entry.id <= tick.read_to)
+            news = news[len(seen) :]
+            written = tuple(wrote.get(tick.plan_id, ()))
+            result.append(Moment(tick.at_s, tick.epoch, inputs, seen, written, tick.plan_id not in self._plans))
+        return tuple(result)
+
+    def _unfinished(self, plan_id: str, entries: Sequence[JournalEntry]) -> tuple[TickRecord, Inputs]:
+        at_s = max(entry.at_s for entry in entries)
+        earlier = [one for one in self._ticks if one[0].read_to < entries[0].id]
+        epoch, inputs = (earlier[-1][0].epoch, earlier[-1][1]) if earlier else (0, self.inputs)
+        # It had read less than what it wrote, which the next master's first tick, at the same time, may have read.
+        return TickRecord(plan_id, at_s, epoch, entries[0].id - 1, False, {}), inputs
+
+
+def _states(fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEntry]) -> Iterable[Execution]:
+    states: dict[ExecutionId, Execution] = {}
+    for entry in entries:
+        assert entry.execution_id is not None
+        states[entry.execution_id] = apply(states.get(entry.execution_id, fresh[entry.execution_id]), to_event(entry))
+    return states.values()
+
+
+def _ticks(store: Store, from_s: float, to_s: float) -> Sequence[TickRecord]:
+    if to_s <= from_s:
+        raise ReplayRefused("the end must be later than the begin")
+    cut_s = store.cut_s()
+    if from_s < cut_s:
+        raise ReplayRefused(f"what ended before {_date(cut_s)} has been removed; begin then or later")
+    ticks = store.ticks(from_s, to_s)
+    if not ticks:
+        first_s = store.ticks_from_s()
+        hint = "none has been kept yet" if first_s is None else f"begin at {_date(first_s)} or later"
+        raise ReplayRefused(f"of that time there is no record of what a master saw; {hint}")
+    return ticks
+
+
+def _date(at_s: float) -> str:
+    return f"{datetime.fromtimestamp(math.ceil(at_s), UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _ended_before(store: Store, from_s: float) -> Iterator[Execution]:
+    query = ExecutionQuery(submitted_to_s=from_s, states=TERMINAL_STATES, limit=_PAGE)
+    found = (x for x in _pages(store, query) if max(x.marks.values(), default=from_s) < from_s)
+    for _, execution in zip(range(_ENDED_BEFORE_MAX), found, strict=False):
+        yield execution
+
+
+def _pages(store: Store, query: ExecutionQuery) -> Iterator[Execution]:
+    while True:
+        page = store.executions(query)
+        yield from page.executions
+        if page.next_cursor is None:
+            return
+        query = replace(query, cursor=page.next_cursor)
+
+
+def _journal(store: Store, execution_id: ExecutionId | None) -> Iterator[JournalEntry]:
+    newest = 0
+    tenant = _NOBODY if execution_id is None else None
+    while entries := store.journal(newest, _PAGE, tenant=tenant, execution_id=execution_id):
+        newest = entries[-1].id
+        yield from entries

@@ -1,0 +1,220 @@
+"""Drives the production master through a recording, with the policy that there was or another one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from storage_bridge.model import Verdict
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.path_use import PathUse
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.storage import Located
+from zoe_lib.store.base import JournalEntry, StoreLimits
+from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory_state import State
+from zoe_master.backends.simulated import ManualClock
+from zoe_master.input_places import Told
+from zoe_master.master import Master
+from zoe_master.path_uses import WEIGHER
+from zoe_master.slos import Seen, Wanted
+from zoe_master.tick_log import Inputs
+from zoe_simulator.history_replay.backend import RecordedBackend
+from zoe_simulator.history_replay.recording import Moment, Recording, to_event
+from zoe_simulator.history_replay.uses import RecordedUses
+
+_NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
+# Between two recorded ticks: what follows at once from a tick is settled by the next one.
+_EXTRA_TICKS_MAX = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be different: settings of the policy (JSON), and nodes that there were not."""
+
+    policy: Mapping[str, object] = field(default_factory=dict)
+    nodes: tuple[Node, ...] = ()
+
+    def of(self, policy: Policy) -> Policy:
+        """A policy that was in force, with the change."""
+        return decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
+
+
+class Rerun:
+    """One replay. Without a change it ticks when the master ticked, else also whenever something is due."""
+
+    def __init__(self, recording: Recording, change: Change | None = None) -> None:
+        self._recording = recording
+        self._change = change or Change()
+        self._changed = change is not None
+        self._clock = ManualClock(recording.from_s)
+        state = State()
+        for execution in (*recording.ended, *recording.present):
+            state.put(execution)
+        state.policy = self._change.of(recording.policy)
+        self._state = state
+        self._store = MemoryStore(_NO_LIMITS, state)
+        self._backend = RecordedBackend(recording.services, self._clock, self._change.nodes)
+        self._backend.inputs = recording.inputs
+        for execution in recording.present:
+            for service in execution.services:
+                if service.alive and service.id in recording.services and service.node is not None:
+                    self._backend.adopt(service.id, service.node)
+        self._backend.cut_short = {number for number, moment in enumerate(recording.moments) if moment.cut_short}
+        self._keeper = _RecordedKeeper()
+        wrote = (entry for moment in recording.moments for entry in moment.wrote)
+        self._uses = RecordedUses((*recording.before, *wrote))
+        self._epoch = -1
+        self._master: Master | None = None
+
+    def run(self) -> Iterator[tuple[ExecutionId, Event]]:
+        """Replay all; every event about an execution from the begin on."""
+        for number, moment in enumerate(self._recording.moments):
+            self._until(moment.at_s)
+            self._backend.tick = number
+            self._look(moment)
+            if moment.cut_short and not self._changed:
+                self._repeat(moment)
+            else:
+                self._tick()
+        self._until(self._recording.to_s)
+        return (
+            (record.execution_id, record.what)
+            for record in self._state.journal
+            if record.execution_id is not None and isinstance(record.what, Event)
+        )
+
+    def _repeat(self, moment: Moment) -> None:
+        """What a master wrote before it died in the middle of a tick; the next one goes on from there."""
+        for entry in moment.wrote:
+            assert entry.execution_id is not None
+            execution = self._store.execution(entry.execution_id)
+            event = to_event(entry)
+            with suppress(IllegalTransition):
+                changed = self._store.append(execution.id, [event], execution.version, None)
+                if isinstance(event, ev.ServiceStarting):
+                    node = changed.service(event.service_id).node
+                    assert node is not None
+                    self._backend.adopt(event.service_id, node)
+                elif isinstance(event, ev.ServiceStopping):
+                    self._backend.stop([event.service_id])
+
+    def _look(self, moment: Moment) -> None:
+        """Let the world be as the tick saw it."""
+        self._clock.advance(max(moment.at_s - self._clock(), 0.0))
+        for entry in moment.news:
+            self._happen(entry)
+        self._backend.inputs = moment.inputs
+        if moment.inputs.supply is not None:
+            self._keeper.look(moment.inputs)
+        if self._master is None or moment.epoch != self._epoch:
+            self._lead(moment)
+
+    def _lead(self, moment: Moment) -> None:
+        """A new master: like its model, it knows only what is stored."""
+        self._store.stop_leading()
+        epoch = self._store.try_lead("replay")
+        assert epoch is not None
+        keeper = self._keeper if moment.inputs.supply is not None else None
+        self._master = Master(
+            self._store,
+            self._backend,
+            epoch,
+            clock=self._clock,
+            storage=keeper,
+            last_uses=lambda executions: self._uses.at(executions, self._clock()),
+            paths=self._keeper.paths,
+        )
+        self._backend.executions = self._master.picture.executions
+        self._epoch = moment.epoch
+
+    def _happen(self, entry: JournalEntry) -> None:
+        if entry.kind == "policy_set":
+            wanted = self._change.of(decode(Policy, entry.data))
+            self._store.set_policy(wanted, self._state.policy.version, entry.at_s, entry.cause_id)
+            return
+        assert entry.execution_id is not None
+        if entry.kind == "submitted":
+            self._store.submit(self._recording.fresh[entry.execution_id], entry.cause_id)
+        else:
+            self._cancel(entry.execution_id, to_event(entry))
+
+    def _cancel(self, execution_id: ExecutionId, event: Event) -> None:
+        """As it was, or as it is done to one that has got further or less far; nothing for one that has ended."""
+        assert isinstance(event, ev.Stopping | ev.Refused)
+        details = {"outcome": event.outcome, "cause": event.cause, "message": event.message}
+        version = self._store.execution(execution_id).version
+        for kind in (type(event), ev.Stopping, ev.Refused):
+            try:
+                wanted = kind(at_s=event.at_s, cause_id=event.cause_id, **details)  # type: ignore[arg-type]
+                self._store.append(execution_id, [wanted], version, None)
+            except IllegalTransition:
+                continue
+            return
+
+    def _tick(self) -> None:
+        assert self._master is not None
+        self._master.tick()
+
+    def _until(self, at_s: float) -> None:
+        """Tick whenever something is due before that time, if this may differ from what was recorded."""
+        if not self._changed or self._master is None:
+            return
+        for _ in range(_EXTRA_TICKS_MAX):
+            now_s = self._clock()
+            due_s = self._master.next_due_s(now_s)
+            next_s = min(math.inf if due_s is None else due_s, self._backend.next_change_s())
+            if next_s >= at_s:
+                return
+            self._clock.advance(next_s - now_s)
+            self._tick()
+
+
+class _RecordedKeeper:
+    """Promises what was to be promised; whatever is wanted is in force at once."""
+
+    def __init__(self) -> None:
+        self._seen = Seen()
+        self._inputs = Inputs()
+        self._asked: frozenset[Located] = frozenset()
+
+    def locate(self, objects: frozenset[Located]) -> None:
+        """It is known what was known."""
+        self._asked = objects
+
+    def places(self) -> Told:
+        """What was told to the tick; of what was neither told nor awaited nothing was known."""
+        return dict.fromkeys(self._asked - self._inputs.awaited) | dict(self._inputs.locality)
+
+    def moved(self) -> None:
+        """Paths are told by the record."""
+
+    def paths(self, _nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
+        """What was measured then."""
+        return self._inputs.paths if policy.weighers.get(WEIGHER) else {}
+
+    def look(self, inputs: Inputs) -> None:
+        """What a tick saw."""
+        assert inputs.supply is not None
+        self._seen = replace(self._seen, supply=inputs.supply)
+        self._inputs = inputs
+
+    def want(self, wanted: Wanted) -> None:
+        """In force."""
+        held = frozenset(promise.execution_id for promise in wanted.promises)
+        verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
+        self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
+
+    def seen(self) -> Seen:
+        """The last look."""
+        return self._seen
+
+    def close(self) -> None:
+        """Nothing is held."""

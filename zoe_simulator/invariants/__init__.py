@@ -1,0 +1,49 @@
+"""What must hold after every tick, whatever the policy decides: checked apart from the scheduler's own accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from storage_bridge.simulated import SimulatedController
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_lib.store.base import Store
+from zoe_master.master import Tick
+from zoe_simulator.invariants.capacity import capacity_problems
+from zoe_simulator.invariants.grants import grant_problems
+from zoe_simulator.invariants.journal import Journal
+from zoe_simulator.invariants.limits import limit_problems
+from zoe_simulator.invariants.promises import Promises
+from zoe_simulator.invariants.queue import queue_problems
+from zoe_simulator.invariants.reservations import reservation_problems
+
+
+class Violation(Exception):  # noqa: N818 - it is what was found
+    """An invariant does not hold; the message says which, when and for whom."""
+
+
+class Invariants:
+    """Looks at every tick of one run, at the journal it writes to, and at a storage controller."""
+
+    def __init__(self, store: Store, controller: SimulatedController | None = None) -> None:
+        self._journal = Journal(store)
+        self._controller = controller
+        self._promises = Promises()
+        self.ticks = 0
+
+    def check(self, tick: Tick, policy: Policy, executions: Iterable[Execution]) -> None:
+        """Violation when anything is wrong after a tick; `executions` are those the master knows then."""
+        known = list(executions)
+        self.ticks += 1
+        problems = [
+            *capacity_problems(tick.snapshot.nodes, known),
+            *queue_problems(tick.snapshot, policy, tick.plan),
+            *limit_problems(tick.snapshot, policy, tick.plan),
+            *self._promises.problems(tick.snapshot, policy, tick.plan),
+            *reservation_problems(tick.snapshot, policy, tick.plan),
+            *self._journal.problems(known),
+        ]
+        if self._controller is not None:
+            problems += grant_problems(known, self._controller)
+        if problems:
+            raise Violation(f"{tick.plan_id} at {tick.snapshot.now_s:.3f} s: " + "; ".join(problems))

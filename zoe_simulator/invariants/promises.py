@@ -1,0 +1,44 @@
+"""With backfill, the start that is expected for the first in the queue never moves back: so nobody starves."""
+
+from __future__ import annotations
+
+import math
+
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_simulator.invariants.queue import refused_for_room, started_in_turn
+from zoe_simulator.invariants.room import expected_start_s
+
+_EQUAL_S = 1e-6
+
+
+class Promises:
+    """Remembers what the first in the queue could expect after the last tick.
+
+    It counts only while nothing else explains a delay: the same one is first and none that came before it by now
+    got a place, the same nodes are there under the same policy, nothing was learned, nothing runs beyond its estimate.
+    """
+
+    def __init__(self) -> None:
+        self._circumstances: object = None
+        self._expected_s = math.inf
+
+    def problems(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
+        """A broken promise, in words."""
+        head = refused_for_room(snapshot, plan) if policy.backfill != "none" else None
+        stays = policy.preemption == "none" and any(e.application.malleable for e in snapshot.active)
+        if head is None or stays or _overdue(snapshot):
+            self._circumstances = None
+            return []
+        ready = tuple(node.name for node in snapshot.nodes if node.ready and node.hold is None)
+        circumstances = (head.id, head.attempt, ready, policy.version, snapshot.past_runs)
+        expected_s = expected_start_s(snapshot, policy, plan, head)
+        as_before = circumstances == self._circumstances and not started_in_turn(snapshot, policy, plan, head)
+        broken = as_before and expected_s > self._expected_s + _EQUAL_S
+        before_s, self._expected_s, self._circumstances = self._expected_s, expected_s, circumstances
+        return [f"{head.id} could expect to start at {before_s:g} s, and now at {expected_s:g} s"] if broken else []
+
+
+def _overdue(snapshot: Snapshot) -> bool:
+    estimates = snapshot.estimates()
+    return any(estimates.release_s(execution, 0.0) < snapshot.now_s for execution in snapshot.active)

@@ -1,0 +1,86 @@
+"""Run times that a replay learns from the jobs of the log that have ended, instead of the users' requests.
+
+A prediction is made at the submission, from what has ended by then; nothing here ever sees the run time of a job that
+has not ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from heapq import nsmallest
+from statistics import fmean
+from typing import Protocol
+
+from zoe_master.scheduler.estimate import RunKey
+from zoe_master.scheduler.run_history import LastRuns
+from zoe_simulator.jobs import Job
+
+_NEIGHBOURS = 5
+# Of each user so many ended runs are looked at: older ones tell less, and a long log stays quick to replay.
+_KEPT = 200
+_USERS_MAX = 20_000
+
+
+class Predictor(Protocol):
+    """Expects run times in seconds; None while it knows nothing about such a job."""
+
+    def expected(self, job: Job) -> float | None:
+        """The run time to expect of a job that is submitted now. Does not look at `job.run_s`."""
+
+    def learn(self, job: Job) -> None:
+        """Add a job that has ended now."""
+
+
+class Mean2:
+    """The mean of the last two ended runs of the same user, and of the same application where the log names it."""
+
+    def __init__(self) -> None:
+        self._runs = LastRuns()
+
+    def expected(self, job: Job) -> float | None:
+        """The mean of two; one alone predicts nothing, as published."""
+        return self._runs.expected(_kind(job), least=2)
+
+    def learn(self, job: Job) -> None:
+        """Add an ended run."""
+        self._runs.learn(_kind(job), job.run_s)
+
+
+class Neighbours:
+    """The mean of the five ended runs of the same user that asked for the most similar processors and run time.
+
+    The distance is the sum of both differences in doublings; of equally similar runs the last ones count.
+    """
+
+    def __init__(self) -> None:
+        self._ended: OrderedDict[str, deque[tuple[float, float, float]]] = OrderedDict()
+
+    def expected(self, job: Job) -> float | None:
+        """The mean of five, or of as many as the user has."""
+        ended = self._ended.get(job.user)
+        if not ended:
+            return None
+        processors, request = _doublings(job)
+        nearest = nsmallest(_NEIGHBOURS, reversed(ended), key=lambda r: abs(r[0] - processors) + abs(r[1] - request))
+        return fmean(ran_s for _, _, ran_s in nearest)
+
+    def learn(self, job: Job) -> None:
+        """Add an ended run. Beyond 20,000 users, the one without an end for longest is forgotten."""
+        ended = self._ended.setdefault(job.user, deque(maxlen=_KEPT))
+        ended.append((*_doublings(job), job.run_s))
+        self._ended.move_to_end(job.user)
+        if len(self._ended) > _USERS_MAX:
+            self._ended.popitem(last=False)
+
+
+PREDICTORS: Mapping[str, Callable[[], Predictor]] = {"mean2": Mean2, "neighbours": Neighbours}
+
+
+def _kind(job: Job) -> RunKey:
+    return "trace", job.user, job.application
+
+
+def _doublings(job: Job) -> tuple[float, float]:
+    return math.log2(job.processors), math.log2(job.request_s)

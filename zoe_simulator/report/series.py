@@ -1,0 +1,126 @@
+"""What the pictures of a run show, as plain numbers."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from zoe_simulator.jobs import Run
+
+# More points than this are not to be told apart in a picture.
+_POINTS_MAX = 1000
+_DAY_S = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """From this second on, so many jobs wait and so many processors are in use, or so many on average."""
+
+    at_s: float
+    waiting: float
+    processors: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A job in a Gantt chart: `lanes` neighbouring lanes from `first_lane` on; seconds of the trace."""
+
+    job_id: int
+    first_lane: int
+    lanes: int
+    start_s: float
+    end_s: float
+
+
+def cdf(values: Iterable[float]) -> list[tuple[float, float]]:
+    """Points (value, share of all that is at most that), evenly thinned; the last one always."""
+    ordered = sorted(values)
+    points = [(value, (rank + 1) / len(ordered)) for rank, value in enumerate(ordered)]
+    return _thinned(points)
+
+
+def over_time(runs: Iterable[Run]) -> list[Moment]:
+    """Every change of queue and use, in order."""
+    changes: list[tuple[float, int, float]] = []
+    for run in runs:
+        changes.append((run.job.submit_s, 1, 0.0))
+        changes.append((run.start_s, -1, run.job.processors))
+        changes.append((run.end_s, 0, -run.job.processors))
+    changes.sort(key=lambda change: change[0])
+    moments: list[Moment] = []
+    waiting, used = 0, 0.0
+    for at_s, jobs, processors in changes:
+        waiting, used = waiting + jobs, used + processors
+        if moments and moments[-1].at_s == at_s:
+            moments.pop()
+        moments.append(Moment(at_s, waiting, used))
+    return moments
+
+
+def thinned(moments: Sequence[Moment]) -> list[Moment]:
+    """Spans of equal length, each with the means over time of what was in it."""
+    if len(moments) <= _POINTS_MAX:
+        return list(moments)
+    times = np.array([moment.at_s for moment in moments])
+    edges = np.linspace(times[0], times[-1], _POINTS_MAX + 1)
+    spans = np.diff(edges)
+    columns = ([moment.waiting for moment in moments], [moment.processors for moment in moments])
+    # The integral of steps is made of straight lines, so that its values at the edges are exact.
+    integrals = (np.concatenate([[0.0], np.cumsum(np.array(column[:-1]) * np.diff(times))]) for column in columns)
+    waiting, used = (np.diff(np.interp(edges, times, integral)) / spans for integral in integrals)
+    return [Moment(*values) for values in zip(edges.tolist(), waiting.tolist(), used.tolist(), strict=False)]
+
+
+def busiest_day(moments: Sequence[Moment]) -> tuple[float, float]:
+    """The day around the longest queue, or all of a shorter run."""
+    first_s, last_s = moments[0].at_s, moments[-1].at_s
+    peak_s = max(moments, key=lambda moment: moment.waiting).at_s
+    from_s = min(max(peak_s - _DAY_S / 2, first_s), max(last_s - _DAY_S, first_s))
+    return from_s, min(from_s + _DAY_S, last_s)
+
+
+def gantt(runs: Iterable[Run], from_s: float, until_s: float) -> list[Bar]:
+    """Bars of all that ran in a window; the lowest lanes that are free, a lane a processor.
+
+    Where the processors of a job are not whole, each job has one lane. Lanes of one job that are not neighbours become
+    several bars.
+    """
+    listed = sorted((r for r in runs if r.end_s > r.start_s), key=lambda run: run.start_s)
+    whole = all(float(run.job.processors).is_integer() for run in listed)
+    free: list[int] = []
+    lanes = 0
+    running: list[tuple[float, int, list[int]]] = []
+    bars: list[Bar] = []
+    for number, run in enumerate(listed):
+        while running and running[0][0] <= run.start_s:
+            for lane in heapq.heappop(running)[2]:
+                heapq.heappush(free, lane)
+        wanted = max(int(run.job.processors), 1) if whole else 1
+        for _ in range(wanted - len(free)):
+            heapq.heappush(free, lanes)
+            lanes += 1
+        taken = [heapq.heappop(free) for _ in range(wanted)]
+        heapq.heappush(running, (run.end_s, number, taken))
+        if run.start_s < until_s and run.end_s > from_s:
+            bars += [Bar(run.job.id, first, count, run.start_s, run.end_s) for first, count in _neighbours(taken)]
+    return bars
+
+
+def _neighbours(lanes: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending lanes as (first, how many)."""
+    groups: list[tuple[int, int]] = []
+    for lane in lanes:
+        if groups and sum(groups[-1]) == lane:
+            groups[-1] = (groups[-1][0], groups[-1][1] + 1)
+        else:
+            groups.append((lane, 1))
+    return groups
+
+
+def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    step = max(len(points) // _POINTS_MAX, 1)
+    kept = points[::step]
+    return kept if not points or kept[-1] == points[-1] else [*kept, points[-1]]

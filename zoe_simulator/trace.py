@@ -1,0 +1,199 @@
+"""Replays a log of rigid jobs through the production master, as the simulators of the literature do.
+
+Order at equal times: what ends as estimated is free first, then come submissions, then terminations. On a termination
+the master ticks always; on a submission to a pool of processors only if the new job fits now, else always.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Callable, Iterator
+from statistics import fmean
+
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.execution import Execution, service_id
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
+from zoe_master.master import Master
+from zoe_master.scheduler.calibration import Calibration, Spread
+from zoe_master.scheduler.estimate import corrected_s
+from zoe_master.scheduler.forecast import Wait, wait_of
+from zoe_simulator.invariants import Invariants
+from zoe_simulator.jobs import Job, Run, Trace
+from zoe_simulator.predictors import Predictor
+
+_COMPONENT = "job"
+# The naive forecast is the mean of so many waits that have ended last.
+_WAITS_OF_NAIVE = 20
+_FOREVER = Behaviour()
+_ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
+
+
+@value(frozen=True, slots=True)
+class Foretold:
+    """What a job was told at its submission, and what became of it: waits in seconds.
+
+    `naive_s` is the mean of the last waits before; None when nobody had waited.
+    """
+
+    spread: Spread
+    waited_s: float
+    processors: float
+    naive_s: float | None
+
+
+class Replay:
+    """One run of a trace under a policy.
+
+    With `forecast_every` n, each n-th job is told when it will start, if it has to wait; `foretold`: what came of it.
+    With a `predictor`, a job is expected to run for what is predicted at its submission, at most as long as requested,
+    and backfill corrects that when it runs longer.
+    With `check`, the invariants are looked at after every tick; Violation when one does not hold.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        policy: Policy,
+        exact_runtimes: bool = False,
+        forecast_every: int | None = None,
+        check: bool = False,
+        predictor: Predictor | None = None,
+    ) -> None:
+        self._trace = trace
+        self._exact = exact_runtimes
+        self._predictor = predictor
+        self._predicted_s: dict[str, float] = {}
+        self._clock = ManualClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
+        self._store = MemoryStore()
+        self._store.set_policy(policy, 0, self._clock(), "replay")
+        self._backend = SimulatedBackend(trace.nodes, self._clock, behave=lambda _: _FOREVER)
+        epoch = self._store.try_lead("replay")
+        assert epoch is not None
+        self._master = Master(self._store, self._backend, epoch, clock=self._clock)
+        self._master.picture.correct_estimates = predictor is not None
+        self._invariants = Invariants(self._store) if check else None
+        self._free = trace.processors
+        self._ends: list[tuple[float, int, int, str]] = []
+        self._jobs: dict[str, Job] = {}
+        self._ended: set[str] = set()
+        self.runs: list[Run] = []
+        self._forecast_every = forecast_every
+        self._calibration = Calibration()
+        self._told: dict[str, tuple[Wait, Spread, float | None]] = {}
+        self._waits: deque[float] = deque(maxlen=_WAITS_OF_NAIVE)
+        self.foretold: list[Foretold] = []
+
+    def run(self, progress: Callable[[int], None] = lambda _: None) -> list[Run]:
+        """Replay every job; the runs in order of their starts."""
+        submissions = iter(self._trace.jobs)
+        upcoming = next(submissions, None)
+        while upcoming is not None or self._ends:
+            if upcoming is not None and (upcoming.submit_s, _SUBMISSION) <= self._next_end():
+                self._submit(upcoming)
+                upcoming = next(submissions, None)
+            else:
+                self._end()
+                progress(len(self.runs))
+        return self.runs
+
+    def _next_end(self) -> tuple[float, int]:
+        return self._ends[0][:2] if self._ends else (math.inf, 0)
+
+    def _submit(self, job: Job) -> None:
+        self._move_to(job.submit_s)
+        execution_id = f"j{len(self._jobs):08}"
+        self._jobs[execution_id] = job
+        self._store.submit(self._execution(job, execution_id), "replay")
+        if not self._trace.pool or job.processors <= self._free:
+            self._tick()
+        if self._forecast_every is not None and len(self._jobs) % self._forecast_every == 0:
+            self._tell(execution_id)
+
+    def _tell(self, execution_id: str) -> None:
+        picture = self._master.picture
+        picture.catch_up()
+        snapshot = picture.snapshot(self._clock(), self._backend.nodes(), {})
+        wait = wait_of(snapshot, picture.policy, execution_id, snapshot.estimates(learned_first=True))
+        if wait is not None and wait.seconds < math.inf:
+            spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
+            self._told[execution_id] = wait, spread, fmean(self._waits) if self._waits else None
+
+    def _learn(self, execution_id: str, waited_s: float) -> None:
+        (wait, spread, naive_s), processors = self._told.pop(execution_id), self._jobs[execution_id].processors
+        self._calibration.learn(wait.seconds, spread.p90_s, waited_s, processors)
+        self.foretold.append(Foretold(spread, waited_s, processors, naive_s))
+
+    def _end(self) -> None:
+        at_s, kind, number, execution_id = heapq.heappop(self._ends)
+        self._move_to(at_s)
+        if execution_id not in self._ended:
+            self._ended.add(execution_id)
+            job = self._jobs[execution_id]
+            for index in range(job.services):
+                self._backend.end(service_id(execution_id, _COMPONENT, index, 1))
+            self._free += job.processors
+            if self._predictor is not None:
+                self._predictor.learn(job)
+        if kind == _ESTIMATED_END:
+            heapq.heappush(self._ends, (at_s, _TERMINATION, number, execution_id))
+        else:
+            self._tick()
+
+    def _execution(self, job: Job, execution_id: str) -> Execution:
+        if self._predictor is None:
+            return execution_of(job, execution_id, job.run_s if self._exact else job.request_s)
+        predicted_s = self._predictor.expected(job)
+        expected_s = job.request_s if predicted_s is None else predicted_s
+        self._predicted_s[execution_id] = expected_s
+        return execution_of(job, execution_id, expected_s, job.request_s)
+
+    def _ends_as_estimated(self, execution_id: str, job: Job) -> bool:
+        if self._exact:
+            return True
+        predicted_s = self._predicted_s.get(execution_id, job.request_s)
+        return job.run_s == corrected_s(predicted_s, job.run_s, job.request_s)
+
+    def _tick(self) -> None:
+        now_s = self._clock()
+        tick = self._master.tick()
+        if self._invariants is not None:
+            self._invariants.check(tick, self._master.policy, self._master.picture.executions())
+        for execution_id in tick.plan.starts:
+            job = self._jobs[execution_id]
+            self._free -= job.processors
+            self.runs.append(Run(job, now_s, now_s + job.run_s))
+            if now_s > job.submit_s:
+                self._waits.append(now_s - job.submit_s)
+            if execution_id in self._told:
+                self._learn(execution_id, now_s - job.submit_s)
+            kind = _ESTIMATED_END if self._ends_as_estimated(execution_id, job) else _TERMINATION
+            heapq.heappush(self._ends, (now_s + job.run_s, kind, len(self.runs), execution_id))
+
+    def _move_to(self, at_s: float) -> None:
+        self._clock.advance(at_s - self._clock())
+
+
+def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float | None = None) -> Execution:
+    """The job as a user submits it: one component, all of it core; `limit_s` where the estimate is no limit itself."""
+    component = Component(
+        _COMPONENT,
+        "trace",
+        job.reservation,
+        essential_count=job.services,
+        total_count=job.services,
+        labels=job.labels,
+    )
+    application = Application(
+        name=str(job.id), components=(component,), expected_run_s=estimate_s, time_limit_s=limit_s
+    )
+    return Execution(execution_id, application.name, "trace", job.user, application, job.submit_s)
+
+
+def in_trace_order(runs: list[Run]) -> Iterator[Run]:
+    """The runs by submission, as the log has the jobs."""
+    return iter(sorted(runs, key=lambda run: (run.job.submit_s, run.job.id)))
