@@ -16,10 +16,10 @@ from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
-from zoe_master.scheduler.capacity import capacity_of
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ranking import Ranked, Ranking
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.capacity import capacity_of
+from zoe_master.scheduler.ordering.ranking import Ranked, Ranking
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 PLACED = 1000
 

@@ -18,7 +18,7 @@ from benchmarks.ranges import Table
 from benchmarks.support import machine
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 RUNS = 5
 QUEUES = (2500, 5000, 10_000, 20_000, 40_000, 80_000)

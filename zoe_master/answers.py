@@ -20,9 +20,9 @@ from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.master import Master
-from zoe_master.scheduler.budget import OutOfBudget, never
-from zoe_master.scheduler.dry_run import DryRun
-from zoe_master.scheduler.explain import explain
+from zoe_master.scheduler.placement.budget import OutOfBudget, never
+from zoe_master.scheduler.what_if.dry_run import DryRun
+from zoe_master.scheduler.what_if.explain import explain
 from zoe_master.storage_report import StorageReport
 from zoe_master.waker import Waker
 

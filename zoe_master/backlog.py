@@ -10,8 +10,8 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.estimate import RunKey, run_key
-from zoe_master.scheduler.ranking import Ranked, Ranking, ranked_by
+from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_master.scheduler.ordering.ranking import Ranked, Ranking, ranked_by
 
 # So many that wait no longer are remembered at least before they are forgotten together.
 _GONE_MAX = 1000

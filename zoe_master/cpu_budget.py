@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from zoe_master.scheduler.budget import GiveUp, never
+from zoe_master.scheduler.placement.budget import GiveUp, never
 
 # All from the beginning of the question: until a pass over the queue is over, the search for a smaller application that
 # would start, and the forecast.

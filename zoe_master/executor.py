@@ -16,7 +16,7 @@ from zoe_master.backends.base import Backend, BackendError, Observation, Observe
 from zoe_master.connectors import Connectors
 from zoe_master.input_places import Told
 from zoe_master.picture import Picture
-from zoe_master.scheduler.snapshot import Plan
+from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.sign_ins import SignIns
 from zoe_master.steps import Reach, Step
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
-from zoe_master.scheduler.budget import GiveUp, never
-from zoe_master.scheduler.calibration import Calibration
-from zoe_master.scheduler.forecast import wait_of
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.what_if.calibration import Calibration
+from zoe_master.scheduler.what_if.forecast import wait_of
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from zoe_lib.domain.promises import (
     wished,
 )
 from zoe_master.picture import Picture
-from zoe_master.scheduler.snapshot import Plan
+from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.slos import Seen, Wanted
 from zoe_master.steps import Reach, Step
 from zoe_master.storage import Keeper

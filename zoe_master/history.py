@@ -9,10 +9,10 @@ from dataclasses import replace
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
 from zoe_lib.store.base import ExecutionQuery, Store
 from zoe_master.forecaster import Record
-from zoe_master.scheduler.estimate import Estimates, RunKey, run_key
-from zoe_master.scheduler.orders import attained
-from zoe_master.scheduler.run_history import LastRuns
-from zoe_master.scheduler.virtual_time import Arrival, arrival_of
+from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
+from zoe_master.scheduler.ordering.orders import attained
+from zoe_master.scheduler.ordering.run_history import LastRuns
+from zoe_master.scheduler.ordering.virtual_time import Arrival, arrival_of
 
 _READ_AT_START_MAX = 2_000
 _PAGE = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from zoe_master.scheduler.estimate import RunKey
+from zoe_master.scheduler.ordering.estimate import RunKey
 
 
 class Kinds:

@@ -34,12 +34,12 @@ from zoe_master.locating import Locating
 from zoe_master.observer import Observer
 from zoe_master.path_uses import Look, PathUses
 from zoe_master.picture import Picture
-from zoe_master.scheduler.budget import GiveUp, never
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.dry_run import DryRun, dry_run
-from zoe_master.scheduler.estimate import RunTime
-from zoe_master.scheduler.proposal import Proposal, propose
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.estimate import RunTime
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
+from zoe_master.scheduler.what_if.proposal import Proposal, propose
 from zoe_master.sign_ins import SignIns
 from zoe_master.steps import Reach, pass_by
 from zoe_master.storage import Keeper

@@ -33,10 +33,10 @@ from zoe_master.backlog import Backlog
 from zoe_master.forecaster import Record
 from zoe_master.history import History
 from zoe_master.kinds import Kinds
-from zoe_master.scheduler.capacity import capacity_of
-from zoe_master.scheduler.estimate import run_key
-from zoe_master.scheduler.orders import SIZED_ORDERS
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.capacity import capacity_of
+from zoe_master.scheduler.ordering.estimate import run_key
+from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from zoe_master.scheduler.calibration import WIDTHS, width_of
+from zoe_master.scheduler.what_if.calibration import WIDTHS, width_of
 from zoe_simulator.study.statistics import mean_interval
 from zoe_simulator.trace import Foretold
 

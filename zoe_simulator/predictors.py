@@ -13,8 +13,8 @@ from heapq import nsmallest
 from statistics import fmean
 from typing import Protocol
 
-from zoe_master.scheduler.estimate import RunKey
-from zoe_master.scheduler.run_history import LastRuns
+from zoe_master.scheduler.ordering.estimate import RunKey
+from zoe_master.scheduler.ordering.run_history import LastRuns
 from zoe_simulator.jobs import Job
 
 _NEIGHBOURS = 5

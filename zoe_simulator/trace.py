@@ -19,9 +19,9 @@ from zoe_lib.domain.values import value
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.master import Master
-from zoe_master.scheduler.calibration import Calibration, Spread
-from zoe_master.scheduler.estimate import corrected_s
-from zoe_master.scheduler.forecast import Wait, wait_of
+from zoe_master.scheduler.ordering.estimate import corrected_s
+from zoe_master.scheduler.what_if.calibration import Calibration, Spread
+from zoe_master.scheduler.what_if.forecast import Wait, wait_of
 from zoe_simulator.invariants import Invariants
 from zoe_simulator.jobs import Job, Run, Trace
 from zoe_simulator.predictors import Predictor

@@ -9,8 +9,8 @@ from scripts.reference.tables import page, table
 from zoe_lib.domain.policy import FILTERS_NEEDED, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.wire import PolicyView
-from zoe_master.scheduler.filters import FILTERS
-from zoe_master.scheduler.weighers import WEIGHERS
+from zoe_master.scheduler.placement.filters import FILTERS
+from zoe_master.scheduler.placement.weighers import WEIGHERS
 
 INTRODUCTION = """\
 The policy says in which order the queue is looked at and where services are placed. It is data: an admin changes it

@@ -16,13 +16,13 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_master.scheduler.admission import admit
-from zoe_master.scheduler.backfill import Capacities, Reservation
+from zoe_master.scheduler.backfill.backfill import Capacities, Reservation
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.estimate import Estimates
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.estimate import Estimates
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.admission import admit
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
 from zoe_simulator.invariants.queue import queue_problems, refused_for_room
 from zoe_simulator.invariants.reservations import passing_problems, reservation_problems
 from zoe_simulator.invariants.room import expected_start_s, room_of

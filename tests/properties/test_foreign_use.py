@@ -20,8 +20,8 @@ from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_simulator.invariants.queue import queue_problems
 
 CASES = of_checks(0.5, 10_000)

@@ -19,7 +19,7 @@ from zoe_lib.domain.policy import BACKFILLS, Policy, TenantLimit, UserLimit
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 CASES = of_checks(0.6, 3_000)
 PER_CASE = 100

@@ -17,7 +17,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 PER_CASE = 100
 CASES = of_checks(0.6, 10_000)

@@ -21,8 +21,8 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, Supply, never_granted, never_promised, promises
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.scheduler.bandwidth import Guarantees
-from zoe_master.scheduler.estimate import Estimates
+from zoe_master.scheduler.ordering.bandwidth import Guarantees
+from zoe_master.scheduler.ordering.estimate import Estimates
 
 
 def random_execution(number: int, chance: random.Random) -> Execution:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-import zoe_master.scheduler.placement
+import zoe_master.scheduler.placement.placement
 from tests.support.at_rest import AtRest, Room, carries
 from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
@@ -26,7 +26,7 @@ from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLi
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 PER_CASE = 100
 CASES = of_checks(0.6, 10_000)
@@ -189,7 +189,7 @@ def pieces(chance: random.Random) -> tuple[Snapshot, Policy]:
 @pytest.mark.parametrize("first_seed", range(0, CASES, PER_CASE))
 def test_places_are_not_kept_for_ever(first_seed: int, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where all exact searches of a pass are used up."""
-    monkeypatch.setattr(zoe_master.scheduler.placement, "_SEARCHES_OF_A_PASS", searches)
+    monkeypatch.setattr(zoe_master.scheduler.placement.placement, "_SEARCHES_OF_A_PASS", searches)
     for seed in range(first_seed, first_seed + PER_CASE):
         rested = ticks_to_rest(*pieces(random.Random(seed)))
         assert rested is not None, f"seed {seed}: it does not come to rest"

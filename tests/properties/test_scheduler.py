@@ -20,16 +20,16 @@ from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.scheduler.admission import admit, core_requests
-from zoe_master.scheduler.capacity import capacity_of
+from zoe_master.scheduler.backfill.elastic import give_elastic
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.elastic import give_elastic
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.limits import Holdings
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.ranking import Ranking
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.capacity import capacity_of
+from zoe_master.scheduler.ordering.limits import Holdings
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.ranking import Ranking
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.admission import admit, core_requests
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
 from zoe_simulator.invariants.limits import limit_problems, line_problems
 from zoe_simulator.invariants.queue import queue_problems
 

@@ -10,7 +10,7 @@ from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.scheduler.estimate import Estimates, RunTime, Source
+from zoe_master.scheduler.ordering.estimate import Estimates, RunTime, Source
 
 
 def execution(name: str, tenant: str = "default", **more: object) -> Execution:

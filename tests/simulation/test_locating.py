@@ -24,7 +24,7 @@ from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.scheduler.explain import explain
+from zoe_master.scheduler.what_if.explain import explain
 from zoe_master.tick_log import Inputs, after
 from zoe_simulator.history_replay.recording import read_recording
 

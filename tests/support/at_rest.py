@@ -17,8 +17,8 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, required
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.limits import limit_problems, line_problems
 from zoe_simulator.invariants.queue import queue_problems
 from zoe_simulator.invariants.reservations import passing_problems, reservation_problems

@@ -10,7 +10,7 @@ from zoe_lib.domain.execution import Execution, Service, ServiceState, service_i
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
 
 def changes(plan: Plan) -> bool:

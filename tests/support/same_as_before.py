@@ -21,7 +21,7 @@ from tests.support.snapshots import random_snapshot, varied
 from zoe_lib.domain.events import Placement
 from zoe_lib.store.base import JournalEntry
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Plan
+from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_simulator.jobs import Run
 from zoe_simulator.study.cells import cells
 from zoe_simulator.study.one_run import run_cell

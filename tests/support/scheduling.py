@@ -11,8 +11,8 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.request import Request
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.request import Request
 
 GIB = 2**30
 # For tests of what other parts of the policy do: by arrival, and nobody passes.

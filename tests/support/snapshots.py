@@ -14,12 +14,12 @@ from zoe_lib.domain.gateway import NO_GATEWAY
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.admission import admit
-from zoe_master.scheduler.elastic import give_elastic
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.limits import Holdings
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.backfill.elastic import give_elastic
+from zoe_master.scheduler.ordering.limits import Holdings
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.admission import admit
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
 
 # How many seeds a test case goes through.
 PER_CASE = 100

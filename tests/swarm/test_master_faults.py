@@ -18,7 +18,7 @@ from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.names import attempt_name
-from zoe_master.scheduler.explain import explain
+from zoe_master.scheduler.what_if.explain import explain
 
 MIB, GIB = 2**20, 2**30
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.support.needs import test_data
-from zoe_master.scheduler.virtual_time import Arrival, VirtualTime
+from zoe_master.scheduler.ordering.virtual_time import Arrival, VirtualTime
 
 TRACE = "FB-2009_samples_24_times_1hr_0.tsv.gz"
 LOAD = 0.9

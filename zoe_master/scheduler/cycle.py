@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
-from zoe_master.scheduler.budget import GiveUp, never
-from zoe_master.scheduler.elastic import give_elastic, give_elastic_in_turns
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.queue import Queue
+from zoe_master.scheduler.backfill.elastic import give_elastic, give_elastic_in_turns
+from zoe_master.scheduler.backfill.reclaim import Reclaim
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.placement.placement import Placer
 from zoe_master.scheduler.queue_pass import QueuePass
-from zoe_master.scheduler.reclaim import Reclaim
-from zoe_master.scheduler.snapshot import Plan, Snapshot
 
 
 def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Plan:

@@ -13,18 +13,18 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_lib.domain.resources import total
-from zoe_master.scheduler.admission import admit, core_requests, lasting_refusal, refusal, surely_refused
-from zoe_master.scheduler.backfill import Capacities, Release, Reservation
-from zoe_master.scheduler.elastic import Grows
-from zoe_master.scheduler.limit_lines import LimitLines
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.profile import Profile
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.ranking import kept_apart
-from zoe_master.scheduler.reasons import Reasons
-from zoe_master.scheduler.reclaim import Elastic, Reclaim
-from zoe_master.scheduler.request import Request
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
+from zoe_master.scheduler.backfill.elastic import Grows
+from zoe_master.scheduler.backfill.profile import Profile
+from zoe_master.scheduler.backfill.reclaim import Elastic, Reclaim
+from zoe_master.scheduler.ordering.limit_lines import LimitLines
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.ranking import kept_apart
+from zoe_master.scheduler.ordering.reasons import Reasons
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.admission import admit, core_requests, lasting_refusal, refusal, surely_refused
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.request import Request
 
 _BACKOFF = Reason(ReasonCode.RETRY_BACKOFF, "It is tried again after a pause.", hint="`zoe show` gives the earlier end")
 _MAKING_ROOM = Reason(

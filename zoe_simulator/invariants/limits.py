@@ -14,8 +14,8 @@ from zoe_lib.domain.policy import Holder, Limit, Policy, UserLimit, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.room import Room, cores_of, counts_for, leaving
 
 _REFUSALS = (ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)

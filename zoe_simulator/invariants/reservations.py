@@ -14,8 +14,8 @@ from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.queue import refused_for_room
 from zoe_simulator.invariants.timetable import Timetable
 

@@ -13,7 +13,7 @@ from zoe_lib.domain.gateway import core_groups, wanted
 from zoe_lib.domain.gateway import held as held_by
 from zoe_lib.domain.policy import Holder, Policy
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
 # When it comes free, on which node, how much.
 Release = tuple[float, str, Resources]

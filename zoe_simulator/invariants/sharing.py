@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_master.scheduler.virtual_time import Arrival
+from zoe_master.scheduler.ordering.virtual_time import Arrival
 
 _NOTHING_S = 1e-9
 

@@ -15,11 +15,11 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import held, wanted
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.admission import admit, surely_refused
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.queue import Queue
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.admission import admit, surely_refused
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
 from zoe_simulator.invariants.room import leaving
 
 # By node: cores, memory, pieces of each kind of device, and at last services.

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from zoe_lib.domain.execution import Execution, ExecutionId, Mark
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.snapshot import Snapshot
-from zoe_master.scheduler.virtual_time import arrival_of
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.ordering.virtual_time import arrival_of
 from zoe_simulator.invariants.sharing import virtual_ends
 
 # Rounding of logarithms and of sums of seconds.

@@ -11,7 +11,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.backlog import Backlog
 from zoe_master.kinds import Kinds
-from zoe_master.scheduler.estimate import RunKey, run_key
+from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 
 BEHIND, OTHER = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind"), Reason(ReasonCode.NO_RESOURCES, "no room")
 SJF = Policy(order="sjf")

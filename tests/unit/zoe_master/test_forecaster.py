@@ -8,7 +8,7 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_master.forecaster import Record, forecast
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 
 def told_at_once(cores: float, waited_s: float, record: Record) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.scheduling import queued
 from zoe_master.cpu_budget import FORECAST_S
 from zoe_master.foretelling import Foretelling
-from zoe_master.scheduler.budget import GiveUp, never
+from zoe_master.scheduler.placement.budget import GiveUp, never
 
 _STEP_S = 0.01
 _STEPS_MAX = 10_000

@@ -27,10 +27,10 @@ from zoe_master.answers import Answers
 from zoe_master.cpu_budget import PASS_S, SEARCH_S, CpuBudget
 from zoe_master.forecaster import Record
 from zoe_master.master import Master
-from zoe_master.scheduler import proposal
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.what_if import proposal
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
 BUSY = tuple(

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.zoe_simulator.reference import simulate
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.__main__ import main
 from zoe_simulator.formats.swf import read_swf, swf_lines
 from zoe_simulator.lublin import generate

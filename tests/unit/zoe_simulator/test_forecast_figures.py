@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_master.scheduler.calibration import Spread
+from zoe_master.scheduler.what_if.calibration import Spread
 from zoe_simulator.forecast_figures import forecast_figures
 from zoe_simulator.trace import Foretold
 

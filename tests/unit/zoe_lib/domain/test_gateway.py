@@ -16,9 +16,9 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.explain import explain
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.what_if.explain import explain
 
 GATEWAY = Resources(50, 64 * 2**20)
 WEB = Port("web", 8888, PortProtocol.HTTP, proxied=True)

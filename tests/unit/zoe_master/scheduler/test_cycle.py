@@ -5,14 +5,14 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_master.scheduler.admission import admit
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.explain import explain
-from zoe_master.scheduler.ledger import Ledger
-from zoe_master.scheduler.placement import Placer
-from zoe_master.scheduler.proposal import Change, Part
-from zoe_master.scheduler.request import Request
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.admission import admit
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.request import Request
+from zoe_master.scheduler.what_if.explain import explain
+from zoe_master.scheduler.what_if.proposal import Change, Part
 
 
 def decide(*waiting: Execution, nodes: Any, active: Any = (), policy: Policy | None = None) -> Plan:

@@ -14,9 +14,9 @@ from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler import queue_pass
-from zoe_master.scheduler.admission import admit
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.admission import admit
 
 LARGE, SMALL = node("large", cores=16), node("small", cores=4)
 WANTS_LARGE = queued("wants", component(cores=16))

@@ -6,8 +6,8 @@ from tests.support.scheduling import FIFO, component, node, queued
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, ReasonCode
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.explain import explain
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.what_if.explain import explain
 
 # 397 of 400 GiB in thirteen pieces: a search needs more steps than the bound allows.
 SIZES = (44, 37, 30, 34, 29, 22, 45, 28, 18, 12, 26, 35, 37)

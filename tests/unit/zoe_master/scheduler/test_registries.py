@@ -4,9 +4,9 @@ from pathlib import Path
 
 from zoe_lib.domain import policy
 from zoe_lib.domain.policy import Policy, problems
-from zoe_master.scheduler.filters import FILTERS, STATIC_FILTERS
-from zoe_master.scheduler.orders import ORDERS
-from zoe_master.scheduler.weighers import WEIGHERS
+from zoe_master.scheduler.ordering.orders import ORDERS
+from zoe_master.scheduler.placement.filters import FILTERS, STATIC_FILTERS
+from zoe_master.scheduler.placement.weighers import WEIGHERS
 
 HERE = Path(__file__).parent
 

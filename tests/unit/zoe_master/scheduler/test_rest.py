@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import zoe_master.scheduler.placement
+import zoe_master.scheduler.placement.placement
 from tests.support.resting import carry_out, ticks_to_rest
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.domain.application import Kind
@@ -14,7 +14,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 NODES = (node("n", cores=10),)
 
@@ -120,7 +120,7 @@ def test_a_place_that_is_free_is_not_kept_but_taken(
     searches: int, backfill: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rules of thumb find no room beside an elastic service, and without it a place that does not need its room."""
-    monkeypatch.setattr(zoe_master.scheduler.placement, "_SEARCHES_OF_A_PASS", searches)
+    monkeypatch.setattr(zoe_master.scheduler.placement.placement, "_SEARCHES_OF_A_PASS", searches)
     nodes = (node("n0", cores=100, memory_gib=10), node("n1", cores=100, memory_gib=10))
     extra = component("e", memory_gib=2, essential_count=0, total_count=1)
     old = queued("old", component(memory_gib=2, essential_count=1), extra)

@@ -19,8 +19,8 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.reasons import Reasons
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.reasons import Reasons
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator import trace as replaying
 from zoe_simulator.invariants import Violation
 from zoe_simulator.invariants.capacity import capacity_problems

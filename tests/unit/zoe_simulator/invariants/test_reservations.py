@@ -11,9 +11,9 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.estimate import run_key
-from zoe_master.scheduler.reasons import Reasons
-from zoe_master.scheduler.snapshot import Plan, Snapshot
+from zoe_master.scheduler.ordering.estimate import run_key
+from zoe_master.scheduler.ordering.reasons import Reasons
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.reservations import reservation_problems
 
 EASY, CONSERVATIVE = (replace(FIFO, backfill=name) for name in ("easy", "conservative"))

@@ -1,0 +1,88 @@
+"""A sequence that is kept is the one that ranking everybody anew gives, at any later time."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.support.scheduling import component, queued
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import ORDERS, Policy
+from zoe_lib.domain.storage import StorageDemand
+from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.ranking import Ranked, Ranking, kept_apart, ranked_by
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+
+
+def somebody(chance: random.Random, number: int) -> Execution:
+    return queued(
+        f"e{number:02}",
+        component(cores=chance.choice([1, 2, 7])),
+        at_s=chance.choice([0.0, 5.0, 1000.0 * chance.random()]),
+        priority=chance.choice([0, 0, 3]),
+        expected_run_s=chance.choice([None, 10.0, 5000.0 * chance.random()]),
+    )
+
+
+def sequence(executions: tuple[Execution, ...], policy: Policy, past_runs: dict[RunKey, float]) -> list[str]:
+    queue = Queue(Snapshot(2000.0 + 1e6 * random.Random(1).random(), queued=executions, past_runs=past_runs), policy)
+    return [e.id for e in queue.sequence()]
+
+
+@pytest.mark.parametrize("order", sorted(ORDERS))
+@pytest.mark.parametrize("seed", range(10))
+def test_a_kept_sequence_is_that_of_ranking_anew(order: str, seed: int) -> None:
+    chance = random.Random(seed)
+    policy = Policy(order=order, ageing_s=chance.choice([0.0, 300.0, 36_000.0]))
+    past_runs: dict[RunKey, float] = {}
+    there = {e.id: e for e in (somebody(chance, n) for n in range(10))}
+    ranking = Ranking(policy, past_runs, there.values())
+    for _ in range(60):
+        match chance.randrange(3):
+            case 0:
+                execution = somebody(chance, chance.randrange(30))
+                there[execution.id] = execution
+                ranking.put(execution)
+            case 1:
+                there.pop(gone := f"e{chance.randrange(30):02}", None)
+                ranking.remove(gone)
+            case 2 if there:
+                learned = chance.choice(list(there.values()))
+                past_runs[run_key(learned)] = 4000.0 * chance.random()
+                ranking.put(learned)
+        kept = ranking.frozen()
+        assert {e.id: e for e in kept} == there
+        assert sequence(kept, policy, past_runs) == sequence(tuple(there.values()), policy, past_runs)
+
+
+def test_what_was_given_out_stays_as_it_was() -> None:
+    ranking = Ranking(Policy(order="fifo"), {}, [queued("a")])
+    before = ranking.frozen()
+    ranking.put(queued("b"))
+    assert [e.id for e in before] == ["a"]
+    assert [e.id for e in ranking.frozen()] == ["a", "b"]
+    assert ranking.frozen() is ranking.frozen()
+
+
+def test_under_another_policy_a_kept_sequence_is_ranked_anew() -> None:
+    long, short = queued("long", at_s=1, expected_run_s=100.0), queued("short", at_s=2, expected_run_s=1.0)
+    by_arrival = Ranking(Policy(order="fifo"), {}, [short, long]).frozen()
+    assert [e.id for e in by_arrival] == ["long", "short"]
+    assert sequence(by_arrival, Policy(order="sjf"), {}) == ["short", "long"]
+    by_size = Ranking(Policy(order="sjf", ageing_s=1e9), {}, [short, long]).frozen()
+    assert [e.id for e in by_size] == ["short", "long"]
+    assert sequence(by_size, Policy(order="sjf", ageing_s=1e-3), {}) == ["long", "short"]
+
+
+def test_orders_that_time_changes_are_kept_by_arrival() -> None:
+    assert ranked_by(Policy(order="hrrn", ageing_s=5.0))[:2] == ("fifo", 5.0)
+    assert ranked_by(Policy(order="size", ageing_s=5.0))[:2] == ("size", 5.0)
+
+
+def test_who_uses_the_store_or_pauses_stands_apart() -> None:
+    plain, reader = queued("plain"), queued("reader", storage=StorageDemand())
+    for some in ((plain, reader), Ranking(Policy(), {}, [plain, reader]).frozen()):
+        assert kept_apart(some) == {"reader"}
+    assert isinstance(Ranking(Policy(), {}).frozen(), Ranked)

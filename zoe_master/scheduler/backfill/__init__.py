@@ -1,0 +1,1 @@
+"""Who may pass whom, and what running executions give back."""

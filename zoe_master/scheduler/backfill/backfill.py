@@ -1,0 +1,166 @@
+"""EASY backfill: the first that waits keeps one reservation, and others may pass if they do not delay it.
+
+Lifka, "The ANL/IBM SP scheduling system", 1995; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. Generalised from a
+count of processors to nodes with several resources: what is free at the reserved time is a ledger of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import accumulate
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.gateway import core_groups
+from zoe_master.scheduler.backfill.beside import Beside
+from zoe_master.scheduler.ordering.estimate import Estimates
+from zoe_master.scheduler.placement.admission import admit, places_in, surely_refused
+from zoe_master.scheduler.placement.ledger import Holding, Ledger
+from zoe_master.scheduler.placement.placement import Placer
+
+# When something is expected to end, and what it holds until then.
+Release = tuple[float, Sequence[Holding]]
+
+
+# So many kinds of services are counted node by node in a pass; a queue of more kinds than that is asked one by one.
+_KINDS_MAX = 1_000
+
+
+class Capacities:
+    """For how many services of a kind all nodes together have room, counted once in a pass: room only shrinks in it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._known: dict[Hashable, float] = {}
+
+    def may_have_room(self, execution: Execution) -> bool:
+        """False when its core surely has none: most of a long queue is told apart by this."""
+        known = self._known
+        for component, count in execution.application.core_groups:
+            room = known.get(component.demand)
+            if count > (self._of(component) if room is None else room):
+                return False
+        return True
+
+    def _of(self, component: Component) -> float:
+        known = self._known.get(component.demand)
+        if known is None and len(self._known) < _KINDS_MAX:
+            known = self._known[component.demand] = self._ledger.capacity(component.reservation)
+        return math.inf if known is None else known
+
+
+class Reservation:
+    """The earliest time at which the blocked execution's core fits by the estimates, and what is left beside it then.
+
+    `releases` says for what runs when it is expected to end and what it holds. Without such a time (nothing that runs
+    has a known end) nobody may pass.
+    """
+
+    def __init__(
+        self, blocked: Execution, placer: Placer, releases: Iterable[Release], estimates: Estimates, now_s: float
+    ) -> None:
+        self._now_s = now_s
+        self._estimates = estimates
+        self.shadow_s, self._then = _first_fit(blocked, placer, releases)
+        self._widest = placer
+        self._besides: dict[Placer, Beside] = {}
+        # Room both now and then only shrinks, so what there was at first is never too little.
+        self._capacities: dict[Hashable, float] = {}
+
+    def may_let_pass(self, execution: Execution) -> bool:
+        """False when no places that it could take would let it pass: the quick no of `find`."""
+        if self._then is None:
+            return False
+        if self._ends_before(execution):
+            return True
+        beside = self._beside(self._widest, self._then)
+        if surely_refused(execution, beside):
+            return False
+        groups = core_groups(execution.application, self._then.gateway)
+        return all(count <= self._capacity(component, beside.ledger) for component, count in groups)
+
+    def find(self, execution: Execution, room: Placer) -> tuple[Placement, ...] | None:
+        """Places in this room by which the blocked one starts no later, accounted for; the room stays as it is.
+
+        Where weighers choose nodes that are promised, the other nodes are asked alone.
+        """
+        if self._then is None:
+            return None
+        found = places_in(room, execution)
+        if found is None or self._ends_before(execution) or self._fits_then(execution, found):
+            return found
+        found = places_in(self._beside(room, self._then), execution)
+        return found if found is not None and self._fits_then(execution, found) else None
+
+    def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
+        """The same of elastic services of one that runs until `ends_s`, for services that no core can take back."""
+        return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
+
+    def _fits_then(self, execution: Execution, placements: Sequence[Placement]) -> bool:
+        if self._then is None:
+            return False
+        wanted = self._then.wanted(execution, placements)
+        for taken, (node, amount) in enumerate(wanted):
+            if not amount.fits_in(self._then.free(node)):
+                for earlier, its_amount in wanted[:taken]:
+                    self._then.give_back(earlier, its_amount)
+                return False
+            self._then.take(node, amount)
+        return True
+
+    def _beside(self, room: Placer, then: Ledger) -> Placer:
+        known = self._besides.get(room)
+        if known is None:
+            known = self._besides[room] = Beside(room, then)
+        return known.placer()
+
+    def _capacity(self, component: Component, beside: Ledger) -> float:
+        known = self._capacities.get(component.demand)
+        if known is None:
+            known = self._capacities[component.demand] = beside.capacity(component.reservation)
+        return known
+
+    def _ends_before(self, execution: Execution) -> bool:
+        return self._now_s + self._estimates.guess_s(execution) <= self.shadow_s
+
+
+def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
+    """The earliest end after which the blocked execution fits, and the ledger then with its places taken.
+
+    What fits once fits ever after, so the ends are halved, after a look at the first with enough cores on all nodes
+    together: mostly it is that one. The ledger of the latest known not to suffice is kept, and only what is released
+    after it is added: all in all every release once.
+    """
+    ordered = sorted([release for release in releases if release[0] < math.inf], key=_end)
+    # Before `low` it is known not to fit, from `high` on it does.
+    low, high = max(_enough_cores(blocked, placer, ordered) - 1, 0), len(ordered)
+    probe = low
+    too_early, counted = placer.ledger, 0  # with so many releases
+    then: Ledger | None = None
+    while low < high:
+        after = bisect_right(ordered, ordered[probe][0], key=_end)
+        ledger = too_early.copy()
+        for _, holdings in ordered[counted:after]:
+            for node, amount in holdings:
+                ledger.give_back(node, amount)
+        later = placer.on(ledger)
+        if not surely_refused(blocked, later) and isinstance(admit(blocked, later), tuple):
+            then, high = ledger, bisect_left(ordered, ordered[after - 1][0], key=_end)
+        else:
+            too_early, counted, low = ledger, after, after
+        probe = (low + high) // 2
+    return (math.inf, None) if then is None else (ordered[high][0], then)
+
+
+def _enough_cores(blocked: Execution, placer: Placer, ordered: Sequence[Release]) -> int:
+    """How many releases at least it takes before the core's cores could be free, wherever they are."""
+    released = (sum(amount.cores_milli for _, amount in holdings) for _, holdings in ordered)
+    free = list(accumulate(released, initial=placer.ledger.free_cores_in_all))
+    return bisect_left(free, blocked.application.core_resources().cores_milli)
+
+
+def _end(release: Release) -> float:
+    return release[0]

@@ -1,0 +1,29 @@
+"""What is free both now and at a reserved time: where somebody may stay without delaying whom the time is promised."""
+
+from __future__ import annotations
+
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
+
+
+class Beside:
+    """A room of its own, kept in step with the room now and the accounts then; whatever finds a place here has both.
+
+    Only nodes whose accounts changed are looked at anew, since a long queue asks again and again.
+    """
+
+    def __init__(self, now: Placer, then: Ledger) -> None:
+        self._now = now.ledger
+        self._then = then
+        self._seen = len(self._now.changes), len(then.changes)
+        ledger = self._now.copy()
+        ledger.lower_to(then)
+        self._placer = now.on(ledger)
+
+    def placer(self) -> Placer:
+        """The room as it is by now."""
+        now, then = self._now, self._then
+        seen, self._seen = self._seen, (len(now.changes), len(then.changes))
+        for node in {*now.changes[seen[0] :], *then.changes[seen[1] :]}:
+            self._placer.ledger.set_to_lower(node, now, then)
+        return self._placer

@@ -1,0 +1,119 @@
+"""Conservative backfill: everybody who waits keeps a reservation, and nobody may delay any of those before it.
+
+Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. The reservations are made anew at each pass in the order of the queue,
+so that what ends early moves all of them forward. Generalised from a count of processors to nodes with several
+resources: the profile is a ledger for every span between two expected ends.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.backfill.backfill import Release
+from zoe_master.scheduler.placement.admission import admit, surely_refused
+from zoe_master.scheduler.placement.ledger import Holding, Ledger
+from zoe_master.scheduler.placement.placement import Placer
+
+
+@value(frozen=True, slots=True)
+class Found:
+    """Room that there is now: `free`, or had by letting elastic services go."""
+
+    placements: tuple[Placement, ...]
+    free: bool
+
+
+class Profile:
+    """What is expected to be free from now on.
+
+    `rooms` are those of `Reclaim`: what is free now, and what can be had; spans of their own which begin now. What
+    should have ended by now is free from the next span on, which may begin at the same time: it is expected, but not
+    there.
+    """
+
+    def __init__(self, rooms: Sequence[Placer], releases: Iterable[Release], now_s: float) -> None:
+        self._placer = rooms[0]
+        self._present = len(rooms)
+        self._times = [now_s] * len(rooms)
+        self._ledgers = [room.ledger.copy() for room in rooms]
+        for ends_at_s, holdings in sorted(releases, key=lambda release: release[0]):
+            if ends_at_s == math.inf:
+                break
+            if len(self._times) == self._present or ends_at_s > self._times[-1]:
+                self._times.append(ends_at_s)
+                self._ledgers.append(self._ledgers[-1].copy())
+            for node, amount in holdings:
+                self._ledgers[-1].give_back(node, amount)
+
+    def reserve(self, execution: Execution, run_s: float) -> Found | None:
+        """Keep the earliest room for its core until its expected end; where, if that can be had now, else None."""
+        cores_milli = execution.application.core_resources().cores_milli
+        first = 0
+        while first < len(self._times):
+            after = self._first_after(first, self._times[first] + run_s)
+            full = self._last_full(first, after, cores_milli)
+            if full is not None:
+                first = full + 1  # every begin up to there would reach into it
+                continue
+            answer = self._room(execution, first, after)
+            if answer is not None:
+                holdings = self._placer.ledger.wanted(execution, answer)
+                now = first < self._present
+                self._take(0 if now else first, after, self._times[first] + run_s, holdings)
+                return Found(answer, free=first == 0) if now else None
+            first += 1
+        return None
+
+    def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
+        """Whether elastic services can have these places until then beside all reservations; if so they get them."""
+        after = self._first_after(0, ends_s)
+        holdings = self._placer.ledger.wanted(execution, placements)
+        if not all(_has_room(ledger, holdings) for ledger in self._ledgers[:after]):
+            return False
+        self._take(0, after, ends_s, holdings)
+        return True
+
+    def _last_full(self, first: int, after: int, cores_milli: int) -> int | None:
+        spans = range(after - 1, first - 1, -1)
+        return next((i for i in spans if self._ledgers[i].lacks_cores(cores_milli)), None)
+
+    def _room(self, execution: Execution, first: int, after: int) -> tuple[Placement, ...] | None:
+        """Places that are free in all these spans."""
+        least = self._ledgers[first].copy()
+        for ledger in self._ledgers[first + 1 : after]:
+            least.lower_to(ledger)
+        placer = self._placer.on(least)
+        answer = None if surely_refused(execution, placer) else admit(execution, placer)
+        return answer if isinstance(answer, tuple) else None
+
+    def _first_after(self, first: int, end_s: float) -> int:
+        """Index of the first span that begins at or after that time. All that begin now count as one: what is to start
+        and end there has its place in each of them."""
+        return max(bisect_left(self._times, end_s), first + 1, self._present)
+
+    def _take(self, first: int, after: int, end_s: float, holdings: Sequence[Holding]) -> None:
+        ends_inside = end_s < math.inf and (after == len(self._times) or self._times[after] > end_s)
+        if ends_inside:
+            self._times.insert(after, end_s)
+            self._ledgers.insert(after, self._ledgers[after - 1].copy())
+        for ledger in self._ledgers[first:after]:
+            _take_all(ledger, holdings)
+
+
+def _has_room(ledger: Ledger, holdings: Sequence[Holding]) -> bool:
+    """Whether there is room for all of them together, which may be on the same node."""
+    wanted: dict[int, Resources] = {}
+    for node, amount in holdings:
+        wanted[node] = wanted[node] + amount if node in wanted else amount
+    return all(amount.fits_in(ledger.free(node)) for node, amount in wanted.items())
+
+
+def _take_all(ledger: Ledger, holdings: Sequence[Holding]) -> None:
+    for node, amount in holdings:
+        ledger.take(node, amount)

@@ -1,0 +1,262 @@
+"""Room that is not free yet: what leaves by itself, and what elastic services can be made to give back.
+
+A core never waits for somebody's elastic service. It is given a place as if elastic services were absent; those in
+its way are stopped, the last in policy order first and the fewest of them; the place is kept for it until they are
+gone. Whoever passes by backfill does the same, where that delays nobody whom the policy protects. What fills the limit
+of its tenant or user gives way in the same manner: then it is the elastic services of these that are stopped.
+
+Cores are never taken back, so no two applications can take from each other for ever: what goes makes room for a core,
+which holds it until its end. One that may pass no more by the time that the room is free leaves it to elastic services;
+only an arrival, an end or an estimate that proves wrong lets it pass again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import add, sub
+
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.gateway import held
+from zoe_lib.domain.policy import Holder
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.placement.admission import places_in
+from zoe_master.scheduler.placement.ledger import Holding
+from zoe_master.scheduler.placement.placement import Placer
+
+# Places that an execution may have in a room, which stays as it is.
+Find = Callable[[Execution, Placer], tuple[Placement, ...] | None]
+# For whose limits an execution's services count.
+Holders = Callable[[Execution], Sequence[Holder]]
+
+
+@value(frozen=True, slots=True)
+class Elastic:
+    """An elastic service that may be asked to go; `rank` is its turn, or its execution's place in the order."""
+
+    rank: int
+    execution: Execution
+    service: Service
+    amount: Resources
+
+    @property
+    def counted(self) -> Resources:
+        """What it counts for a limit: without the gateway's share."""
+        return self.execution.component_of(self.service).reservation
+
+
+class Reclaim:
+    """The services of one pass whose room may be had, and those chosen to go.
+
+    `active` is in policy order; `turns` of elastic services come before it, where tenants take turns. `holders` tells
+    for whose limits something counts: nobody's without it.
+    """
+
+    def __init__(
+        self,
+        placer: Placer,
+        active: Iterable[Execution],
+        preemption: str = "elastic",
+        turns: Mapping[ServiceId, int] | None = None,
+        holders: Holders | None = None,
+    ) -> None:
+        self._placer = placer
+        self._turns = turns or {}
+        self._holders = holders or _nobody
+        self._takes_back = preemption == "elastic"
+        self._leaving: list[Holding] = []
+        self._elastic: dict[int, list[Elastic]] = defaultdict(list)
+        self._staying: dict[ExecutionId, list[Holding]] = {}
+        self._rooms: tuple[Placer, ...] = ()
+        self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
+        self._chosen: list[Elastic] = []
+        # What counts for each holder's limit: of all that leaves or can be made to, and of what leaves.
+        self._may_leave: dict[Holder, Resources] = defaultdict(Resources)
+        self._leaves: dict[Holder, Resources] = defaultdict(Resources)
+        for rank, execution in enumerate(active):
+            self._sort(rank, execution)
+        for services in self._elastic.values():
+            services.sort(key=_most_dispensable_first)
+
+    def rooms(self) -> tuple[Placer, ...]:
+        """What is free now; once what leaves has gone; and as if elastic services were absent. The first alone suffices
+        where nothing can be had. Made when they are first asked for and kept in step from then on.
+        """
+        if not self._rooms:
+            self._rooms = self._make_rooms()
+        return self._rooms
+
+    def staying(self, execution: Execution) -> Sequence[Holding]:
+        """What it holds until its end: all but what leaves or gives way."""
+        known = self._staying.get(execution.id)
+        return self._placer.ledger.held(execution) if known is None else known
+
+    def covers(self, holder: Holder, excess: Resources) -> bool:
+        """Whether so much of a holder's leaves, or can be made to."""
+        return excess.fits_in(self._may_leave[holder])
+
+    def givers(self, excess: Mapping[Holder, Resources]) -> Sequence[Elastic]:
+        """The fewest elastic services that come to so much of each holder's together with what leaves of it."""
+        if not excess:
+            return ()
+
+        def counted(one: Elastic) -> Sequence[Resources]:
+            its = self._holders(one.execution)
+            return [one.counted if holder in its else Resources() for holder in excess]
+
+        everybodys = (one for services in self._elastic.values() for one in services)
+        own = (one for one in everybodys if not excess.keys().isdisjoint(self._holders(one.execution)))
+        free = [self._leaves[holder] - amount for holder, amount in excess.items()]
+        return _fewest(sorted(own, key=_most_dispensable_first), free, counted)
+
+    def make_room(self, execution: Execution, find: Find | None = None, giving: Sequence[Elastic] = ()) -> bool:
+        """Keep a place for the core where something leaves, or else where elastic services then must go.
+
+        The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for a
+        limit. `find` tells the places for one that may not have all; False when neither helps.
+        """
+        # Places are asked for where nothing has to go, or else as if elastic services were absent: what lies between
+        # changes with each that goes, and with it the places and whether they are allowed.
+        for room in self.rooms()[2:] if giving and find is not None else self._rooms_without(giving):
+            placements = places_in(room, execution) if find is None else find(execution, room)
+            if placements is not None:
+                self.keep(execution, placements, giving)
+                return True
+        return False
+
+    def keep(self, execution: Execution, placements: tuple[Placement, ...], giving: Sequence[Elastic] = ()) -> None:
+        """Keep these places for its core, and let go `giving` and whatever of elastic services is in its way there."""
+        for one in giving:
+            self._let_go(one)
+        ledger = self._placer.ledger
+        wanted = ledger.wanted(execution, placements)
+        for node, amount in wanted:
+            ledger.take(node, amount)
+        self.follow(wanted)
+        for node in sorted({node for node, _ in wanted}):
+            self._choose(node)
+        self.reserved[execution.id] = placements
+
+    def take_if_free(self, execution: Execution) -> tuple[Placement, ...] | None:
+        """Return the places kept for it, and keep them no more, if all of them are free now; else None."""
+        ledger = self._placer.ledger
+        nodes = {node for node, _ in ledger.wanted(execution, self.reserved[execution.id])}
+        if not all(_level(ledger.free(node)) for node in nodes):
+            return None
+        return self.reserved.pop(execution.id)
+
+    def follow(self, taken: Iterable[Holding]) -> None:
+        """This was taken off the ledger; so it is off what may be had, too."""
+        for node, amount in taken if len(self._rooms) > 1 else ():
+            for room in self._rooms[1:]:
+                room.ledger.take(node, amount)
+
+    def preempted(self) -> dict[ExecutionId, tuple[ServiceId, ...]]:
+        """The elastic services that must go, by execution."""
+        by_execution: dict[ExecutionId, list[ServiceId]] = defaultdict(list)
+        for going in self._chosen:
+            by_execution[going.execution.id].append(going.service.id)
+        return {execution_id: tuple(services) for execution_id, services in by_execution.items()}
+
+    def _sort(self, rank: int, execution: Execution) -> None:
+        if execution.state is not ExecutionState.STOPPING and all(map(_stays, execution.services)):
+            return
+        ledger = self._placer.ledger
+        staying = self._staying[execution.id] = []
+        for service, amount in held(execution, ledger.gateway):
+            if service.node not in ledger.index:
+                continue
+            node = ledger.index[service.node]
+            one = Elastic(self._turns.get(service.id, rank), execution, service, amount)
+            if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
+                self._leaving.append((node, amount))
+                self._count(one, self._leaves)
+            elif self._takes_back and not service.core:
+                self._elastic[node].append(one)
+            else:
+                staying.append((node, amount))
+                continue
+            self._count(one, self._may_leave)
+
+    def _make_rooms(self) -> tuple[Placer, ...]:
+        if not self._leaving and not self._elastic:
+            return (self._placer,)
+        soon = self._placer.ledger.copy()
+        for node, amount in self._leaving:
+            soon.give_back(node, amount)
+        absent = soon.copy()
+        for node, services in self._elastic.items():
+            for one in services:
+                absent.give_back(node, one.amount)
+        return (self._placer, self._placer.on(soon), self._placer.on(absent))
+
+    def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[Placer]:
+        """What can be had, the least first, once these have gone."""
+        _, *others = self.rooms()
+        if not giving:
+            return others
+        soon = others[0].ledger.copy()
+        for one in giving:
+            soon.give_back(self._node_of(one), one.amount)
+        return (self._placer.on(soon), others[1])
+
+    def _choose(self, node: int) -> None:
+        """Let go as few elastic services as cover what is overdrawn there once what leaves has gone."""
+        soon = self.rooms()[1].ledger
+        for one in _fewest(self._elastic.get(node, ()), [soon.free(node)], lambda one: [one.amount]):
+            self._let_go(one)
+
+    def _let_go(self, one: Elastic) -> None:
+        node = self._node_of(one)
+        soon = self.rooms()[1]  # made while it is one of those that can be made to go
+        self._elastic[node].remove(one)
+        soon.ledger.give_back(node, one.amount)
+        self._count(one, self._leaves)
+        self._chosen.append(one)
+
+    def _count(self, one: Elastic, amounts: dict[Holder, Resources]) -> None:
+        for holder in self._holders(one.execution):
+            amounts[holder] += one.counted
+
+    def _node_of(self, one: Elastic) -> int:
+        assert one.service.node is not None  # or it could not give anything
+        return self._placer.ledger.index[one.service.node]
+
+
+def _fewest(
+    candidates: Iterable[Elastic], free: Sequence[Resources], amounts: Callable[[Elastic], Sequence[Resources]]
+) -> Sequence[Elastic]:
+    """The first of the candidates that level all that is overdrawn of `free`, without those that it takes not.
+
+    `amounts`: what one gives to each of `free`.
+    """
+    chosen: list[Elastic] = []
+    for one in candidates:
+        if all(map(_level, free)):
+            break
+        chosen.append(one)
+        free = list(map(add, free, amounts(one)))
+    for one in reversed(list(chosen)):
+        without = list(map(sub, free, amounts(one)))
+        if all(map(_level, without)):
+            chosen.remove(one)
+            free = without
+    return chosen
+
+
+def _level(free: Resources) -> bool:
+    return free.cores_milli >= 0 and free.memory_bytes >= 0 and all(pieces >= 0 for pieces in free.devices.values())
+
+
+def _nobody(_execution: Execution) -> Sequence[Holder]:
+    return ()
+
+
+def _stays(service: Service) -> bool:
+    return service.core and service.state is not ServiceState.STOPPING
+
+
+def _most_dispensable_first(one: Elastic) -> tuple[int, int, str]:
+    return -one.rank, -one.service.index, one.service.id

@@ -1,0 +1,1 @@
+"""What the queue is sorted by, and whose turn it is: orders, estimates, tenancy, limits."""

@@ -1,0 +1,149 @@
+"""Who may start with the bandwidth that it requires: the sum of all guarantees stays within what can be promised.
+
+Nobody else is held up by one that waits for bandwidth. Among those that require some, the first that waits keeps a
+reservation as in EASY backfill, so that many small ones do not pass it for ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.policy import Policy, limit_of
+from zoe_lib.domain.promises import Rates, Supply, required
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.ordering.estimate import Estimates
+
+_HINT = "it starts when enough of what runs with guaranteed bandwidth has ended; `preferred` would not wait"
+_MB = 1e6
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
+# Times told are this coarse: one that moved with every look would be news at every tick.
+_STEP_S = 300
+
+
+class Guarantees:
+    """What is guaranteed while a plan is made. `supply` None: there is no storage controller."""
+
+    def __init__(
+        self, active: Iterable[Execution], supply: Supply | None, policy: Policy, estimates: Estimates, now_s: float
+    ) -> None:
+        self._supply = supply
+        self._policy = policy
+        self._estimates = estimates
+        self._now_s = now_s
+        self._free = supply.rates if supply is not None else Rates()
+        self._of_tenant: dict[str, Rates] = defaultdict(Rates)
+        self._ends: list[tuple[float, Rates]] = []
+        self._first: ExecutionId | None = None
+        self._asked: dict[ExecutionId, int] = {}  # in the sequence of the queue
+        self._first_starts_s = math.inf
+        self._beside_first = Rates()
+        for execution in active:
+            if execution.application.storage is not None and required(execution.application) is not None:
+                self._add(execution, estimates.end_s(execution, now_s))
+
+    def refusal(self, execution: Execution) -> Reason | None:
+        """Why the bandwidth that it requires cannot be promised now; None when it can, or it requires none."""
+        wanted = required(execution.application)
+        if wanted is None:
+            return None
+        self._asked.setdefault(execution.id, len(self._asked))
+        if self._supply is None or self._supply.problem:
+            why = self._supply.problem if self._supply is not None else "no storage controller is configured"
+            return _reason(f"{why}; nothing can be promised")
+        return self._limit_refusal(execution.tenant, wanted) or self._shortage(execution, wanted, self._supply)
+
+    def take(self, execution: Execution) -> None:
+        """It starts now, or its place is kept and nobody may take what it requires."""
+        wanted = required(execution.application)
+        if wanted is None:
+            return
+        ends_s = self._now_s + self._estimates.run_s(execution)
+        self._add(execution, ends_s)
+        if self._first is not None and ends_s > self._first_starts_s:
+            self._beside_first -= wanted
+
+    def _shortage(self, execution: Execution, wanted: Rates, supply: Supply) -> Reason | None:
+        if not wanted.fits_in(supply.rates):
+            return _reason(f"{_needs(wanted, supply.rates)} can be promised in all", "ask for less bandwidth")
+        fits = wanted.fits_in(self._free)
+        if fits and self._may_pass_first(execution, wanted):
+            return None
+        if self._first is None:
+            self._reserve(execution, wanted)
+        if fits:
+            return _reason("another execution has waited longer for what is free")
+        return _reason(f"{_needs(wanted, self._free)} free{_until(self._available_s(wanted), self._now_s)}")
+
+    def _add(self, execution: Execution, ends_s: float) -> None:
+        wanted = required(execution.application)
+        if wanted is not None:
+            self._free -= wanted
+            self._of_tenant[execution.tenant] += wanted
+            self._ends.append((ends_s, wanted))
+
+    def _may_pass_first(self, execution: Execution, wanted: Rates) -> bool:
+        if self._first is None or self._asked[execution.id] <= self._asked[self._first]:
+            return True
+        ends_s = self._now_s + self._estimates.run_s(execution)
+        return ends_s <= self._first_starts_s < math.inf or wanted.fits_in(self._beside_first)
+
+    def _reserve(self, execution: Execution, wanted: Rates) -> None:
+        self._first = execution.id
+        self._first_starts_s = self._available_s(wanted)
+        if self._first_starts_s < math.inf:
+            self._beside_first = self._free_at(self._first_starts_s) - wanted
+
+    def _available_s(self, wanted: Rates) -> float:
+        """When so much will be free by the estimates; infinite when nothing that runs has a known end."""
+        ends = sorted({ends_s for ends_s, _ in self._ends if ends_s < math.inf})
+        return next((at_s for at_s in ends if wanted.fits_in(self._free_at(at_s))), math.inf)
+
+    def _free_at(self, at_s: float) -> Rates:
+        free = self._free
+        for ends_s, rates in self._ends:
+            if ends_s <= at_s:
+                free += rates
+        return free
+
+    def _limit_refusal(self, tenant: str, wanted: Rates) -> Reason | None:
+        limit = limit_of(self._policy, tenant)
+        has = self._of_tenant.get(tenant, Rates())
+        for what, most, held, more in (
+            ("read", limit.read_bytes_per_s, has.read, wanted.read),
+            ("write", limit.write_bytes_per_s, has.write, wanted.write),
+        ):
+            if most is not None and more and held + more > most:
+                return Reason(
+                    ReasonCode.TENANT_LIMIT,
+                    f"It requires {_mb(more)} MB/s to {what}, and {_mb(held)} of at most {_mb(most)} MB/s are "
+                    f"guaranteed to its tenant.",
+                    hint="it starts when enough of the tenant's own has ended, or an admin raises the limit",
+                )
+        return None
+
+
+def _reason(why: str, hint: str = _HINT) -> Reason:
+    return Reason(ReasonCode.STORAGE_BANDWIDTH, f"Waiting for storage bandwidth: {why}.", hint=hint)
+
+
+def _needs(wanted: Rates, room: Rates) -> str:
+    """The direction that is short, with how much there is."""
+    short = [(wanted.read, room.read, "read"), (wanted.write, room.write, "write")]
+    need, there, what = next(one for one in short if one[0] > max(one[1], 0) or one is short[-1])
+    return f"needs {_mb(need)} MB/s to {what}, {_mb(max(there, 0))}"
+
+
+def _mb(rate: int) -> str:
+    return f"{rate / _MB:.4g}"
+
+
+def _until(at_s: float, now_s: float) -> str:
+    """The time of day in UTC; nothing for what is not known or due now."""
+    if at_s == math.inf or at_s <= now_s:
+        return ""
+    rounded = math.ceil(at_s / _STEP_S) * _STEP_S
+    clock = f"{int(rounded % _DAY_S) // _HOUR_S:02}:{int(rounded % _HOUR_S) // _MINUTE_S:02} UTC"
+    return f" until about {clock}" + (" of another day" if rounded - now_s >= _DAY_S else "")

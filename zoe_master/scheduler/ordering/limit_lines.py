@@ -1,0 +1,130 @@
+"""Who waits first for the limit of a tenant or of a user in it, and who of the same may pass.
+
+Without a line, small cores of a tenant would pass a large one for ever, each within the limit. So the first that a
+limit refuses keeps a reservation by the estimates of run times, as in EASY backfill: not of nodes, but of what its
+holder may have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.policy import Holder
+from zoe_lib.domain.resources import NOTHING, Resources, total
+from zoe_master.scheduler.ordering.estimate import Estimates
+from zoe_master.scheduler.ordering.limits import Holdings
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+
+# When it is expected to end, and what of the holder's limit it gives back.
+_End = tuple[float, Resources]
+
+
+@dataclass(slots=True)
+class _Line:
+    """The first in it, when it is expected to start, and what is left of the limit beside it then."""
+
+    first: ExecutionId
+    starts_s: float
+    beside: Resources
+
+
+class LimitLines:
+    """The lines of one pass; `takes_back`: whether elastic services give way to cores."""
+
+    def __init__(self, snapshot: Snapshot, holdings: Holdings, estimates: Estimates, takes_back: bool) -> None:
+        self._snapshot = snapshot
+        self._holdings = holdings
+        self._estimates = estimates
+        self._takes_back = takes_back
+        self._lines: dict[Holder, _Line] = {}
+        self._asked: dict[ExecutionId, int] = {}  # in the sequence of the queue
+        self._ends: dict[Holder, list[_End]] | None = None
+        self._given: list[tuple[Execution, float]] = []
+
+    def refuses(self, execution: Execution) -> Holder | None:
+        """Of whose limit it would take what the first in the line waits for; None when it may go on."""
+        asked = self._asked.setdefault(execution.id, len(self._asked))
+        if not self._lines:
+            return None
+        core, ends_s = execution.application.core_resources(), self._ends_s(execution)
+        for holder in self._holdings.holders(execution):
+            line = self._lines.get(holder)
+            if line is not None and asked > self._asked[line.first] and not _passes(line, core, ends_s):
+                return holder
+        return None
+
+    def wait(self, execution: Execution, holder: Holder, may_start: Callable[[Execution], bool]) -> None:
+        """This limit refuses it: if it is the first, and could start at all without the limit, it keeps its turn."""
+        self._asked.setdefault(execution.id, len(self._asked))
+        free = self._holdings.left_of(execution, holder)
+        core = execution.application.core_resources()
+        if holder in self._lines or not may_start(execution):
+            return
+        for starts_s, amount in sorted(self._ends_of(holder), key=lambda end: end[0]):
+            free += amount
+            if core.fits_in(free):
+                self._lines[holder] = _Line(execution.id, starts_s, free - core)
+                return
+
+    def take(self, execution: Execution) -> None:
+        """It has got places, now or soon."""
+        ends_s, core = self._ends_s(execution), execution.application.core_resources()
+        self._given.append((execution, ends_s))
+        for holder in self._holdings.holders(execution) if self._lines else ():
+            line = self._lines.get(holder)
+            if line is not None and ends_s > line.starts_s:
+                line.beside -= core
+
+    def lets_grow(self, execution: Execution, amount: Resources, ends_s: float) -> bool:
+        """Whether elastic services that stay until then leave the first what it waits for; if so they count."""
+        lines = [self._lines[holder] for holder in self._holdings.holders(execution) if holder in self._lines]
+        if not all(_passes(line, amount, ends_s) for line in lines):
+            return False
+        for line in lines:
+            if ends_s > line.starts_s:
+                line.beside -= amount
+        return True
+
+    def _ends_s(self, execution: Execution) -> float:
+        return self._snapshot.now_s + self._estimates.guess_s(execution)
+
+    def _ends_of(self, holder: Holder) -> Iterable[_End]:
+        if self._ends is None:
+            self._ends = self._all_ends()
+        given = ((ends_s, e.application.core_resources()) for e, ends_s in self._given if holder in self._of(e))
+        return (*self._ends[holder], *given)
+
+    def _all_ends(self) -> dict[Holder, list[_End]]:
+        """What leaves, or gives way to a core, could be gone at once."""
+        now_s = self._snapshot.now_s
+        found: dict[Holder, list[_End]] = defaultdict(list)
+        for execution in self._snapshot.active:
+            holders = self._of(execution)
+            if not holders:
+                continue
+            parts: dict[bool, list[Resources]] = {True: [], False: []}
+            for service in execution.services:
+                if service.node is not None and service.alive:
+                    parts[self._stays(execution, service)].append(execution.component_of(service).reservation)
+            ends = (now_s, total(parts[False])), (self._estimates.release_s(execution, now_s), total(parts[True]))
+            for holder in holders:
+                found[holder] += [end for end in ends if end[1] != NOTHING and end[0] < math.inf]
+        return found
+
+    def _of(self, execution: Execution) -> Sequence[Holder]:
+        return self._holdings.holders(execution)
+
+    def _stays(self, execution: Execution, service: Service) -> bool:
+        leaving = service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
+        return not leaving and (service.core or not self._takes_back)
+
+
+def _passes(line: _Line, amount: Resources, ends_s: float) -> bool:
+    return ends_s <= line.starts_s or (
+        amount.cores_milli <= max(line.beside.cores_milli, 0)
+        and amount.memory_bytes <= max(line.beside.memory_bytes, 0)
+    )

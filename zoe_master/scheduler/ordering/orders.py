@@ -1,0 +1,188 @@
+"""Orders by name: whom the policy serves first.
+
+An order ranks what waits (whose core is looked at first) and what runs (who gets elastic services first, and whose go
+last when a core needs room). For what runs, waiting ended when it was placed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.ordering.capacity import dominant_cores
+from zoe_master.scheduler.ordering.estimate import Estimates
+from zoe_master.scheduler.ordering.published_orders import (
+    WINDOW_S,
+    ByArrival,
+    arrival_in_window,
+    f1,
+    f2,
+    f3,
+    f4,
+    unicef,
+    wfp3,
+)
+from zoe_master.scheduler.ordering.virtual_time import NOBODY, VirtualTime
+
+SortKey = tuple[float, ...]
+
+_LEAST_S = 1e-9
+
+
+@value(frozen=True, slots=True)
+class Moment:
+    """What orders look at besides the execution.
+
+    `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now;
+    `capacity` is what all nodes have in total.
+    """
+
+    now_s: float
+    policy: Policy
+    estimates: Estimates
+    usage: Mapping[str, float] = field(default_factory=dict)
+    virtual: VirtualTime = NOBODY
+    capacity: Resources = field(default_factory=Resources)
+
+    def waited_s(self, execution: Execution) -> float:
+        """From its submission, or the end of its last try, to its place or until now."""
+        since_s = execution.submitted_at_s
+        if execution.attempt > 1:
+            since_s = execution.marks.get(Mark.QUEUED, since_s)
+        until_s = execution.marks[Mark.PLACED] if execution.state in ACTIVE_STATES else self.now_s
+        return max(until_s - since_s, 0.0)
+
+    def run_s(self, execution: Execution) -> float:
+        """Expected run time in seconds, at least one; an hour when nothing is known."""
+        return self.estimates.guess_s(execution)
+
+    def remaining_s(self, execution: Execution) -> float:
+        """What is expected to be left of the run time."""
+        if execution.state not in ACTIVE_STATES:
+            return self.run_s(execution)
+        return max(self.run_s(execution) - (self.now_s - execution.marks[Mark.PLACED]), _LEAST_S)
+
+
+Order = Callable[[Execution, Moment], SortKey]
+
+
+def size(execution: Execution, moment: Moment) -> float:
+    """Expected run time in seconds times its share of the cluster, in cores: the area of the execution.
+
+    The share is that of the resource of which it asks for most (`dominant_cores`).
+    """
+    return moment.run_s(execution) * _cores(execution, moment)
+
+
+def attained(execution: Execution, now_s: float) -> float:
+    """Core-seconds that its services have held so far, in all tries."""
+    return sum(
+        max((service.ended_at_s or now_s) - service.started_at_s, 0.0)
+        * execution.component_of(service).reservation.cores_milli
+        / 1000
+        for service in execution.services
+        if service.started_at_s is not None
+    )
+
+
+def _aged(value: float, execution: Execution, moment: Moment) -> SortKey:
+    """Every `ageing_s` of waiting halve the value, so that nothing waits for ever."""
+    # Compared as logarithms: a halving is then a subtraction that cannot underflow.
+    ageing_s = moment.policy.ageing_s
+    halvings = moment.waited_s(execution) / ageing_s if ageing_s > 0 else 0.0
+    return (math.log2(max(value, _LEAST_S)) - halvings,)
+
+
+def _fifo(_execution: Execution, _moment: Moment) -> SortKey:
+    return ()
+
+
+def _sjf(execution: Execution, moment: Moment) -> SortKey:
+    return _aged(moment.run_s(execution), execution, moment)
+
+
+def _size(execution: Execution, moment: Moment) -> SortKey:
+    return _aged(size(execution, moment), execution, moment)
+
+
+def _srpt(execution: Execution, moment: Moment) -> SortKey:
+    return _aged(moment.remaining_s(execution), execution, moment)
+
+
+def _hrrn(execution: Execution, moment: Moment) -> SortKey:
+    run_s = moment.run_s(execution)
+    return (-(moment.waited_s(execution) + run_s) / run_s,)
+
+
+def _las(execution: Execution, moment: Moment) -> SortKey:
+    return (attained(execution, moment.now_s),)
+
+
+def _psbs(execution: Execution, moment: Moment) -> SortKey:
+    end_lag_s = moment.virtual.end_lag_s(execution.id)
+    if moment.virtual.late(execution.id):
+        # They take turns: whoever has had least. One that runs far longer than expected then keeps nobody out.
+        return (0.0, attained(execution, moment.now_s), end_lag_s)
+    return (1.0, end_lag_s, 0.0)
+
+
+def _edf(execution: Execution, _moment: Moment) -> SortKey:
+    return (execution.deadline_s if execution.deadline_s is not None else math.inf,)
+
+
+def _fair_share(execution: Execution, moment: Moment) -> SortKey:
+    policy = moment.policy
+    aged = moment.waited_s(execution) / policy.ageing_s if policy.ageing_s > 0 else 0.0
+    return (-(2.0 ** -moment.usage.get(execution.tenant, 0.0) + policy.fair_share_age_weight * aged),)
+
+
+def _cores(execution: Execution, moment: Moment) -> float:
+    return dominant_cores(execution.application.total_resources(), moment.capacity) / 1000
+
+
+def _wfp3(execution: Execution, moment: Moment) -> SortKey:
+    return (wfp3(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment)),)
+
+
+def _unicef(execution: Execution, moment: Moment) -> SortKey:
+    return unicef(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment))
+
+
+def _by_arrival(score: ByArrival) -> Order:
+    def order(execution: Execution, moment: Moment) -> SortKey:
+        waited_s = moment.waited_s(execution)
+        if waited_s >= WINDOW_S:  # a large one would be passed for ever
+            return (0.0, -waited_s)
+        return (1.0, score(moment.run_s(execution), _cores(execution, moment), arrival_in_window(waited_s)))
+
+    return order
+
+
+ORDERS: Mapping[str, Order] = {
+    "fifo": _fifo,
+    "sjf": _sjf,
+    "size": _size,
+    "srpt": _srpt,
+    "hrrn": _hrrn,
+    "las": _las,
+    "psbs": _psbs,
+    "edf": _edf,
+    "fair-share": _fair_share,
+    "wfp3": _wfp3,
+    "unicef": _unicef,
+    "f1": _by_arrival(f1),
+    "f2": _by_arrival(f2),
+    "f3": _by_arrival(f3),
+    "f4": _by_arrival(f4),
+}
+
+# They look at the share of the cluster that is asked for.
+SIZED_ORDERS = frozenset({"size", "wfp3", "unicef", "f1", "f2", "f3", "f4"})
+
+# What waits stays in their sequence while time passes: waiting longer counts the same for everybody.
+STANDING_ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "las", "edf"})

@@ -1,0 +1,114 @@
+"""What waits in its sequence, kept from pass to pass: who came or changed is moved, and nobody else is looked at.
+
+The passing of time adds the same to the keys of most orders, for everybody who waits, and so leaves the sequence as it
+is: keys at any one time rank as those of now do. By the other orders the sequence changes by itself; for them what
+waits is kept as by `fifo`, and each pass ranks it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
+from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, STANDING_ORDERS, Moment
+
+# Later than every submission, so that everybody has waited.
+_ANY_TIME_S = 2.0**32
+# An order, how fast waiting counts in it, and the capacity of the cluster where sizes depend on it.
+RankedBy = tuple[str, float, Resources]
+_Key = tuple[float | str, ...]
+_NO_CAPACITY = Resources()
+
+
+def ranked_by(policy: Policy, capacity: Resources = _NO_CAPACITY) -> RankedBy:
+    """What the sequence follows that is kept under a policy."""
+    order = policy.order if policy.order in STANDING_ORDERS else "fifo"
+    return order, policy.ageing_s, capacity if order in SIZED_ORDERS else _NO_CAPACITY
+
+
+def in_sequence(executions: Ranked, policy: Policy, capacity: Resources) -> bool:
+    """Whether these are kept in the very sequence that the policy asks for."""
+    return policy.order in STANDING_ORDERS and executions.by == ranked_by(policy, capacity)
+
+
+class Ranked(tuple[Execution, ...]):
+    """What waits, in the sequence of `by`.
+
+    `apart` are those whom a pause, or the store of objects, may keep from starting.
+    """
+
+    by: RankedBy
+    apart: frozenset[ExecutionId]
+
+
+def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
+    """Those of a queue whom a pause, or the store of objects, may keep from starting."""
+    return queued.apart if isinstance(queued, Ranked) else frozenset(e.id for e in queued if _apart(e))
+
+
+class Ranking:
+    """The sequence of what waits under one policy on a cluster of some capacity.
+
+    `past_runs` may change; `put` those anew then whom it is about.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        past_runs: Mapping[RunKey, float],
+        executions: Collection[Execution] = (),
+        capacity: Resources = _NO_CAPACITY,
+    ) -> None:
+        self.by = ranked_by(policy, capacity)
+        self._order = ORDERS[self.by[0]]
+        self._moment = Moment(_ANY_TIME_S, policy, Estimates(past_runs), capacity=capacity)
+        self._key_of = {execution.id: self._key(execution) for execution in executions}
+        self._executions = sorted(executions, key=lambda e: self._key_of[e.id])
+        self._keys = [self._key_of[e.id] for e in self._executions]
+        self._apart = {e.id for e in self._executions if _apart(e)}
+        self._frozen: Ranked | None = None
+
+    def put(self, execution: Execution) -> None:
+        """It waits now, or has changed."""
+        self._frozen = None
+        key, known = self._key(execution), self._key_of.get(execution.id)
+        if key == known:
+            self._executions[bisect_left(self._keys, key)] = execution
+        else:
+            self.remove(execution.id)
+            place = bisect_left(self._keys, key)
+            self._keys.insert(place, key)
+            self._executions.insert(place, execution)
+            self._key_of[execution.id] = key
+        (self._apart.add if _apart(execution) else self._apart.discard)(execution.id)
+
+    def remove(self, execution_id: ExecutionId) -> None:
+        """It waits no longer; nothing for one that does not wait."""
+        key = self._key_of.pop(execution_id, None)
+        if key is None:
+            return
+        self._frozen = None
+        place = bisect_left(self._keys, key)
+        del self._keys[place]
+        del self._executions[place]
+        self._apart.discard(execution_id)
+
+    def frozen(self) -> Ranked:
+        """The sequence as it is now."""
+        if self._frozen is None:
+            self._frozen = Ranked(self._executions)
+            self._frozen.by, self._frozen.apart = self.by, frozenset(self._apart)
+        return self._frozen
+
+    def _key(self, execution: Execution) -> _Key:
+        """As `Queue.ranked` has it."""
+        own = self._order(execution, self._moment)
+        return (-execution.priority, *own, execution.submitted_at_s, execution.id)
+
+
+def _apart(execution: Execution) -> bool:
+    return execution.not_before_s > 0 or execution.application.storage is not None

@@ -1,0 +1,76 @@
+"""What the scheduler is shown and what it answers: frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.locality import Places
+from zoe_lib.domain.path_use import PathUse
+from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.storage import Located
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
+from zoe_master.scheduler.ordering.reasons import Reasons
+from zoe_master.scheduler.ordering.virtual_time import Arrival
+from zoe_master.scheduler.placement.ledger import Ledger
+
+
+@value(frozen=True, slots=True)
+class Snapshot:
+    """The cluster and all executions that are not terminal, at one instant.
+
+    `queued` holds what waits, quickest looked at when it is `Ranked`; `active` what starts, runs or stops and so holds
+    reservations. `held` names those of the queue that may not start now for a reason outside the cluster; they block
+    nobody. `past_runs` has the expected run time in seconds of whom past runs tell about, `used` the core-seconds of
+    each tenant, the older the less they count.
+    `storage` is what the storage controller can promise; None: there is none. `locality` tells of inputs what nodes
+    hold of them, by the names of nodes; None: not known. `departed` are the arrivals of those that ended last. With
+    `correct_estimates`, backfill corrects run times that were outlasted. `paths`: what nodes move to and from the
+    store, by name, where that is measured.
+    """
+
+    now_s: float
+    nodes: tuple[Node, ...] = ()
+    queued: tuple[Execution, ...] = ()
+    active: tuple[Execution, ...] = ()
+    held: Mapping[ExecutionId, Reason] = field(default_factory=dict)
+    past_runs: Mapping[RunKey, float] = field(default_factory=dict)
+    used: Mapping[str, float] = field(default_factory=dict)
+    storage: Supply | None = None
+    departed: tuple[Arrival, ...] = ()
+    locality: Mapping[Located, Places | None] = field(default_factory=dict)
+    correct_estimates: bool = False
+    paths: Mapping[str, PathUse] = field(default_factory=dict)
+
+    def ledger(self) -> Ledger:
+        """Accounts of the nodes as they are."""
+        return Ledger(self.nodes, self.active, self.locality, self.paths)
+
+    def estimates(self, learned_first: bool = False) -> Estimates:
+        """The run times to expect."""
+        return Estimates(self.past_runs, learned_first, self.correct_estimates)
+
+
+@value(frozen=True, slots=True)
+class Plan:
+    """What to do: executions to start (every core service placed), elastic services to add, services to take back.
+
+    `reserved` holds the places kept for executions whose room is being made; `reasons` has an entry for every queued
+    execution that is not started.
+    """
+
+    starts: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
+    elastic: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
+    reserved: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
+    preempt: Mapping[ExecutionId, tuple[ServiceId, ...]] = field(default_factory=dict)
+    reasons: Reasons = field(default_factory=Reasons)
+
+    @property
+    def placements(self) -> int:
+        """How many services are placed."""
+        return sum(map(len, self.starts.values())) + sum(map(len, self.elastic.values()))

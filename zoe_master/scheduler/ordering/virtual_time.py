@@ -1,0 +1,100 @@
+"""Processor sharing, emulated: when everybody would end if all that was submitted ran at once, slowed down equally.
+
+Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling", IEEE Transactions on Computers 65(7), 2016.
+All that is virtually there moves on at the same pace, so an execution ends when the pace summed up since then (the
+*lag*) has grown by its run time: one number for each execution, which never changes, and a heap.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.ordering.estimate import Estimates
+
+
+@value(frozen=True, slots=True)
+class Arrival:
+    """Who came when (seconds since the epoch), how long it was expected to run, and the weight of its share."""
+
+    execution_id: ExecutionId
+    at_s: float
+    run_s: float
+    cores_milli: int
+
+
+def arrival_of(execution: Execution, estimates: Estimates) -> Arrival:
+    """The arrival of an execution; its share is weighed by all the cores that it would like to have."""
+    cores_milli = max(execution.application.total_resources().cores_milli, 1)
+    return Arrival(execution.id, execution.submitted_at_s, estimates.guess_s(execution), cores_milli)
+
+
+class VirtualTime:
+    """The emulation up to a time. Each moves on by min(1, cores / cores wanted by all) virtual seconds a second.
+
+    That is weighted processor sharing: with one core, and one core for each job, all get an equal share of it. Without
+    a known core nobody slows down anybody.
+    """
+
+    def __init__(self, cores_milli: int) -> None:
+        self._cores_milli = cores_milli
+        self._wanted_milli = 0
+        self._ends: list[tuple[float, int]] = []
+        self._now_s = -math.inf
+        self._lag_s = 0.0
+        self._end_lag_s: dict[ExecutionId, float] = {}
+
+    def arrive(self, arrival: Arrival) -> None:
+        """Somebody comes, not earlier than everybody before."""
+        self.advance(arrival.at_s)
+        end_lag_s = self._lag_s + arrival.run_s
+        self._end_lag_s[arrival.execution_id] = end_lag_s
+        heapq.heappush(self._ends, (end_lag_s, arrival.cores_milli))
+        self._wanted_milli += arrival.cores_milli
+
+    def advance(self, now_s: float) -> None:
+        """Let time pass; nothing when it is later already."""
+        while self._ends and self.next_end_s() <= now_s:
+            self._now_s = self.next_end_s()
+            self._lag_s, cores_milli = heapq.heappop(self._ends)
+            self._wanted_milli -= cores_milli
+        if now_s > self._now_s:
+            if self._ends:
+                self._lag_s += (now_s - self._now_s) * self._pace()
+            self._now_s = now_s
+
+    def next_end_s(self) -> float:
+        """When the next one would end if nobody else came; infinite when nobody is there."""
+        if not self._ends:
+            return math.inf
+        return self._now_s + max(self._ends[0][0] - self._lag_s, 0.0) / self._pace()
+
+    def end_lag_s(self, execution_id: ExecutionId) -> float:
+        """Who has less of it ends earlier; infinite for who never came."""
+        return self._end_lag_s.get(execution_id, math.inf)
+
+    def late(self, execution_id: ExecutionId) -> bool:
+        """Whether it would have ended by now."""
+        return self.end_lag_s(execution_id) <= self._lag_s
+
+    def _pace(self) -> float:
+        if self._cores_milli <= 0:
+            return 1.0
+        return min(1.0, self._cores_milli / self._wanted_milli)
+
+
+def virtual_time(arrivals: Iterable[Arrival], cores_milli: int, now_s: float) -> VirtualTime:
+    """The emulation of all these until now. Who came at the same time comes by id; who is to come, comes now."""
+    emulated = VirtualTime(cores_milli)
+    for arrival in sorted(arrivals, key=lambda one: (one.at_s, one.execution_id)):
+        emulated.arrive(arrival if arrival.at_s <= now_s else replace(arrival, at_s=now_s))
+    emulated.advance(now_s)
+    return emulated
+
+
+# Before anybody has come.
+NOBODY = VirtualTime(0)

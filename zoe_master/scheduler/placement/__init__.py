@@ -1,0 +1,1 @@
+"""Where services fit: filters, weighers, packing, and the ledger of what is free."""

@@ -1,0 +1,166 @@
+"""All of the core or nothing: whether an execution can start now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from zoe_lib.domain.cluster import Node, fits_when_empty
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.gateway import core_groups, core_total
+from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode
+from zoe_lib.domain.resources import NOTHING
+from zoe_master.scheduler.placement.foreign_use import foreign_reason
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.request import Request
+
+
+def core_requests(execution: Execution, placer: Placer) -> list[Request]:
+    """One request per group of identical core instances, in start-up order."""
+    begins_s, ends_s = placer.span(execution)
+    tenant, storage = execution.tenant, execution.application.storage
+    return [
+        Request(component, count, tenant, storage, begins_s, ends_s)
+        for component, count in core_groups(execution.application, placer.ledger.gateway)
+    ]
+
+
+def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
+    """Room for every core service, or the request that found none; then the ledger is as it was.
+
+    Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
+    """
+    requests = core_requests(execution, placer)
+    found = _place_by_policy(requests, placer)
+    if isinstance(found, Request):
+        # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
+        packed = placer.pack(requests) if len(requests) > 1 else None
+        if packed is None:
+            return found
+        found = packed
+    return _placements(execution, requests, found, placer)
+
+
+def places_in(placer: Placer, execution: Execution) -> tuple[Placement, ...] | None:
+    """Where its core would go; None where it finds no room. The ledger is as it was."""
+    answer = None if surely_refused(execution, placer) else admit(execution, placer)
+    if not isinstance(answer, tuple):
+        return None
+    for node, amount in placer.ledger.wanted(execution, answer):
+        placer.ledger.give_back(node, amount)
+    return answer
+
+
+def surely_refused(execution: Execution, placer: Placer) -> bool:
+    """Whether fewer cores are free on all nodes together than its core needs: the quick no of `admit`."""
+    return placer.ledger.lacks_cores(execution.application.core_resources().cores_milli)
+
+
+def _place_by_policy(requests: Sequence[Request], placer: Placer) -> list[list[int]] | Request:
+    """Indexes of nodes for each request, or the request that found no room."""
+    found: list[list[int]] = []
+    for request in requests:
+        nodes = placer.place(request)
+        found.append(nodes)
+        if len(nodes) < request.count:
+            for earlier, its_nodes in zip(requests, found, strict=False):
+                placer.undo(earlier, its_nodes)
+            return request
+    return found
+
+
+def _placements(
+    execution: Execution, requests: Sequence[Request], found: Sequence[Sequence[int]], placer: Placer
+) -> tuple[Placement, ...]:
+    """The services that the requests stand for, each with its node."""
+    services: dict[str, list[Service]] = {}
+    for service in reversed(execution.core_services()):
+        services.setdefault(service.component, []).append(service)
+    nodes = placer.ledger.nodes
+    return tuple(
+        Placement(service_id=services[request.component.name].pop().id, node=nodes[index].name)
+        for request, indexes in zip(requests, found, strict=True)
+        for index in indexes
+    )
+
+
+def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
+    """Why the core found no room: whatever ends, or not now; with how many nodes each filter refused."""
+    return lasting_refusal(execution, request, placer) or _no_room_now(execution, request, placer)
+
+
+def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> Reason | None:
+    """Why the core has no room even once all that Zoe runs has ended; None when it has."""
+    nodes = placer.ledger.nodes
+    if not nodes:
+        return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="look at `zoe nodes` and `zoe status`")
+    fits = fits_when_empty(execution.application, nodes, placer.steps)
+    if isinstance(fits, Reason):
+        return fits
+    if all(_closed(node, request.begins_s) for node in nodes):
+        verb = "are" if len(nodes) > 1 else "is"
+        return Reason(
+            ReasonCode.NO_NODES,
+            f"No node can be used now: {_nodes(len(nodes))} {verb} down or drained.",
+            placer.refused_by(request),
+            "look at `zoe nodes`: nothing starts before one is back",
+        )
+    if not fits:
+        return replace(_no_room_now(execution, request, placer), hint=NOT_SHOWN_TO_FIT)
+    return _refused_by_nodes(execution, request, placer)
+
+
+def _refused_by_nodes(execution: Execution, request: Request, placer: Placer) -> Reason | None:
+    """Nodes that are away, or what other programs use: room that no end of an execution gives back."""
+    nodes = placer.ledger.nodes
+    away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
+    if away and not _fits_on(execution, placer.on(placer.ledger.emptied())):
+        return _nodes_away(execution, request, placer, away)
+    used = any(node.foreign != NOTHING for node in nodes)
+    if used and not _fits_on(execution, placer.on(placer.ledger.emptied(with_foreign=True))):
+        return foreign_reason(request, nodes, _size(execution, placer), placer.refused_by(request))
+    return None
+
+
+def _fits_on(execution: Execution, placer: Placer) -> bool:
+    return isinstance(admit(execution, placer), tuple)
+
+
+def _nodes_away(execution: Execution, request: Request, placer: Placer, away: int) -> Reason:
+    return Reason(
+        ReasonCode.NODES_AWAY,
+        f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its core "
+        f"({_size(execution, placer)}) does not fit, even if nothing else runs.",
+        placer.refused_by(request),
+        "it has its turn again once they are back; until then it holds up nobody",
+    )
+
+
+def _closed(node: Node, now_s: float) -> bool:
+    """To everybody: it is down or drained, and not just reserved for others, now or later."""
+    hold = node.hold
+    return not node.ready or (hold is not None and hold.tenant is None and hold.refuses("", now_s, now_s))
+
+
+def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reason:
+    counts = placer.refused_by(request)
+    refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
+    return Reason(
+        ReasonCode.NO_RESOURCES,
+        f"The core needs {_size(execution, placer)} at once; "
+        f"component {request.component.name} found no room on {_nodes(len(placer.ledger.nodes))}"
+        + (f" (refused: {refused})." if refused else " beside the rest of the core."),
+        counts,
+        "it starts when enough of what runs now has ended",
+    )
+
+
+def _size(execution: Execution, placer: Placer) -> str:
+    core = core_total(execution.application, placer.ledger.gateway)
+    many = "" if core.cores_milli == 1000 else "s"
+    return f"{core.cores_milli / 1000:g} core{many} and {core.memory_bytes / 2**20:.0f} MiB"
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'s' * (count > 1)}"

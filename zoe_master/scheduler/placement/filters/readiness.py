@@ -1,0 +1,12 @@
+"""Only nodes that are ready take services."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.cluster import Node
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.request import Request
+
+
+def readiness(_request: Request, node: Node, _ledger: Ledger) -> str | None:
+    """Refuse a node that is down, drained or not reachable. Why it is names addresses, so the API tells operators."""
+    return None if node.ready else "the node is not ready"

@@ -1,0 +1,59 @@
+"""The reason of a core that fits only once programs which are not Zoe's use less of the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from zoe_lib.domain.cluster import Node, lacks_labels
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.placement.request import Request
+
+# Measured use changes with every look. Told in coarse steps, the reason changes, and is journalled, only now and then.
+_STEPS = 16
+_NODES_NAMED = 3
+_GIB = 2**30
+
+
+def foreign_reason(request: Request, nodes: tuple[Node, ...], size: str, counts: dict[str, int]) -> Reason:
+    """Name the nodes on which other programs use most of what the core asks for, and how much that is."""
+    usable = [node for node in nodes if _usable(request, node)]
+    used = [(node, "; ".join(_uses(request, node))) for node in sorted(usable, key=_by_use)]
+    named = [f"{text} on {node.name}" for node, text in used if text]
+    more = len(named) - _NODES_NAMED
+    rest = f", and some on {more} more node{'s' * (more > 1)}" if more > 0 else ""
+    return Reason(
+        ReasonCode.FOREIGN_USE,
+        f"Its core ({size}) does not fit next to programs that Zoe does not run. "
+        f"They use {', '.join(named[:_NODES_NAMED])}{rest}.",
+        counts,
+        "it starts when these programs use less; until then it keeps its turn and blocks no other execution",
+    )
+
+
+def _usable(request: Request, node: Node) -> bool:
+    open_to_it = node.open_to(request.tenant, request.begins_s, request.ends_s)
+    return open_to_it and lacks_labels(request.component, node) is None
+
+
+def _by_use(node: Node) -> tuple[float, str]:
+    """The largest share first; ties by name."""
+    shares = [
+        node.foreign.cores_milli / max(node.total.cores_milli, 1),
+        node.foreign.memory_bytes / max(node.total.memory_bytes, 1),
+    ]
+    return -round(max(shares) * _STEPS) / _STEPS, node.name
+
+
+def _uses(request: Request, node: Node) -> Iterator[str]:
+    wanted, total, foreign = request.component.reservation, node.total, node.foreign
+    if wanted.memory_bytes and foreign.memory_bytes > 0:
+        steps = max(round(foreign.memory_bytes * _STEPS / max(total.memory_bytes, 1)), 1)
+        used = steps * total.memory_bytes / _STEPS
+        yield f"about {used / _GIB:.3g} of {total.memory_bytes / _GIB:.3g} GiB of memory"
+    if wanted.cores_milli and foreign.cores_milli > 0:
+        steps = max(round(foreign.cores_milli * _STEPS / max(total.cores_milli, 1)), 1)
+        used = steps * total.cores_milli / _STEPS
+        yield f"about {used / 1000:.3g} of {total.cores_milli / 1000:g} cores"
+    for kind in wanted.devices:
+        if foreign.devices.get(kind, 0) > 0:
+            yield f"{foreign.devices[kind]} of {total.devices.get(kind, 0)} {kind}"

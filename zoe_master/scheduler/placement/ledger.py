@@ -1,0 +1,189 @@
+"""Free resources of every node while a plan is made; placements can be taken back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from zoe_lib.domain.cluster import Node, gateway_reservation
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.gateway import held, wanted
+from zoe_lib.domain.locality import Places
+from zoe_lib.domain.path_use import PathUse
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Located
+from zoe_master.scheduler.placement.paths import Paths, rates_of
+
+Scores = npt.NDArray[np.float64]
+Nodes = npt.NDArray[np.intp]
+# Index of a node, and what one service holds there.
+Holding = tuple[int, Resources]
+
+
+class Ledger:
+    """Accounts per node, indexed by position in `nodes` (sorted by name, so ties fall to the first name).
+
+    What alive services reserve is taken off at the start. A node may be overdrawn when foreign work grew; then
+    nothing fits there until it is level again.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        active: Collection[Execution],
+        locality: Mapping[Located, Places | None] | None = None,
+        paths: Mapping[str, PathUse] | None = None,
+    ) -> None:
+        self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
+        self.index = {node.name: i for i, node in enumerate(self.nodes)}
+        self.free_cores = [node.total.cores_milli - node.foreign.cores_milli for node in self.nodes]
+        self.free_memory = [node.total.memory_bytes - node.foreign.memory_bytes for node in self.nodes]
+        self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
+        self.services = [0] * len(self.nodes)
+        self.gateway = gateway_reservation(self.nodes)
+        self.changes: list[int] = []
+        """Nodes in the sequence in which their accounts changed."""
+        self._holdings = {execution.id: self._held(execution) for execution in active}
+        for holdings in self._holdings.values():
+            self._take_off(holdings)
+        self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
+        """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
+        self.locality = {one: places for one, places in (locality or {}).items() if places is not None and places.hosts}
+        """Inputs of which nodes hold something: what each holds, by its name."""
+        rates, moved = rates_of(self.nodes, paths or {})
+        self.paths = Paths(rates, moved, self.index, active, self.services) if any(rates) else None
+        """Paths to the object store; None when nothing is told of any."""
+
+    @cached_property
+    def largest_memory(self) -> int:
+        """Bytes of the largest node; 0 for none."""
+        return max((node.total.memory_bytes for node in self.nodes), default=0)
+
+    def copy(self) -> Ledger:
+        """The same accounts, to be changed apart from these."""
+        twin = Ledger.__new__(Ledger)
+        twin.__dict__ |= self.__dict__
+        twin.free_cores = list(self.free_cores)
+        twin.free_memory = list(self.free_memory)
+        twin.free_devices = [dict(devices) for devices in self.free_devices]
+        twin.services = list(self.services)
+        twin.changes = []
+        return twin
+
+    def emptied(self, with_foreign: bool = False) -> Ledger:
+        """Accounts of the same nodes as if nothing ran there; `with_foreign`: nothing but foreign work."""
+        twin = self.copy()
+        there = [node.usable if with_foreign else node.total for node in self.nodes]
+        twin.free_cores = [amount.cores_milli for amount in there]
+        twin.free_memory = [amount.memory_bytes for amount in there]
+        twin.free_devices = [dict(amount.devices) for amount in there]
+        twin.services = [0] * len(self.nodes)
+        twin.free_cores_in_all = sum(cores for cores in twin.free_cores if cores > 0)
+        return twin
+
+    def lower_to(self, other: Ledger) -> None:
+        """Keep of each amount what is free here and there."""
+        self.free_cores = list(map(min, self.free_cores, other.free_cores))
+        self.free_memory = list(map(min, self.free_memory, other.free_memory))
+        self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
+        self.free_devices = [
+            {kind: min(amount, theirs.get(kind, 0)) for kind, amount in ours.items()}
+            for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
+        ]
+
+    def set_to_lower(self, node: int, one: Ledger, other: Ledger) -> None:
+        """On this node, of each amount what is free in both of these; services as in the first."""
+        before = self.free_cores[node]
+        after = self.free_cores[node] = min(one.free_cores[node], other.free_cores[node])
+        self.free_cores_in_all += max(after, 0) - max(before, 0)
+        self.free_memory[node] = min(one.free_memory[node], other.free_memory[node])
+        theirs = other.free_devices[node]
+        self.free_devices[node] = {k: min(free, theirs.get(k, 0)) for k, free in one.free_devices[node].items()}
+        self.services[node] = one.services[node]
+        self.changes.append(node)
+
+    def held(self, execution: Execution) -> list[Holding]:
+        """Node and amount of every service of the execution that holds something."""
+        known = self._holdings.get(execution.id)
+        if known is None:
+            known = self._holdings[execution.id] = self._held(execution)
+        return known
+
+    def _held(self, execution: Execution) -> list[Holding]:
+        return [
+            (self.index[service.node], amount)
+            for service, amount in held(execution, self.gateway)
+            if service.node in self.index
+        ]
+
+    def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
+        """Node and amount of every placement of the execution."""
+        services = {service.id: service for service in execution.services}
+        return [(self.index[p.node], wanted(execution, services[p.service_id], self.gateway)) for p in placements]
+
+    def take(self, node: int, amount: Resources) -> None:
+        """Reserve an amount for one service."""
+        self._change(node, amount, -1)
+
+    def give_back(self, node: int, amount: Resources) -> None:
+        """Undo one `take`."""
+        self._change(node, amount, 1)
+
+    def lacks_cores(self, cores_milli: int) -> bool:
+        """Whether so many cores are not even free on all nodes together: the quick no before any placement is tried."""
+        return cores_milli > self.free_cores_in_all
+
+    def free(self, node: int) -> Resources:
+        """What is left on a node now."""
+        return Resources(self.free_cores[node], self.free_memory[node], self.free_devices[node])
+
+    def with_room(self, nodes: Iterable[int], amount: Resources) -> list[int]:
+        """Those of the nodes that have so much left; an exact fit is a fit."""
+        cores, memory, free_cores, free_memory = (
+            amount.cores_milli,
+            amount.memory_bytes,
+            self.free_cores,
+            self.free_memory,
+        )
+        found = [i for i in nodes if free_cores[i] >= cores and free_memory[i] >= memory]
+        for kind, pieces in amount.devices.items():
+            found = [i for i in found if self.free_devices[i].get(kind, 0) >= pieces]
+        return found
+
+    def capacity(self, amount: Resources) -> float:
+        """How many services of this size all nodes together have room for; infinite for one that needs nothing."""
+        per_node: list[Iterable[float]] = []
+        if amount.cores_milli:
+            per_node.append(cores // amount.cores_milli for cores in self.free_cores)
+        if amount.memory_bytes:
+            per_node.append(memory // amount.memory_bytes for memory in self.free_memory)
+        for kind, pieces in amount.devices.items():
+            per_node.append(devices.get(kind, 0) // pieces for devices in self.free_devices)
+        return sum(max(min(fits), 0) for fits in zip(*per_node, strict=True)) if per_node else math.inf
+
+    def _take_off(self, holdings: Iterable[Holding]) -> None:
+        """As `take`, of many thousands before anybody looks."""
+        for node, amount in holdings:
+            self.free_cores[node] -= amount.cores_milli
+            self.free_memory[node] -= amount.memory_bytes
+            self.services[node] += 1
+            devices = self.free_devices[node]
+            for kind, pieces in amount.devices.items():
+                devices[kind] = devices.get(kind, 0) - pieces
+
+    def _change(self, node: int, amount: Resources, sign: int) -> None:
+        self.changes.append(node)
+        before = self.free_cores[node]
+        after = self.free_cores[node] = before + sign * amount.cores_milli
+        self.free_cores_in_all += max(after, 0) - max(before, 0)
+        self.free_memory[node] += sign * amount.memory_bytes
+        self.services[node] -= sign
+        if amount.devices:
+            devices = self.free_devices[node]
+            for kind, pieces in amount.devices.items():
+                devices[kind] = devices.get(kind, 0) + sign * pieces

@@ -1,0 +1,239 @@
+"""Filter and sort: where a group of identical services goes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, Shortage, Steps
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.packing import pack_somehow
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.placement.candidates import Candidates
+from zoe_master.scheduler.placement.filters import FILTERS, ROOM_FILTERS, STATIC_FILTERS
+from zoe_master.scheduler.placement.ledger import Ledger, Scores
+from zoe_master.scheduler.placement.request import Filter, Request
+from zoe_master.scheduler.placement.weighers import STORAGE_WEIGHERS, WEIGHERS, WEIGHERS_OF_ONE
+
+# When it begins and when it is expected to end, in seconds since the epoch.
+Span = tuple[float, float]
+
+# So many exact searches of full length has a pass; those that come later in the queue have rules of thumb alone.
+_SEARCHES_OF_A_PASS = 10
+
+
+def _for_ever(_execution: Execution) -> Span:
+    return 0.0, math.inf
+
+
+class Weighing:
+    """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can."""
+
+    def __init__(self, weighers: Mapping[str, float]) -> None:
+        self.of_many = [(WEIGHERS[name], weight) for name, weight in weighers.items()]
+        quick = all(name in WEIGHERS_OF_ONE for name in weighers)
+        self.of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in weighers.items()] if quick else None
+        self.by_storage = not STORAGE_WEIGHERS.isdisjoint(weighers)
+
+
+class Placer:
+    """Places groups on one ledger under one policy, for one pass.
+
+    Answers of filters that look at nothing but node and labels are kept for the pass. `span` tells from when until when
+    an execution is expected to use what it gets; without it, from now on for ever. OutOfBudget once `give_up` says so.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        policy: Policy,
+        span: Callable[[Execution], Span] = _for_ever,
+        give_up: GiveUp = never,
+    ) -> None:
+        self.ledger = ledger
+        self._give_up = give_up
+        self.steps = Steps(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
+        filters = tuple(name for name in policy.filters if name != "holds")
+        held = any(node.hold is not None for node in ledger.nodes)
+        if held:
+            filters = (*filters, "holds")  # whatever the policy lists, what an admin has set counts
+        self.span = span if held else _for_ever  # nothing else asks for it
+        self._static = [FILTERS[name] for name in filters if name in STATIC_FILTERS]
+        # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
+        self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
+        self._named = [(name, FILTERS[name]) for name in filters]
+        # Where no node holds any input, and for whom has none, that weigher changes nothing, and costs nothing.
+        self._plain = Weighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
+        self._with_places = Weighing(policy.weighers) if ledger.locality else self._plain
+        self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
+        self._candidates: dict[Hashable, Candidates] = {}
+        self._placed_before: set[Hashable] = set()
+
+    def on(self, ledger: Ledger) -> Placer:
+        """The same policy on other accounts of the same nodes."""
+        twin = Placer.__new__(Placer)
+        twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
+        return twin
+
+    def go_on(self) -> None:
+        """OutOfBudget when the asker gives up; also for walks that place nothing."""
+        if self._give_up():
+            raise OutOfBudget
+
+    def place(self, request: Request) -> list[int]:
+        """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        self.go_on()
+        eligible = self._eligible_nodes(request)
+        if len(eligible) == 1:
+            return self._fill(request, eligible[0])
+        if self._dynamic:
+            return self._place_once(request)
+        kind = (
+            request.component.demand,
+            (request.tenant, request.storage) if self._weighing(request).by_storage else None,
+        )
+        candidates = self._candidates.get(kind)
+        if candidates is None:
+            if kind not in self._placed_before:
+                self._placed_before.add(kind)
+                return self._place_once(request)
+            candidates = self._candidates[kind] = self._make_candidates(request)
+        return self._place_from(candidates, request)
+
+    def _place_from(self, candidates: Candidates, request: Request) -> list[int]:
+        placed: list[int] = []
+        while len(placed) < request.count and (node := candidates.best()) is not None:
+            self.ledger.take(node, request.component.reservation)
+            placed.append(node)
+        return placed
+
+    def _place_once(self, request: Request) -> list[int]:
+        """Without keeping the scores of all nodes for the next time."""
+        candidates = self.ledger.with_room(self._eligible_nodes(request), request.component.reservation)
+        if self._dynamic:
+            candidates = [i for i in candidates if self._passes(request, i, self._dynamic)]
+        if not candidates:
+            return []
+        if len(candidates) == 1:
+            return self._fill(request, candidates[0])
+        scores = self._scores(request, candidates)
+        placed: list[int] = []
+        while len(placed) < request.count:
+            best = int(scores.argmax())
+            if scores[best] == -np.inf:
+                break
+            node = candidates[best]
+            self.ledger.take(node, request.component.reservation)
+            placed.append(node)
+            scores[best] = self._scores(request, [node])[0] if self._fits(request, node) else -np.inf
+        return placed
+
+    def _make_candidates(self, request: Request) -> Candidates:
+        reservation = request.component.reservation
+        return Candidates(
+            self._eligible_nodes(request),
+            self.ledger,
+            lambda nodes: self.ledger.with_room(nodes, reservation),
+            lambda nodes: self._scores(request, nodes),
+        )
+
+    def _fill(self, request: Request, node: int) -> list[int]:
+        """The only node there is, as often as it has room."""
+        placed: list[int] = []
+        while len(placed) < request.count and self._fits(request, node):
+            self.ledger.take(node, request.component.reservation)
+            placed.append(node)
+        return placed
+
+    def pack(self, requests: Sequence[Request]) -> list[list[int]] | None:
+        """Take room for all of these requests by tight packing; node indexes for each, or None and no change."""
+        ledger = self.ledger
+        eligible = {request.component.name: frozenset(self._eligible_nodes(request)) for request in requests}
+        asked = {request.component.name: request for request in requests}
+
+        def allowed(component: Component, name: str) -> bool:
+            self.go_on()
+            node = ledger.index[name]
+            return node in eligible[component.name] and self._passes(asked[component.name], node, self._dynamic)
+
+        packed = pack_somehow(
+            [(request.component, request.count) for request in requests],
+            {node.name: ledger.free(i) for i, node in enumerate(ledger.nodes)},
+            allowed,
+            self.steps,
+        )
+        if isinstance(packed, Shortage):
+            return None
+        found = [[ledger.index[node] for node in nodes] for nodes in packed]
+        for request, nodes in zip(requests, found, strict=True):
+            for node in nodes:
+                ledger.take(node, request.component.reservation)
+        return found
+
+    def undo(self, request: Request, placed: Sequence[int]) -> None:
+        """Give all the room of a `place` back."""
+        for node in placed:
+            self.ledger.give_back(node, request.component.reservation)
+
+    def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
+        """For every node that cannot take one more: the filter that refused and its reason."""
+        asked = ((node, self._refusal(request, node)) for node in self.ledger.nodes)
+        return {node.name: refusal for node, refusal in asked if refusal is not None}
+
+    def refused_by(self, request: Request) -> dict[str, int]:
+        """How many nodes each filter refuses one more, as `refusals` has them."""
+        reservation = request.component.reservation
+        asked: Iterable[Node] = self.ledger.nodes
+        counts: Counter[str] = Counter()
+        if not self._dynamic and not reservation.devices:
+            # Nothing but room can be missing on the eligible ones, of which the ledger knows the most nodes at once.
+            eligible = self._eligible_nodes(request)
+            counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
+            others = set(range(len(self.ledger.nodes))).difference(eligible)
+            asked = (self.ledger.nodes[i] for i in others)
+        counts.update(refusal[0] for node in asked if (refusal := self._refusal(request, node)) is not None)
+        return dict(+counts)
+
+    def _refusal(self, request: Request, node: Node) -> tuple[str, str] | None:
+        answers = ((name, check(request, node, self.ledger)) for name, check in self._named)
+        return next(((name, text) for name, text in answers if text is not None), None)
+
+    def _eligible_nodes(self, request: Request) -> list[int]:
+        key = request.component.labels
+        eligible = self._eligible.get(key)
+        if eligible is None:
+            ledger = self.ledger
+            eligible = list(range(len(ledger.nodes)))
+            for check in self._static:
+                eligible = [i for i in eligible if check(request, ledger.nodes[i], ledger) is None]
+            self._eligible[key] = eligible
+        return eligible
+
+    def _fits(self, request: Request, node: int) -> bool:
+        if not self.ledger.with_room((node,), request.component.reservation):
+            return False
+        return not self._dynamic or self._passes(request, node, self._dynamic)
+
+    def _passes(self, request: Request, node: int, filters: Sequence[Filter]) -> bool:
+        value = self.ledger.nodes[node]
+        return all(check(request, value, self.ledger) is None for check in filters)
+
+    def _scores(self, request: Request, nodes: Sequence[int]) -> Scores:
+        weighing = self._weighing(request)
+        if len(nodes) == 1 and weighing.of_one is not None:
+            score = sum(weight * weigh(nodes[0], self.ledger) for weigh, weight in weighing.of_one)
+            return np.array([score], dtype=np.float64)
+        indexes = np.array(nodes, dtype=np.intp)
+        total: Scores = np.zeros(len(nodes))
+        for weigh, weight in weighing.of_many:
+            total += weight * weigh(request, indexes, self.ledger)
+        return total
+
+    def _weighing(self, request: Request) -> Weighing:
+        return self._with_places if request.storage is not None and request.storage.inputs else self._plain

@@ -1,0 +1,30 @@
+"""What filters and weighers are asked about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.storage import StorageDemand
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
+
+
+@value(frozen=True, slots=True)
+class Request:
+    """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` as is expected."""
+
+    component: Component
+    count: int
+    tenant: str
+    storage: StorageDemand | None = None
+    begins_s: float = 0.0
+    ends_s: float = math.inf
+
+
+# None passes; a text is the reason why the node cannot take one more of these services.
+Filter = Callable[[Request, Node, Ledger], str | None]
+# Scores in [0, 1] of the nodes with these indexes, higher is better.
+Weigher = Callable[[Request, Nodes, Ledger], Scores]

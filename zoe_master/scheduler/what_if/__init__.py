@@ -1,0 +1,1 @@
+"""Questions to the scheduler that change nothing: explanations, forecasts, dry runs."""

@@ -1,0 +1,35 @@
+"""What another policy would do with the present queue. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, never
+
+
+@value(frozen=True, slots=True)
+class DryRun:
+    """One pass under a policy: what waits in the sequence it is looked at, who would start, and what would be lost.
+
+    `preempted` counts elastic services that would have to go. Nothing of it is done.
+    """
+
+    sequence: tuple[ExecutionId, ...]
+    starts: tuple[ExecutionId, ...]
+    preempted: int
+
+
+def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryRun:
+    """One pass over the present queue; nodes are held as that policy says. OutOfBudget."""
+    nodes = tuple(replace(node, hold=policy.node_holds.get(node.name)) for node in snapshot.nodes)
+    held = replace(snapshot, nodes=nodes)
+    plan = schedule(held, policy, give_up)
+    sequence = tuple(e.id for e in Queue(held, policy).sequence())
+    starts = tuple(execution for execution in sequence if execution in plan.starts)
+    return DryRun(sequence, starts, sum(map(len, plan.preempt.values())))

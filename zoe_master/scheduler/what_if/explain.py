@@ -1,0 +1,98 @@
+"""Why one execution is not running, in as much detail as a user can use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.locality import InputPlaces, places_of
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.admission import admit, core_requests
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.what_if.proposal import Change, smallest_change
+
+_ABOUT_ITS_SIZE = (
+    ReasonCode.NO_RESOURCES,
+    ReasonCode.NODES_AWAY,
+    ReasonCode.FOREIGN_USE,
+    ReasonCode.TENANT_LIMIT,
+    ReasonCode.USER_LIMIT,
+    ReasonCode.BEHIND_IN_QUEUE,
+)
+# So many texts of nodes are told; a thousand components on a thousand nodes would make a million.
+_TEXTS_MAX = 10_000
+# So many of those ahead are named.
+_IDS_MAX = 10
+
+
+@value(frozen=True, slots=True)
+class Explanation:
+    """The reason, who is ahead, and per node and component the filter that refuses and why.
+
+    `ahead` counts everybody, `ahead_of_tenant` those of its own tenant, whose first ids are in `ahead_ids`.
+    `change` is the smallest one that would let it start now, if any does; not looked for in a very long queue, nor
+    for longer than the asker wants. `nodes` has 10,000 texts at most. `places`: what nodes hold of its inputs.
+    """
+
+    reason: Reason | None
+    ahead: int
+    ahead_of_tenant: int
+    ahead_ids: Sequence[ExecutionId]
+    nodes: Mapping[str, Mapping[str, str]]
+    change: Change | None = None
+    places: Sequence[InputPlaces] = ()
+
+
+def explain(
+    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, too_late: GiveUp = never, give_up: GiveUp = never
+) -> Explanation | None:
+    """The explanation of a queued execution, by running the same pass again; None when it is not queued.
+
+    The reason is None when the pass would start it now. Nodes are judged for each core component as the first to be
+    placed on what is free at present, so a node without an entry could take one more of it. OutOfBudget when
+    `too_late` says so; `give_up` ends the search for a change, and with it nothing else.
+    """
+    wanted = next((e for e in snapshot.queued if e.id == execution_id), None)
+    if wanted is None:
+        return None
+    plan = schedule(snapshot, policy, too_late)
+    queue = Queue(snapshot, policy)
+    ordered = queue.sequence()
+    placer = Placer(snapshot.ledger(), policy, queue.span, too_late)
+    nodes = {} if isinstance(admit(wanted, placer), tuple) else _refusals(wanted, placer)
+    reason = plan.reasons.get(execution_id)
+    position = ordered.index(wanted)
+    own = [e.id for e in ordered[:position] if e.tenant == wanted.tenant]
+    change = _what_helps(snapshot, policy, wanted, reason, give_up)
+    storage = wanted.application.storage
+    places = places_of(storage.inputs, wanted.tenant, snapshot.locality) if storage is not None else ()
+    return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change, places)
+
+
+def _refusals(wanted: Execution, placer: Placer) -> dict[str, dict[str, str]]:
+    nodes: dict[str, dict[str, str]] = {}
+    texts = 0
+    for request in core_requests(wanted, placer):
+        refusals = placer.refusals(request)
+        texts += len(refusals)
+        if texts > _TEXTS_MAX and nodes:
+            break
+        for node, (_, text) in refusals.items():
+            nodes.setdefault(node, {}).setdefault(request.component.name, text)
+    return nodes
+
+
+def _what_helps(
+    snapshot: Snapshot, policy: Policy, wanted: Execution, reason: Reason | None, give_up: GiveUp
+) -> Change | None:
+    if reason is None or reason.code not in _ABOUT_ITS_SIZE:
+        return None
+    others = tuple(e for e in snapshot.queued if e.id != wanted.id)
+    return smallest_change(replace(snapshot, queued=others), policy, wanted, give_up)[0]

@@ -1,0 +1,248 @@
+"""When one execution will start: the present snapshot is run forward through the scheduler itself. Pure.
+
+Run times are the expected ones; elastic services are left out, since no core waits for them. The steps are bounded:
+what is still ahead after the last one is extrapolated from its area (core-seconds) and from how fast cores were given
+out in the steps that were simulated.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from zoe_lib.domain.events import Queued, StartPlanned
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import NOTHING, Resources, total
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.backfill.reclaim import Reclaim
+from zoe_master.scheduler.ordering.estimate import Estimates
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.admission import core_requests, lasting_refusal, refusal
+from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.request import Request
+from zoe_master.scheduler.queue_pass import QueuePass
+from zoe_master.scheduler.what_if.reserved_wait import Reservations
+
+STEPS_MAX = 200
+# Those looked at in one step, and how many behind the one that is asked about may matter by passing it.
+_WINDOW = 64
+_BEHIND = 32
+# So many get a reservation in one forecast.
+_RESERVED_MAX = 500
+_STOPPING_S = 5.0
+# Times what half of the steps came to; all of them come to about twice that.
+_FAR = 4.0
+_NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "")
+
+
+@value(frozen=True, slots=True)
+class Wait:
+    """What the simulation came to: seconds from now, infinite when something ahead has no known end."""
+
+    seconds: float
+    extrapolated: bool = False
+
+
+def wait_of(
+    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estimates: Estimates, give_up: GiveUp = never
+) -> Wait | None:
+    """How long a queued execution will wait; None when it is not queued. `estimates`: how long things really run.
+
+    Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet.
+    """
+    queue = Queue(snapshot, policy)
+    ordered = queue.sequence()
+    position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
+    if position is None:
+        return None
+    wanted = ordered[position]
+    future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND], give_up)
+    try:
+        if give_up():
+            raise OutOfBudget
+        if future.never_starts(wanted):
+            return Wait(math.inf)
+        # Reservations know nothing of the limits of tenants and users, the steps do.
+        if policy.backfill == "conservative" and not queue.holdings.limited:
+            return future.reserved_wait_of(wanted)
+        return future.wait_of(wanted)
+    except OutOfBudget:
+        return Wait(future.extrapolated_s(wanted), extrapolated=True)
+
+
+class _Future:
+    """The cluster from now on, one expected end after the other, on one ledger."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        queue: Queue,
+        policy: Policy,
+        estimates: Estimates,
+        ordered: Sequence[Execution],
+        give_up: GiveUp,
+    ) -> None:
+        self._snapshot = snapshot
+        self._virtual = queue.virtual
+        self._policy = policy
+        self._estimates = estimates
+        self._began_s = self._now_s = snapshot.now_s
+        self._waiting = {e.id: e for e in ordered}
+        gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
+        self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
+        ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality, snapshot.paths)
+        self._give_up = give_up
+        self._placer = Placer(ledger, policy, self._span, give_up)
+        self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
+        self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
+        freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
+        holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
+        self._ends += holds_end
+        self._some_last = any(not n.ready or n.hold is not None or n.foreign != NOTHING for n in snapshot.nodes)
+        # Nobody knows when a node that is down, or drained for good, will be back, nor when other programs end.
+        self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
+            set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
+        )
+        heapq.heapify(self._ends)
+        self._given = 0.0  # core-seconds of what was started
+
+    def never_starts(self, wanted: Execution) -> bool:
+        """Whether its core fits none of the nodes that can be expected to be there, whatever ends."""
+        requests = core_requests(wanted, self._placer)
+        reason = lasting_refusal(wanted, requests[0], self._placer) if requests else None
+        return reason is not None and reason.code in self._hopeless
+
+    def wait_of(self, wanted: Execution) -> Wait:
+        """Step by step until it starts, nothing more is expected to end, or the steps are used up.
+
+        Who turns out, after half of them, to be farther away than all of them can reach is extrapolated from there.
+        """
+        for step in range(STEPS_MAX):
+            if wanted.id in self._step(wanted, first=step == 0):
+                return Wait(self._now_s - self._began_s)
+            if wanted.id not in self._waiting or not self._advance():
+                return Wait(math.inf)
+            if step == STEPS_MAX // 2 and self._is_far(wanted):
+                break
+        return Wait(self.extrapolated_s(wanted), extrapolated=True)
+
+    def reserved_wait_of(self, wanted: Execution) -> Wait:
+        """Everybody in turn keeps the earliest room for its expected run time: so its own reservation is the answer.
+
+        As the policy does with the users' estimates, and again at every end. What ends early is expected here.
+        """
+        ledger = self._placer.ledger
+        present = [i for i, node in enumerate(ledger.nodes) if node.open_to(wanted.tenant, self._now_s, math.inf)]
+        cores, memory = (sum(max(free[i], 0) for i in present) for free in (ledger.free_cores, ledger.free_memory))
+        ends = {execution_id: at_s for at_s, execution_id in self._ends if execution_id}
+        releases = ((ends[e.id], total(amount for _, amount in ledger.held(e))) for e in self._active.values())
+        reservations = Reservations(Resources(cores, memory), releases, self._now_s)
+        latest_s = self._now_s
+        for execution in islice(tuple(self._waiting.values()), _RESERVED_MAX):
+            if self._give_up():
+                break
+            run_s = self._estimates.run_s(execution)
+            begin_s = reservations.reserve(execution.application.core_resources(), run_s)
+            if execution.id == wanted.id:
+                return Wait(max(begin_s, execution.not_before_s) - self._began_s)
+            del self._waiting[execution.id]
+            if begin_s < math.inf:
+                latest_s = max(latest_s, begin_s)
+                self._given += _area(execution, run_s)
+        self._now_s = latest_s
+        return Wait(self.extrapolated_s(wanted), extrapolated=True)
+
+    def _step(self, wanted: Execution, first: bool) -> Iterable[ExecutionId]:
+        """One pass over those next in the queue; who starts now."""
+        window = {e.id: e for e in islice(self._waiting.values(), _WINDOW)}
+        window[wanted.id] = self._waiting[wanted.id]
+        snapshot = replace(
+            self._snapshot,
+            now_s=self._now_s,
+            queued=tuple(window.values()),
+            active=tuple(self._active.values()),
+            held={k: v for k, v in self._snapshot.held.items() if k != wanted.id} if first else {},
+        )
+        self._virtual.advance(self._now_s)
+        queue = Queue(snapshot, self._policy, self._virtual)
+        nothing_to_lend = Reclaim(self._placer, ())
+        refuse = refusal if first or self._some_last else _blocked
+        walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refuse)
+        walk.walk(queue.sequence())
+        for execution_id, placements in walk.starts.items():
+            execution = _core_only(self._waiting.pop(execution_id))
+            self._active[execution_id] = apply(execution, StartPlanned(at_s=self._now_s, placements=placements))
+            run_s = self._estimates.run_s(execution)
+            heapq.heappush(self._ends, (self._now_s + run_s, execution_id))
+            self._given += _area(execution, run_s)
+        for execution_id in [k for k, reason in walk.reasons.own.items() if reason.code in self._hopeless]:
+            del self._waiting[execution_id]
+        return walk.starts
+
+    def _span(self, execution: Execution) -> tuple[float, float]:
+        return self._now_s, self._now_s + self._estimates.run_s(execution)
+
+    def _advance(self) -> bool:
+        """To the next expected end, and past all others at the same time; False when there is none."""
+        if not self._ends or self._ends[0][0] == math.inf:
+            return False
+        self._now_s = max(self._ends[0][0], self._now_s)
+        while self._ends and self._ends[0][0] <= self._now_s:
+            _, execution_id = heapq.heappop(self._ends)
+            ended = self._active.pop(execution_id, None)
+            for node, amount in self._placer.ledger.held(ended) if ended is not None else ():
+                self._placer.ledger.give_back(node, amount)
+        return True
+
+    def _is_far(self, wanted: Execution) -> bool:
+        return _FAR * (self._now_s - self._began_s) < self.extrapolated_s(wanted) < math.inf
+
+    def extrapolated_s(self, wanted: Execution) -> float:
+        """Seconds from now, as if areas went on being given out as fast as in the simulated steps."""
+        ahead = 0.0
+        for execution in self._waiting.values():
+            if execution.id == wanted.id:
+                break
+            run_s = self._estimates.run_s(execution)
+            if run_s == math.inf:
+                return math.inf
+            ahead += _area(execution, run_s)
+        simulated_s = self._now_s - self._began_s
+        if self._given <= 0 or simulated_s <= 0:
+            return math.inf
+        return simulated_s + ahead * simulated_s / self._given
+
+
+def _blocked(_execution: Execution, _request: Request, _placer: Placer) -> Reason:
+    """Who could never fit was found in the first step."""
+    return _NO_ROOM
+
+
+def _core_only(execution: Execution) -> Execution:
+    """Without its elastic services, and in the queue if it waits."""
+    if execution.state is ExecutionState.SUBMITTED:
+        execution = apply(execution, Queued(at_s=execution.submitted_at_s))
+    return replace(execution, services=tuple(s for s in execution.services if s.core))
+
+
+def _expected_end_s(execution: Execution, estimates: Estimates, now_s: float) -> float:
+    """What runs longer than expected is expected to run as long again as it is over."""
+    if execution.state is ExecutionState.STOPPING:
+        return now_s + _STOPPING_S
+    run_s = estimates.run_s(execution)
+    ran_s = now_s - execution.marks[Mark.PLACED]
+    limit_s = execution.application.time_limit_s or math.inf
+    return now_s + min(run_s - ran_s if ran_s < run_s else ran_s - run_s, max(limit_s - ran_s, 0.0))
+
+
+def _area(execution: Execution, run_s: float) -> float:
+    return run_s * max(execution.application.core_resources().cores_milli, 1) / 1000

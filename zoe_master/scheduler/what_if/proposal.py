@@ -1,0 +1,151 @@
+"""What would become of an application if it were submitted now, and the smallest change that would start it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from enum import StrEnum
+
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.execution import Execution, new_services
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+
+# A component is asked to shrink in steps of a sixteenth, to a sixteenth at least.
+_STEPS = 16
+# Looking for a change takes some twenty passes over the queue.
+_QUEUE_MAX = 2_000
+
+
+class Part(StrEnum):
+    """What of a component may shrink."""
+
+    ESSENTIAL_COUNT = "essential_count"
+    MEMORY = "memory_bytes"
+    CORES = "cores_milli"
+
+
+@value(frozen=True, slots=True)
+class Change:
+    """A smaller core that would start now: of which component, what, from how much to how much."""
+
+    component: str
+    part: Part
+    before: int
+    after: int
+
+
+@value(frozen=True, slots=True)
+class Proposal:
+    """Whether it would start now; else why not, how many are ahead, and what would help (None: nothing smaller would).
+
+    A reason `never_fits` says that it never will. `change_sought` False: in so long a queue no change is looked for, or
+    the search was given up.
+    """
+
+    starts_now: bool
+    reason: Reason | None = None
+    ahead: int = 0
+    change: Change | None = None
+    change_sought: bool = True
+
+
+def propose(
+    snapshot: Snapshot, policy: Policy, execution: Execution, too_late: GiveUp = never, give_up: GiveUp = never
+) -> Proposal:
+    """What the next pass would do with it, after everything that waits already; OutOfBudget when `too_late` says so.
+
+    `give_up` ends the search for a change, and with it nothing else.
+    """
+    with_it = _with(snapshot, execution)
+    plan = schedule(with_it, policy, too_late)
+    if execution.id in plan.starts:
+        return Proposal(True)
+    ordered = Queue(with_it, policy).sequence()
+    ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
+    change, sought = smallest_change(snapshot, policy, execution, give_up)
+    return Proposal(False, plan.reasons[execution.id], ahead, change, sought)
+
+
+def smallest_change(
+    snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp = never
+) -> tuple[Change | None, bool]:
+    """The change that takes the smallest share off one component's core and lets it start now, if there is one.
+
+    And whether all were looked at: they are not in a very long queue, or when the search was given up.
+    """
+    if len(snapshot.queued) > _QUEUE_MAX:
+        return None, False
+    try:
+        return _smallest_change(snapshot, policy, execution, give_up), True
+    except OutOfBudget:
+        return None, False
+
+
+def _smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp) -> Change | None:
+
+    def starts(application: Application) -> bool:
+        if give_up():
+            raise OutOfBudget
+        services = new_services(execution.id, application, execution.attempt)
+        changed = replace(execution, application=application, services=services)
+        return changed.id in schedule(_with(snapshot, changed), policy, give_up).starts
+
+    found: list[tuple[float, Change]] = []
+    for component in execution.application.components:
+        for part, before in _shrinkable(component):
+            after = _most_that_starts(execution.application, component, part, before, starts)
+            if after is not None:
+                found.append((1 - after / before, Change(component.name, part, before, after)))
+    return min(found, key=lambda one: (one[0], one[1].component, one[1].part))[1] if found else None
+
+
+def _shrinkable(component: Component) -> Iterator[tuple[Part, int]]:
+    if component.essential_count == 0:
+        return
+    for part, before in (
+        (Part.ESSENTIAL_COUNT, component.essential_count),
+        (Part.MEMORY, component.reservation.memory_bytes),
+        (Part.CORES, component.reservation.cores_milli),
+    ):
+        if before > 1:
+            yield part, before
+
+
+def _most_that_starts(
+    application: Application, component: Component, part: Part, before: int, starts: Callable[[Application], bool]
+) -> int | None:
+    """By bisection over the steps: less never needs more room."""
+    steps = min(_STEPS, before)
+    values = [before * step // steps for step in range(1, steps)]
+    if not values or not starts(_shrunk(application, component, part, values[0])):
+        return None
+    low, high = 0, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if starts(_shrunk(application, component, part, values[middle])):
+            low = middle
+        else:
+            high = middle
+    return values[low]
+
+
+def _shrunk(application: Application, component: Component, part: Part, value: int) -> Application:
+    reservation = component.reservation
+    match part:
+        case Part.ESSENTIAL_COUNT:
+            smaller = replace(component, essential_count=value)
+        case Part.MEMORY:
+            smaller = replace(component, reservation=replace(reservation, memory_bytes=value))
+        case Part.CORES:
+            smaller = replace(component, reservation=replace(reservation, cores_milli=value))
+    return replace(application, components=tuple(smaller if c is component else c for c in application.components))
+
+
+def _with(snapshot: Snapshot, execution: Execution) -> Snapshot:
+    return replace(snapshot, queued=(*snapshot.queued, execution))
