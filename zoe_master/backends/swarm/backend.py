@@ -25,7 +25,8 @@ from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.capabilities import CapabilitiesView
 from zoe_master.backends.swarm.containers import copy_output, discard, output_of
-from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, Managers, words_of
+from zoe_master.backends.swarm.engines import Engine, Managers
+from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.exposure import Exposure
 from zoe_master.backends.swarm.facts import ContainerFacts
 from zoe_master.backends.swarm.fencing import Fences

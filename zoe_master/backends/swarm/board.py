@@ -10,12 +10,12 @@ from dataclasses import replace
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, Start
 from zoe_master.backends.swarm.attempts import Attempt
+from zoe_master.backends.swarm.errors import Told
 from zoe_master.backends.swarm.facts import ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.marks import Mark, Marks
 from zoe_master.backends.swarm.names import host_name
 from zoe_master.backends.swarm.observing import by_task, lost, never_ran, observed
 from zoe_master.backends.swarm.records import FoundGroup, Group, Record, handed_over
-from zoe_master.backends.swarm.words import Told
 from zoe_master.waker import Waker
 
 

@@ -11,7 +11,8 @@ from zoe_lib.domain.application import Probe
 from zoe_master.backends.base import BackendError, Left, ObservedState, nobody_left
 from zoe_master.backends.swarm import output
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of
+from zoe_master.backends.swarm.engines import Engine
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of
 from zoe_master.backends.swarm.facts import container_facts, seconds
 from zoe_master.backends.swarm.readiness import waiting_command
 from zoe_master.backends.swarm.records import Record

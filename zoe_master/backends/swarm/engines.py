@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import docker
-from docker.errors import APIError, DockerException
 from docker.tls import TLSConfig
+
+from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve
 
 API_VERSION = "1.41"
 """Docker Engine 20.10 speaks it, and so do all later ones that matter here."""
-UNREACHABLE = (OSError, DockerException)
-"""What a call may raise when nobody answers; requests' own errors are OSErrors."""
 _Answer = TypeVar("_Answer")
 
 
@@ -73,22 +72,6 @@ class Managers:
         """Close all connections."""
         for engine in self._engines:
             engine.close()
-
-
-def status_of(error: Exception) -> int | None:
-    """The HTTP status of an engine's refusal; None when there was no answer at all."""
-    return error.response.status_code if isinstance(error, APIError) and error.response is not None else None
-
-
-def words_of(error: Exception) -> str:
-    """What the engine says, without the client's own decoration."""
-    return str(error.explanation or error) if isinstance(error, APIError) else str(error)
-
-
-def cannot_serve(error: Exception) -> bool:
-    """Whether an engine gave no answer, or one about itself, as a manager does without a leader: not a refusal."""
-    status = status_of(error)
-    return status is None or status >= 500
 
 
 def _tls(directory: Path) -> TLSConfig:

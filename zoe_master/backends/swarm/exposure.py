@@ -11,7 +11,7 @@ from typing import Any
 
 from docker.errors import APIError, NotFound
 
-from zoe_master.backends.swarm.engines import UNREACHABLE
+from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.probing import Question, ask, candidates
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch

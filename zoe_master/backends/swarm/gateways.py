@@ -13,7 +13,8 @@ from zoe_master.backends.base import BackendError
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels, attempt_of
-from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of
+from zoe_master.backends.swarm.engines import Managers
+from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, Told, status_of, told, told_of
 from zoe_master.backends.swarm.facts import TaskFacts, seconds
 from zoe_master.backends.swarm.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.gateway_spec import PORT, gateway_spec
@@ -22,7 +23,6 @@ from zoe_master.backends.swarm.names import gateway_name
 from zoe_master.backends.swarm.records import Record
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.specification import Surroundings
-from zoe_master.backends.swarm.words import NOTHING, Told, told, told_of
 
 Json = Mapping[str, Any]
 _log = logging.getLogger(__name__)

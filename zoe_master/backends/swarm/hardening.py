@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from docker.errors import APIError
 
-from zoe_master.backends.swarm.engines import Engine, words_of
+from zoe_master.backends.swarm.engines import Engine
+from zoe_master.backends.swarm.errors import words_of
 from zoe_master.backends.swarm.probing import Question, ask, candidates
 from zoe_master.backends.swarm.settings import SwarmSettings
 

@@ -9,7 +9,7 @@ from docker.errors import APIError
 
 from zoe_lib.domain.images import image_matches
 from zoe_lib.domain.platform import ImageFacts
-from zoe_master.backends.swarm.engines import status_of
+from zoe_master.backends.swarm.errors import status_of
 
 ASKED_MAX = 300
 """Images of one engine that are looked into: a list of images tells names alone."""

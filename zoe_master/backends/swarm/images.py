@@ -8,7 +8,7 @@ from zoe_lib.domain.feasibility import image_refusal
 from zoe_lib.domain.images import full_name
 from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.swarm.words import told
+from zoe_master.backends.swarm.errors import told
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:

@@ -9,7 +9,8 @@ from typing import Any
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_of
-from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, status_of
+from zoe_master.backends.swarm.engines import Managers
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of
 from zoe_master.backends.swarm.names import attempt_name
 from zoe_master.backends.swarm.settings import SwarmSettings
 

@@ -13,7 +13,8 @@ from zoe_master.backends.failures import CannotStart, MayPass
 from zoe_master.backends.swarm import labels
 from zoe_master.backends.swarm.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.engines import UNREACHABLE, Managers, cannot_serve, status_of
+from zoe_master.backends.swarm.engines import Managers
+from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, status_of, told_of
 from zoe_master.backends.swarm.grouping import grouped
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.path_checks import PathChecks
@@ -28,7 +29,6 @@ from zoe_master.backends.swarm.specification import (
     render,
     service_spec,
 )
-from zoe_master.backends.swarm.words import told_of
 
 _SILENT = (None, 503)
 """No answer, or that there will be one later: nothing is wrong with what was asked, however long it takes."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from zoe_master.backends.base import ObservedState, Start
 from zoe_master.backends.swarm.attempts import Attempt
 from zoe_master.backends.swarm.board import Board
-from zoe_master.backends.swarm.engines import UNREACHABLE
+from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.gateways import Gateways
 from zoe_master.backends.swarm.infrastructure import Infrastructure
 from zoe_master.backends.swarm.launch import Launcher

@@ -6,9 +6,9 @@ from typing import TypedDict
 
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
+from zoe_master.backends.swarm.errors import NOTHING, Told, told
 from zoe_master.backends.swarm.facts import KILLED, ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.records import Record
-from zoe_master.backends.swarm.words import NOTHING, Told, told
 
 _ENDED_BY_SIGNAL = (KILLED, 143)
 # What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.

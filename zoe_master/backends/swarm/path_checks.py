@@ -14,13 +14,12 @@ from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart, MayPass
-from zoe_master.backends.swarm.engines import UNREACHABLE, status_of, words_of
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, told_of, words_of
 from zoe_master.backends.swarm.host_paths import HostPath, Part, host_paths_of, problem
 from zoe_master.backends.swarm.probing import Question, ask, candidates
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch
 from zoe_master.backends.swarm.watches import Watches
-from zoe_master.backends.swarm.words import told_of
 
 _WORKERS = 2  # of its own pool: a file system that hangs holds up nothing but mounts
 _GOOD_FOR_S = 60.0

@@ -13,7 +13,7 @@ from docker.types import Mount
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm import labels
-from zoe_master.backends.swarm.engines import UNREACHABLE
+from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.images import image_allowed
 from zoe_master.backends.swarm.settings import SwarmSettings
 

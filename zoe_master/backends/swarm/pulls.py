@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.swarm.engines import UNREACHABLE, words_of
+from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.images import image_allowed, image_state
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watch import EngineWatch

@@ -9,13 +9,13 @@ from zoe_lib.domain.execution import Cause
 from zoe_master.backends.swarm import containers, labels
 from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.engines import Managers
+from zoe_master.backends.swarm.errors import told
 from zoe_master.backends.swarm.facts import NodeFacts, TaskFacts, node_facts, task_facts
 from zoe_master.backends.swarm.fencing import Fences
 from zoe_master.backends.swarm.gateways import Gateways
 from zoe_master.backends.swarm.records import Group, Record, found_group
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.watches import Watches
-from zoe_master.backends.swarm.words import told
 
 
 class Reconciler:

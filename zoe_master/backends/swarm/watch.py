@@ -16,7 +16,8 @@ from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.platform import ImageFacts
 from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_master.backends.swarm import labels
-from zoe_master.backends.swarm.engines import UNREACHABLE, Engine, status_of, words_of
+from zoe_master.backends.swarm.engines import Engine
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.facts import ContainerFacts, container_facts, ended, is_surplus, wrong_shares
 from zoe_master.backends.swarm.foreign import (
     CpuUse,

@@ -8,7 +8,7 @@ from zoe_master.scheduler.ordering.orders import ORDERS
 from zoe_master.scheduler.placement.filters import FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.placement.weighers import WEIGHERS
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "placement"
 
 
 def test_the_domain_knows_the_names_of_all_orders_filters_and_weighers() -> None:

@@ -1,12 +1,14 @@
-"""What of an engine's own words goes to everybody, and what to operators only: the one place that decides it."""
+"""Errors of engines: what kind they are, and how much of their text users see beside operators."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from zoe_master.backends.swarm.engines import status_of, words_of
+from docker.errors import APIError, DockerException
 
+UNREACHABLE = (OSError, DockerException)
+"""What a call may raise when nobody answers; requests' own errors are OSErrors."""
 OPERATORS_SEE = "operators see the whole error"
 _INSIDE = re.compile(
     r"""\d{1,3}(?:\.\d{1,3}){3}                         # an address
@@ -44,3 +46,19 @@ def told_of(sentence: str, error: Exception) -> Told:
     """Say what happened when an engine was asked; what the client itself says without an answer is for operators."""
     words = words_of(error)
     return told(sentence, words) if status_of(error) is not None else Told(f"{sentence}; {OPERATORS_SEE}", words)
+
+
+def status_of(error: Exception) -> int | None:
+    """The HTTP status of an engine's refusal; None when there was no answer at all."""
+    return error.response.status_code if isinstance(error, APIError) and error.response is not None else None
+
+
+def words_of(error: Exception) -> str:
+    """What the engine says, without the client's own decoration."""
+    return str(error.explanation or error) if isinstance(error, APIError) else str(error)
+
+
+def cannot_serve(error: Exception) -> bool:
+    """Whether an engine gave no answer, or one about itself, as a manager does without a leader: not a refusal."""
+    status = status_of(error)
+    return status is None or status >= 500

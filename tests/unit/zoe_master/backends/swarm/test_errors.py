@@ -8,7 +8,7 @@ import pytest
 import requests
 from docker.errors import APIError
 
-from zoe_master.backends.swarm.words import told, told_of
+from zoe_master.backends.swarm.errors import told, told_of
 
 SAID = {
     "HTTPSConnectionPool(host='10.213.7.3', port=2376): Max retries exceeded with url: /v1.41/containers/json "
