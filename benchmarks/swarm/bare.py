@@ -22,7 +22,7 @@ from docker.types import (
 
 from benchmarks.swarm.watch import until
 from tests.swarm.engine_host import EngineHost
-from zoe_master.backends.swarm.specification import Rendered
+from zoe_master.backends.swarm.spec.specification import Rendered
 
 THREADS = 8
 IMAGE = "zoe/tiny:latest"

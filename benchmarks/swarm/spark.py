@@ -17,7 +17,7 @@ from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Component
 from zoe_master.backends.base import Peer, Start
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.specification import render
+from zoe_master.backends.swarm.spec.specification import render
 
 WORKERS = 20
 TENANT = "default"

@@ -24,7 +24,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import Address, BackendError
-from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.spec import labels
 from zoe_master.master import Master
 
 DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"

@@ -11,7 +11,7 @@ from tests.support.swarm_installation import LONG
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.spec import labels
 
 SPIN = "for i in 1 2 3 4; do (while :; do :; done) & done; wait"
 RESERVED = {"e.c.0.1": 1600, "e.d.0.1": 400}

@@ -16,7 +16,7 @@ from tests.support.swarm_installation import Installation, needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
-from zoe_master.backends.swarm import labels
+from zoe_master.backends.swarm.spec import labels
 
 EXECUTIONS = 16
 AWAY_S = 20.0

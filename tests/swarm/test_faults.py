@@ -16,9 +16,9 @@ from tests.swarm.engine_host import wait_for
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import BackendError, ImageState, ObservedState
-from zoe_master.backends.swarm.attempts import Attempt
-from zoe_master.backends.swarm.foreign import cpu_seconds
-from zoe_master.backends.swarm.names import attempt_name, group_name
+from zoe_master.backends.swarm.engine.foreign import cpu_seconds
+from zoe_master.backends.swarm.spec.attempts import Attempt
+from zoe_master.backends.swarm.spec.names import attempt_name, group_name
 
 GIB = 2**30
 SERVICE = "e.c.0.1"

@@ -14,7 +14,8 @@ from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.swarm import labels, probing
+from zoe_master.backends.swarm.engine import probe_containers as probing
+from zoe_master.backends.swarm.spec import labels
 
 ULIMITS = {"nofile": 4096, "core": 0}
 

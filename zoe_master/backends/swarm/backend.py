@@ -21,31 +21,31 @@ from zoe_master.backends.base import (
     Usage,
     nobody_left,
 )
-from zoe_master.backends.swarm import output
-from zoe_master.backends.swarm.board import Board
 from zoe_master.backends.swarm.capabilities import CapabilitiesView
-from zoe_master.backends.swarm.containers import copy_output, discard, output_of
-from zoe_master.backends.swarm.engines import Engine, Managers
+from zoe_master.backends.swarm.engine import output
+from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engines import Engine, Managers
+from zoe_master.backends.swarm.engine.exposure import Exposure
+from zoe_master.backends.swarm.engine.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.pulls import Pulls
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
-from zoe_master.backends.swarm.exposure import Exposure
-from zoe_master.backends.swarm.facts import ContainerFacts
-from zoe_master.backends.swarm.fencing import Fences
-from zoe_master.backends.swarm.gateway_secrets import GatewaySecrets
-from zoe_master.backends.swarm.gateway_spec import SECRET_HEADER, TARGET_HEADER
-from zoe_master.backends.swarm.gateways import Gateways
-from zoe_master.backends.swarm.infrastructure import Infrastructure
-from zoe_master.backends.swarm.launch import Launcher
-from zoe_master.backends.swarm.manager_loop import ManagerLoop
-from zoe_master.backends.swarm.marks import Marks
-from zoe_master.backends.swarm.nodes import NodeView
-from zoe_master.backends.swarm.path_checks import PathChecks
-from zoe_master.backends.swarm.pulls import Pulls
-from zoe_master.backends.swarm.reconcile import Reconciler
-from zoe_master.backends.swarm.records import Record
-from zoe_master.backends.swarm.sampling import Sampling
+from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.manager.gateways import Gateways
+from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
+from zoe_master.backends.swarm.manager.launch import Launcher
+from zoe_master.backends.swarm.manager.manager_loop import ManagerLoop
+from zoe_master.backends.swarm.manager.nodes import NodeView
+from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.services.containers import copy_output, discard, output_of
+from zoe_master.backends.swarm.services.records import Record
+from zoe_master.backends.swarm.services.service_driver import Tending
+from zoe_master.backends.swarm.services.service_files import Marks
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.usage_sampling import Sampling
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.tending import Tending
-from zoe_master.backends.swarm.watches import Watches
+from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
+from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
 from zoe_master.waker import Waker
 
 _PRUNE_INTERVAL_S = 60.0

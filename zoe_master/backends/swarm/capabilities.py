@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from zoe_lib.domain.images import image_matches
 from zoe_lib.domain.platform import Capabilities, ImageFacts
-from zoe_master.backends.swarm.mounts import mount_points
-from zoe_master.backends.swarm.pulls import Pulls
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.pulls import Pulls
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.watches import Watches
+from zoe_master.backends.swarm.spec.mounts import mount_points
 
 IMAGES_MAX = 1000
 """More allowed images than this are not told one by one: they go with each change into the database."""

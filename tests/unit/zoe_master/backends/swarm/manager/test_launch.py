@@ -1,0 +1,146 @@
+"""What becomes of a start when managers fail, against a server that speaks their HTTP and fails as it is told."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.local.support import shell, start_of
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import ObservedState, Start
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engines import Engine, Managers
+from zoe_master.backends.swarm.engine.path_checks import PathChecks
+from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
+from zoe_master.backends.swarm.manager.launch import Launcher
+from zoe_master.backends.swarm.services.service_files import Marks
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.waker import Waker
+
+START = start_of(shell("true"))
+
+
+class FailingManager(ThreadingHTTPServer):
+    """Makes whatever it is asked for, but answers with `status` when that is a service."""
+
+    status = 201
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        Thread(target=self.serve_forever, args=(0.05,), name="failing-manager").start()
+
+    @property
+    def url(self) -> str:
+        return f"tcp://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FailingManager
+
+    def do_GET(self) -> None:
+        self._answer(200, [])
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        status = self.server.status if "/services/create" in self.path else 201
+        made = {"ID": "one", "Id": "one"}
+        self._answer(status, made if status == 201 else {"message": "The swarm does not have a leader."})
+
+    def _answer(self, status: int, body: Any) -> None:
+        raw = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def manager() -> Iterator[FailingManager]:
+    with FailingManager() as server:
+        yield server
+        server.shutdown()
+
+
+class Launching:
+    """A launcher over two addresses of that manager, and the board that it tells."""
+
+    def __init__(self, manager: FailingManager, state_dir: Path) -> None:
+        settings = SwarmSettings(state_dir=state_dir, images=("**",))
+        self.engines = [Engine(manager.url, None, 5.0) for _ in range(2)]
+        managers, waker = Managers(self.engines), Waker()
+        self.board = Board(Marks(state_dir), waker, lambda _: True)
+        watches = Watches(settings, listener=None)  # type: ignore[arg-type]  # no node is watched
+        paths = PathChecks(watches, settings, lambda: None)
+        self._launcher = Launcher(managers, self.board, Infrastructure(managers, settings), paths, settings)
+        self._paths = paths
+        self.board.add(START)
+
+    def launch(self) -> list[Start]:
+        return self._launcher.launch([START], {"node-1": "id-1"})
+
+    def long_ago(self) -> None:
+        record = self.board.get(START.service_id)
+        assert record is not None
+        record.created_at_s = time.time() - 3600
+
+    def seen(self) -> tuple[ObservedState, Cause | None, str]:
+        record = self.board.get(START.service_id)
+        assert record is not None
+        return record.observation.state, record.observation.cause, record.observation.message
+
+    def close(self) -> None:
+        self._paths.close()
+        for engine in self.engines:
+            engine.close()
+
+
+@pytest.fixture
+def launching(manager: FailingManager, tmp_path: Path) -> Iterator[Launching]:
+    made = Launching(manager, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_what_all_managers_fail_at_is_tried_again(manager: FailingManager, launching: Launching, status: int) -> None:
+    manager.status = status
+    assert launching.launch() == [START]
+    assert launching.seen() == (ObservedState.STARTING, None, "")
+    manager.status = 201
+    assert launching.launch() == []
+    record = launching.board.get(START.service_id)
+    assert record is not None
+    assert record.group is not None
+
+
+def test_what_they_fail_at_for_long_ends_as_the_platforms_doing(manager: FailingManager, launching: Launching) -> None:
+    manager.status = 500
+    launching.long_ago()
+    assert launching.launch() == []
+    state, cause, message = launching.seen()
+    assert (state, cause) == (ObservedState.ENDED, Cause.ENGINE_FAULT)
+    assert "The swarm does not have a leader." in message
+
+
+def test_managers_that_are_away_are_waited_for(manager: FailingManager, launching: Launching) -> None:
+    manager.status = 503
+    launching.long_ago()
+    assert launching.launch() == [START]
+
+
+def test_a_refusal_is_final(manager: FailingManager, launching: Launching) -> None:
+    manager.status = 400
+    assert launching.launch() == []
+    assert launching.seen()[:2] == (ObservedState.ENDED, Cause.START_FAILED)

@@ -1,0 +1,150 @@
+"""What is made of an engine's and a manager's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from zoe_lib.domain.application import Probe, ProbeKind
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import Observation, ObservedState
+from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, container_facts, ended, seconds
+from zoe_master.backends.swarm.services.observation import by_task, observed
+from zoe_master.backends.swarm.services.records import Record
+from zoe_master.backends.swarm.services.service_files import Mark, Marks
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.attempts import Attempt
+
+RUNNING = ContainerFacts("c" * 64, "e.c.0.1", "task", True, 100.0)
+TASK = TaskFacts("task", "group", 1, "running", "running", 101.0, "c" * 64, None, "")
+PROBE = Probe(ProbeKind.TCP, "web", timeout_s=5.0)
+
+
+def record(**changes: object) -> Record:
+    first = Observation("e.c.0.1", "e", ObservedState.STARTING, 90.0, "n1")
+    made = Record(
+        "e.c.0.1",
+        Attempt("e", 1),
+        "lab",
+        "n1",
+        "c-0",
+        90.0,
+        None,
+        10.0,
+        {"web": 80},
+        Mark(),
+        first,
+        container=RUNNING,
+        task=TASK,
+    )
+    return replace(made, **changes)
+
+
+def over(exit_code: int, **changes: object) -> ContainerFacts:
+    return replace(RUNNING, running=False, finished_at_s=110.0, exit_code=exit_code, **changes)
+
+
+def test_a_probe_stands_between_started_and_ready() -> None:
+    assert observed(record(container=None)).state is ObservedState.STARTING
+    assert observed(record()).state is ObservedState.READY
+    assert observed(record(probe=PROBE)).state is ObservedState.STARTED
+    ready = observed(record(probe=PROBE, mark=Mark(ready_at_s=103.0)))
+    assert (ready.state, ready.at_s, ready.started_at_s) == (ObservedState.READY, 103.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"container": over(0)}, Cause.EXITED),
+        ({"container": over(137)}, Cause.EXITED),
+        ({"container": over(137, out_of_memory=True)}, Cause.OUT_OF_MEMORY),
+        ({"container": over(1, out_of_memory=True)}, Cause.EXITED),
+        ({"container": over(137, out_of_memory=True), "mark": Mark(stop_cause=Cause.STOPPED)}, Cause.STOPPED),
+        ({"container": over(143), "task": replace(TASK, wanted="shutdown")}, Cause.STOPPED),
+        ({"container": over(137), "gap": True}, Cause.KILLED),
+        ({"container": over(3), "gap": True}, Cause.EXITED),
+        ({"container": over(143), "probe": PROBE, "mark": Mark(stop_cause=Cause.NEVER_READY)}, Cause.NEVER_READY),
+        ({"container": replace(over(128), started_at_s=None)}, Cause.START_FAILED),
+        (
+            {"container": replace(over(128), started_at_s=None, error="remount x: device or resource busy")},
+            Cause.ENGINE_FAULT,
+        ),
+    ],
+)
+def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
+    seen = observed(record(**changes))
+    assert (seen.state, seen.cause) == (ObservedState.ENDED, cause)
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("assigned node no longer meets constraints", Cause.ENGINE_FAULT),
+        ("No such image: zoe/x:latest", Cause.IMAGE_UNAVAILABLE),
+        ("invalid mount config", Cause.START_FAILED),
+        ("starting container failed: unable to remount dir as readonly: device or resource busy", Cause.ENGINE_FAULT),
+        ("failed to create task: Context deadline exceeded: unknown", Cause.ENGINE_FAULT),
+    ],
+)
+def test_a_rejected_task_never_ran(message: str, cause: Cause) -> None:
+    rejected = replace(TASK, state="rejected", message=message, container_id="")
+    seen = observed(record(container=None, task=rejected))
+    assert (seen.cause, seen.exit_code, seen.started_at_s) == (cause, None, None)
+    assert message in seen.message
+
+
+def test_the_managers_list_may_be_ahead_of_the_engines_events() -> None:
+    complete = replace(TASK, state="complete", exit_code=0)
+    assert observed(record(container=None, task=complete)).state is ObservedState.STARTING
+
+
+def test_a_container_that_cannot_be_started_has_ended() -> None:
+    tags = {labels.TASK_NAME: "zoe-c.1.x", labels.TASK_ID: "task", labels.SERVICES: "e.c.0.1"}
+    never = "0001-01-01T00:00:00Z"
+    state = {"Running": False, "Status": "created", "StartedAt": never, "FinishedAt": never, "ExitCode": 127}
+    about = {"Id": "c" * 64, "Config": {"Labels": tags}, "NetworkSettings": {}}
+    waiting = container_facts({**about, "State": {**state, "Error": "", "OOMKilled": False}})
+    failed = container_facts({**about, "State": {**state, "Error": "exec: no such file", "OOMKilled": False}})
+    assert observed(record(container=waiting)).state is ObservedState.STARTING
+    seen = observed(record(container=failed))
+    assert (seen.cause, seen.started_at_s) == (Cause.START_FAILED, None)
+    assert "exec: no such file" in seen.message
+
+
+def test_an_end_is_taken_from_its_event_unless_it_was_killed() -> None:
+    seen = observed(record(container=ended(RUNNING, 3, 110.0)))
+    assert (seen.state, seen.cause, seen.exit_code, seen.at_s) == (ObservedState.ENDED, Cause.EXITED, 3, 110.0)
+    assert ended(RUNNING, 137, 110.0) is None
+    at_once = ended(RUNNING, 0, 99.9)  # the engine's word of a start may come after a short life's end
+    assert at_once is not None
+    assert at_once.finished_at_s == RUNNING.started_at_s
+
+
+def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
+    seen = by_task(record(), replace(TASK, state="failed", exit_code=137))
+    assert (seen.exit_code, seen.cause) == (137, Cause.EXITED)
+    assert "could not be asked" in seen.message
+    done = by_task(record(), replace(TASK, state="complete", exit_code=0))
+    assert (done.exit_code, done.cause, done.message) == (0, Cause.EXITED, "")
+
+
+def test_an_end_is_for_good(tmp_path: object) -> None:
+    end = observed(record(container=over(7)))
+    assert observed(record(mark=Mark(end=end), container=RUNNING)) == end
+
+
+def test_marks_are_read_as_they_were_written(tmp_path: object) -> None:
+    marks = Marks(tmp_path)  # type: ignore[arg-type]
+    mark = Mark(1.5, 2.5, Cause.STOPPED, observed(record(container=over(7))), forgotten=True)
+    marks.write("e/../x.0.1", mark)
+    assert marks.read("e/../x.0.1") == mark
+    assert list(marks.all()) == [("e/../x.0.1", mark)]
+    marks.prune(0, 1e9)
+    assert marks.read("e/../x.0.1") is None
+
+
+def test_engine_times_have_nine_decimals_or_none() -> None:
+    assert seconds("1970-01-01T00:01:40.123456789Z") == pytest.approx(100.123456789)
+    assert seconds("1970-01-01T00:01:40Z") == 100
+    assert seconds("0001-01-01T00:00:00Z") is None

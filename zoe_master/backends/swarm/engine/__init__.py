@@ -1,0 +1,1 @@
+"""What one Docker Engine does and says: connections, events, images, output."""

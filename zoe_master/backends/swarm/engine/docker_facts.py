@@ -1,0 +1,200 @@
+"""What engines and managers say of containers, tasks and nodes, read once into values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from ipaddress import ip_address
+from typing import Any
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm.spec import labels
+
+Json = Mapping[str, Any]
+_NANO_PER_MILLI = 10**6
+_NEVER = "0001-"
+KILLED = 137
+"""128 + SIGKILL: by somebody, or by the kernel for lack of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerFacts:
+    """One container, by its engine. `started_at_s` None: it never ran. `exit_code` only once it has ended."""
+
+    container_id: str
+    service_id: ServiceId
+    task_id: str
+    running: bool
+    started_at_s: float | None
+    finished_at_s: float | None = None
+    exit_code: int | None = None
+    out_of_memory: bool = False
+    error: str = ""
+    stop_signal: str = "SIGTERM"
+    published: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """One task, by the managers."""
+
+    task_id: str
+    group_id: str
+    slot: int
+    state: str
+    wanted: str
+    at_s: float
+    container_id: str
+    exit_code: int | None
+    message: str
+    created_at_s: float = 0.0
+    published: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        """True when it will not run any more."""
+        return self.state in ("complete", "failed", "rejected", "shutdown", "orphaned", "remove")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """One node, by the managers."""
+
+    node_id: str
+    name: str
+    address: str
+    total: Resources
+    labels: Mapping[str, str]
+    down: bool
+    available: bool
+    message: str
+    addresses: tuple[str, ...] = ()
+
+
+def container_facts(inspected: Json) -> ContainerFacts | None:
+    """A task's container; None for one that is not ours, or is of no service."""
+    tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
+    slot = _slot(tags)
+    if slot is None or is_surplus(inspected):
+        return None
+    started_at_s, finished_at_s = seconds(state["StartedAt"]), seconds(state["FinishedAt"])
+    unstartable = state["Status"] == "created" and bool(state["Error"])
+    over = not state["Running"] and (state["Status"] in ("exited", "dead") or unstartable)
+    return ContainerFacts(
+        container_id=inspected["Id"],
+        service_id=tags[labels.SERVICES].split()[slot - 1],
+        task_id=tags[labels.TASK_ID],
+        running=bool(state["Running"]),
+        started_at_s=started_at_s,
+        # The engine notes a start when it has heard of it, which may be after a short life's end.
+        finished_at_s=max(finished_at_s or 0.0, started_at_s or 0.0) if over else None,
+        exit_code=int(state["ExitCode"]) if over else None,
+        out_of_memory=bool(state["OOMKilled"]),
+        error=state["Error"],
+        stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
+        published=dict(_published(inspected["NetworkSettings"].get("Ports") or {})),
+    )
+
+
+def is_surplus(inspected: Json) -> bool:
+    """Whether it is a task beyond our services, which Swarm runs after somebody has scaled one of its services up."""
+    tags = inspected["Config"].get("Labels") or {}
+    slot = _slot(tags)
+    return slot is not None and not 0 < slot <= len(tags[labels.SERVICES].split())
+
+
+def _slot(tags: Json) -> int | None:
+    """Which task of its Swarm service a container is, from 1; None for other containers."""
+    if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
+        return None
+    return int(tags[labels.TASK_NAME].split(".")[1])
+
+
+def wrong_shares(inspected: Json) -> int | None:
+    """The CPU shares that a container's reservation stands for, if it has others; None when they are right.
+
+    Swarm reserves cores by counting only: without shares, containers that compete get the same each. A core is 1024
+    shares, as for a container by itself; the kernel's least is 2.
+    """
+    reserved = (inspected["Config"].get("Labels") or {}).get(labels.CORES)
+    if reserved is None or not inspected["State"]["Running"]:
+        return None
+    wanted = max(int(reserved) * 1024 // 1000, 2)
+    return wanted if inspected["HostConfig"].get("CpuShares") != wanted else None
+
+
+def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
+    """The same container after its engine's word of its end; None when only a closer look tells why it ended."""
+    if exit_code == KILLED:
+        return None
+    finished_at_s = max(at_s, running.started_at_s or 0.0)
+    return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
+
+
+def _published(ports: Json) -> Iterator[tuple[int, int]]:
+    """Number inside and number on the node."""
+    for inside, bindings in ports.items():
+        for binding in bindings or ():
+            yield int(inside.partition("/")[0]), int(binding["HostPort"])
+
+
+def task_facts(task: Json) -> TaskFacts:
+    """An entry of the managers' list of tasks."""
+    status = task["Status"]
+    container = status.get("ContainerStatus") or {}
+    return TaskFacts(
+        task_id=task["ID"],
+        group_id=task["ServiceID"],
+        slot=int(task.get("Slot", 1)),
+        state=status["State"],
+        wanted=task["DesiredState"],
+        at_s=seconds(status["Timestamp"]) or 0.0,
+        container_id=container.get("ContainerID", ""),
+        exit_code=container.get("ExitCode"),
+        message=status.get("Err") or "",
+        created_at_s=seconds(task.get("CreatedAt") or _NEVER) or 0.0,
+        published={
+            port["TargetPort"]: port["PublishedPort"] for port in (status.get("PortStatus") or {}).get("Ports") or ()
+        },
+    )
+
+
+def node_facts(node: Json) -> NodeFacts:
+    """An entry of the managers' list of nodes."""
+    about, status = node["Description"], node["Status"]
+    resources = about["Resources"]
+    generic = (entry.get("DiscreteResourceSpec") for entry in resources.get("GenericResources") or [])
+    devices = {entry["Kind"]: int(entry["Value"]) for entry in generic if entry is not None}
+    state, availability = status["State"], node["Spec"]["Availability"]
+    return NodeFacts(
+        node_id=node["ID"],
+        name=about["Hostname"],
+        address=status.get("Addr", ""),
+        total=Resources(resources["NanoCPUs"] // _NANO_PER_MILLI, resources["MemoryBytes"], devices),
+        labels=node["Spec"].get("Labels") or {},
+        down=state == "down",
+        available=state == "ready" and availability == "active",
+        message="" if state == "ready" and availability == "active" else f"Swarm says: {state}, {availability}",
+        addresses=tuple(dict.fromkeys(_addresses(node))),
+    )
+
+
+def _addresses(node: Json) -> Iterator[str]:
+    """Those by which others reach it. A manager may know its own as 0.0.0.0, and tells others another one."""
+    told = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
+    for one in told:
+        with suppress(ValueError):
+            address = ip_address(one.strip("[]"))
+            if not address.is_loopback and not address.is_unspecified:
+                yield str(address)
+
+
+def seconds(text: str) -> float | None:
+    """Seconds since the epoch of an engine's time with up to nine decimals; None for its zero time."""
+    if text.startswith(_NEVER):
+        return None
+    whole, _, rest = text.removesuffix("Z").partition(".")
+    return datetime.fromisoformat(f"{whole}+00:00").timestamp() + float(f"0.{rest or 0}")

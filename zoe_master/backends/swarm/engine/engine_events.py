@@ -1,0 +1,283 @@
+"""One engine's news: what runs there at first, then its event stream, and all over again whenever that breaks."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from docker.errors import APIError
+from docker.types import CancellableStream
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.platform import ImageFacts
+from zoe_lib.domain.resources import NOTHING, Resources
+from zoe_master.backends.swarm.engine.docker_facts import (
+    ContainerFacts,
+    container_facts,
+    ended,
+    is_surplus,
+    wrong_shares,
+)
+from zoe_master.backends.swarm.engine.engines import Engine
+from zoe_master.backends.swarm.engine.foreign import (
+    CpuUse,
+    ForeignContainer,
+    cpu_seconds,
+    foreign_container,
+    memory_used,
+    taken,
+)
+from zoe_master.backends.swarm.engine.hardening import NO_IMAGE, Hardening
+from zoe_master.backends.swarm.engine.image_facts import EngineImages
+from zoe_master.backends.swarm.engine.probe_containers import sweep_probes
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
+from zoe_master.backends.swarm.spec import labels
+
+_log = logging.getLogger(__name__)
+_FIRST_OF_ITS_KIND = {"start", "die", "oom", "destroy"}
+_IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
+_OVERLAP_S = 2.0  # clocks of two machines differ; news told twice do no harm
+
+
+class Listener(Protocol):
+    """Who hears the news; called from the engine's thread."""
+
+    def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None: ...  # noqa: D102
+
+    def exec_ended(self, exec_id: str, exit_code: int, at_s: float) -> None: ...  # noqa: D102
+
+    def engine_changed(self, node: str, after_gap: bool) -> None: ...  # noqa: D102
+
+
+class EngineWatch:
+    """Watches one engine from a thread of its own.
+
+    `problem` is why it cannot, in words, or empty; `unfit` is why nothing may be placed there, whatever Swarm says.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        engine: Engine,
+        installation: str,
+        listener: Listener,
+        hardening: Hardening,
+        images: EngineImages,
+        retry_s: float,
+    ) -> None:
+        self.node = node
+        self.engine = engine
+        self.images: Mapping[str, ImageFacts] | None = None
+        self.foreign = Resources()
+        self.foreign_count = 0
+        self.problem = "not asked yet"
+        self.unfit = hardening.unasked
+        self.first_look = threading.Event()
+        self._installation = installation
+        self._listener = listener
+        self._hardening = hardening
+        self._images = images
+        self._retry_s = retry_s
+        self._others: dict[str, ForeignContainer] = {}
+        self._running: dict[str, ContainerFacts] = {}
+        self._stream: CancellableStream[Any] | None = None
+        self._cpu_use = CpuUse()
+        self._lock, self._summing = threading.Lock(), threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"zoe-swarm-{node}", daemon=True)
+        self._thread.start()
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the engine answered last time."""
+        return not self.problem
+
+    def running(self) -> Sequence[ServiceId]:
+        """The services of our containers that run there, as far as was heard."""
+        with self._lock:
+            return [facts.service_id for facts in self._running.values()]
+
+    def sample(self, running: Mapping[str, ServiceId]) -> dict[ServiceId, tuple[float, int]]:
+        """CPU seconds and memory bytes of these containers (id to service), and a new sum of foreign ones.
+
+        Called at intervals by another thread, it also finds out that the engine has fallen silent.
+        """
+        found: dict[ServiceId, tuple[float, int]] = {}
+        try:
+            self.engine.api.ping()
+            for container_id, service in running.items():
+                stats = self._stats(container_id)
+                if stats is not None:
+                    found[service] = cpu_seconds(stats), memory_used(stats)
+            self._sum_up()
+        except UNREACHABLE as error:
+            self._cannot(error)
+            self._break_stream()
+        return found
+
+    def close(self) -> None:
+        """End the thread; the engine's connections are closed, too."""
+        self._closing.set()
+        self._break_stream()
+        self._thread.join()
+        self.engine.close()
+
+    def _run(self) -> None:
+        first = True
+        while not self._closing.is_set():
+            try:
+                self._watch(after_gap=not first)
+            except UNREACHABLE as error:
+                self._cannot(error)
+            except Exception:  # whatever one engine says, the others are watched
+                _log.exception("watching the engine of %s failed", self.node)
+            first = False
+            self.first_look.set()
+            self._closing.wait(self._retry_s)
+
+    def _watch(self, after_gap: bool) -> None:
+        since_s = time.time() - _OVERLAP_S
+        api = self.engine.api
+        self._look_at_images()
+        own = f"{labels.INSTALLATION}={self._installation}"
+        entries = api.containers(all=True, filters={"label": own})
+        with self._lock:
+            self._running = {}
+        for entry in entries:
+            self._inspect(entry["Id"], after_gap)
+        self._look_at_others()
+        sweep_probes(api, self._installation)
+        self.unfit = self._hardening.check(self.engine, self.images or ())
+        self.problem = ""
+        self.first_look.set()
+        self._listener.engine_changed(self.node, after_gap)
+        stream: Any = api.events(since=int(since_s), decode=True, filters={"type": ["container", "image"]})
+        with self._lock:
+            self._stream = stream
+        if self._closing.is_set():
+            self._break_stream()
+        try:
+            for event in stream:
+                self._hear(event)
+        finally:
+            self._break_stream()
+            with contextlib.suppress(OSError):
+                # `close` of the stream shuts the socket down, but leaves it to the garbage collector.
+                stream._response.close()
+
+    def _hear(self, event: Mapping[str, Any]) -> None:
+        action = event["Action"]
+        if event["Type"] == "image":
+            if action in _IMAGE_NEWS:
+                self._look_at_images()
+                if self.unfit.startswith(NO_IMAGE):
+                    self.unfit = self._hardening.check(self.engine, self.images or ())
+                self._listener.engine_changed(self.node, after_gap=False)
+            return
+        about = event["Actor"]["Attributes"]
+        ours = about.get(labels.INSTALLATION) == self._installation
+        if ours and action == "exec_die":
+            self._listener.exec_ended(about["execID"], int(about["exitCode"]), event["timeNano"] / 1e9)
+        elif action in _FIRST_OF_ITS_KIND and ours:
+            self._hear_of_ours(event)
+        elif action in _FIRST_OF_ITS_KIND:
+            self._look_at_others()
+            self._listener.engine_changed(self.node, after_gap=False)
+
+    def _hear_of_ours(self, event: Mapping[str, Any]) -> None:
+        """An end is told by the event itself where it can be: the engine answers only after it has cleaned up."""
+        container_id = event["Actor"]["ID"]
+        known = self._running.get(container_id)
+        if known is not None and event["Action"] == "die":
+            facts = ended(known, int(event["Actor"]["Attributes"]["exitCode"]), event["timeNano"] / 1e9)
+            if facts is not None:
+                with self._lock:
+                    self._running.pop(container_id, None)
+                self._listener.container_seen(facts, after_gap=False)
+                return
+        if event["Action"] == "destroy":
+            with self._lock:
+                self._running.pop(container_id, None)
+            return
+        self._inspect(container_id, after_gap=False)
+
+    def _inspect(self, container_id: str, after_gap: bool) -> None:
+        inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
+        if inspected is not None and is_surplus(inspected):
+            self._end_surplus(inspected)
+            return
+        shares = wrong_shares(inspected) if inspected is not None else None
+        if shares is not None:
+            with contextlib.suppress(APIError):  # it may be ending just now
+                self.engine.api.update_container(container_id, cpu_shares=shares)
+        facts = container_facts(inspected) if inspected is not None else None
+        with self._lock:
+            self._running.pop(container_id, None)
+            if facts is not None and facts.running:
+                self._running[container_id] = facts
+        if facts is not None:
+            self._listener.container_seen(facts, after_gap)
+
+    def _end_surplus(self, inspected: Mapping[str, Any]) -> None:
+        """It holds what the scheduler counts as free. Swarm, told to scale down, might end one of ours instead."""
+        if inspected["State"]["Running"]:
+            name = inspected["Config"]["Labels"][labels.TASK_NAME]
+            _log.warning("somebody has scaled a service of Zoe up: task %s on %s is ended", name, self.node)
+            self._found(lambda: self.engine.api.kill(inspected["Id"]))
+
+    def _look_at_images(self) -> None:
+        self.images = self._images.look(self.engine.api)
+
+    def _look_at_others(self) -> None:
+        running = self.engine.api.containers()
+        ids = [c["Id"] for c in running if (c["Labels"] or {}).get(labels.INSTALLATION) != self._installation]
+        others = {}
+        for container_id in ids:
+            known = self._others.get(container_id)
+            if known is None:
+                inspected = self._found(lambda one=container_id: self.engine.api.inspect_container(one))
+                if inspected is None:
+                    continue
+                known = foreign_container(inspected)
+            others[container_id] = known
+        self._others = others
+        self._sum_up()
+
+    def _sum_up(self) -> None:
+        others = self._others
+        unlimited = [i for i, one in others.items() if not (one.memory_bytes and one.cores_milli)]
+        with self._summing:  # by the thread that samples, and by that of the engine's news
+            stats = {container_id: self._stats(container_id) or {} for container_id in unlimited}
+            cores_milli = self._cpu_use.look(stats)
+        used = {i: Resources(cores_milli.get(i, 0), memory_used(told)) for i, told in stats.items()}
+        self.foreign = taken((one, used.get(container_id, NOTHING)) for container_id, one in others.items())
+        self.foreign_count = len(others)
+
+    def _stats(self, container_id: str) -> Any:
+        return self._found(lambda: self.engine.api.stats(container_id, stream=False, one_shot=True))
+
+    @staticmethod
+    def _found(question: Any) -> Any:
+        """The answer; None when what was asked about has gone meanwhile."""
+        try:
+            return question()
+        except UNREACHABLE as error:
+            if status_of(error) in (404, 409):
+                return None
+            raise
+
+    def _cannot(self, error: Exception) -> None:
+        was, self.problem = self.problem, f"its engine cannot be reached: {words_of(error)}"
+        if not was:
+            self._listener.engine_changed(self.node, after_gap=False)
+
+    def _break_stream(self) -> None:
+        with self._lock:
+            stream, self._stream = self._stream, None
+        if stream is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                stream.close()

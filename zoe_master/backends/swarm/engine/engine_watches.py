@@ -1,0 +1,60 @@
+"""The watches of all engines, as nodes come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
+from zoe_master.backends.swarm.engine.engine_events import EngineWatch, Listener
+from zoe_master.backends.swarm.engine.engines import Engine
+from zoe_master.backends.swarm.engine.hardening import Hardening
+from zoe_master.backends.swarm.engine.image_facts import EngineImages
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+
+class Watches:
+    """One watch for each node that Swarm knows."""
+
+    def __init__(self, settings: SwarmSettings, listener: Listener) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._hardening = Hardening(settings)
+        self._watches: Mapping[str, EngineWatch] = {}
+
+    def follow(self, nodes: Iterable[NodeFacts]) -> None:
+        """Watch these nodes and no others."""
+        wanted = {node.name: self._url(node) for node in nodes}
+        watches = dict(self._watches)
+        for name in [n for n, watch in watches.items() if wanted.get(n) != watch.engine.url]:
+            watches.pop(name).close()
+        for name, url in wanted.items():
+            if name not in watches:
+                watches[name] = self._watch(name, url)
+        self._watches = watches
+
+    def get(self, node: str) -> EngineWatch | None:
+        """The watch of a node."""
+        return self._watches.get(node)
+
+    def all(self) -> Iterable[EngineWatch]:
+        """All watches."""
+        return self._watches.values()
+
+    def engine(self, node: str) -> Engine | None:
+        """The engine of a node while it answers."""
+        watch = self._watches.get(node)
+        return watch.engine if watch is not None and watch.reachable else None
+
+    def close(self) -> None:
+        """End all watches."""
+        for watch in self._watches.values():
+            watch.close()
+
+    def _url(self, node: NodeFacts) -> str:
+        return self._settings.engines.get(node.name) or f"tcp://{node.address}:{self._settings.engine_port}"
+
+    def _watch(self, name: str, url: str) -> EngineWatch:
+        settings = self._settings
+        engine = Engine(url, settings.tls_dir, settings.engine_timeout_s)
+        images, retry_s = EngineImages(settings.images), settings.engine_retry_s
+        return EngineWatch(name, engine, settings.installation, self._listener, self._hardening, images, retry_s)

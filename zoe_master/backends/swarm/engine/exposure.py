@@ -1,0 +1,144 @@
+"""What of the nodes' control ports and of the cloud's metadata an execution's container could connect to."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from docker.errors import APIError, NotFound
+
+from zoe_master.backends.swarm.engine.engine_events import EngineWatch
+from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
+from zoe_master.backends.swarm.errors import UNREACHABLE
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.waker import Waker
+
+_log = logging.getLogger(__name__)
+OUTSIDE = "docker_gwbridge"
+"""The bridge by which containers of overlay networks reach what is outside; engines make it for the first of these."""
+BRIDGES = {OUTSIDE: OUTSIDE, "docker0": "bridge"}
+"""Bridges by which executions' containers get out, with the engine's network; those with devices are on the second."""
+CONTROL_PORTS = (2375, 2376, 2377, 7946, 5100, 5101, 5102, 5432)
+"""Engines, Swarm, Zoe's API and master, PostgreSQL; those of UDP do not tell whether they are open."""
+METADATA = ("169.254.169.254", "fd00:ec2::254")
+HINT = "close its containers' way with deploy/close-nodes.sh"
+_ADDRESSES_MAX = 6
+_INTERVAL_S = 600.0
+_RETRY_S = 60.0
+_WORKERS = 2
+_CANNOT = 3
+# One process for each address, one second for each port: bounded whatever a firewall does with packets.
+_SCRIPT = """
+if command -v bash > /dev/null; then
+    reach() { timeout 1 bash -c ': < "/dev/tcp/$0/$1"' "$1" "$2"; }
+elif nc 2>&1 | grep -q BusyBox; then
+    reach() { nc -w 1 "$1" "$2" -e true; }
+else
+    exit 3
+fi
+for target in "$@"; do
+    address=${target%%,*}
+    (IFS=,; for port in ${target#*,}; do
+        reach "$address" "$port" > /dev/null 2>&1 < /dev/null && echo "$address $port"
+    done) &
+done
+wait
+"""
+
+
+class Exposure:
+    """Nodes are asked again at intervals, in a pool of its own; what was told last stands until then."""
+
+    def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
+        self._settings = settings
+        self._waker = waker
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-exposure")
+        self._lock = threading.Lock()
+        self._warnings: dict[str, str] = {}
+        self._next_s: dict[str, float] = {}
+
+    def warning(self, node: str) -> str:
+        """What is open from there, in words; empty when nothing is known to be."""
+        return self._warnings.get(node, "")
+
+    def look(self, watches: Iterable[EngineWatch]) -> None:
+        """Begin to ask nodes whose time has come."""
+        if not self._settings.check_closed:
+            return
+        now_s = time.monotonic()
+        for watch in watches:
+            if watch.reachable and watch.images and now_s >= self._next_s.get(watch.node, 0.0):
+                self._next_s[watch.node] = float("inf")  # until it has told
+                self._pool.submit(self._look, watch)
+
+    def close(self) -> None:
+        """Wait for what is being asked."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _look(self, watch: EngineWatch) -> None:
+        pause_s = _RETRY_S
+        try:
+            found = self._asked(watch)
+            if found:
+                pause_s = _INTERVAL_S if len(found) == len(BRIDGES) else _RETRY_S
+                self._warnings[watch.node] = _words(found)
+                self._waker.wake()
+        except UNREACHABLE as error:
+            _log.info("%s cannot tell what its containers reach: %s", watch.node, error)
+        except Exception:  # a warning less, not a node less
+            _log.exception("asking %s what its containers reach failed", watch.node)
+        self._next_s[watch.node] = time.monotonic() + pause_s
+
+    def _asked(self, watch: EngineWatch) -> dict[str, frozenset[str]]:
+        """What a container connected to by each bridge; without those that no image can try."""
+        answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
+        return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
+
+    def _asked_by(self, watch: EngineWatch, network: str) -> list[str] | None:
+        api = watch.engine.api
+        ports = {*CONTROL_PORTS, self._settings.engine_port}
+        tried = ",".join(str(port) for port in sorted(ports))
+        try:
+            addresses = _addresses(api, network)
+        except NotFound:
+            return None  # no container has needed the bridge yet, or the engine has none
+        targets = [f"{one},{tried}" for one in addresses] + [f"{one},80" for one in METADATA]
+        question = Question("/bin/sh", ["-c", _SCRIPT, "reach", *targets], network=network)
+        for image in candidates(watch.images or (), self._settings):
+            try:
+                code, shown = ask(api, image, self._settings.installation, question)
+            except APIError as error:
+                _log.info("%s cannot try %s: %s", image, network, error)
+                continue
+            if code != _CANNOT:
+                return shown.splitlines()
+        return None
+
+
+def _addresses(api: Any, network: str) -> list[str]:
+    """The node's own, that of its bridge, and the managers'."""
+    swarm: Mapping[str, Any] = api.info()["Swarm"]
+    managers = [str(one["Addr"]).rpartition(":")[0].strip("[]") for one in swarm.get("RemoteManagers") or []]
+    bridge = [str(one["Gateway"]) for one in api.inspect_network(network)["IPAM"]["Config"] if one.get("Gateway")]
+    return list(dict.fromkeys([str(swarm["NodeAddr"]), *bridge, *managers]))[:_ADDRESSES_MAX]
+
+
+def _words(found: Mapping[str, frozenset[str]]) -> str:
+    if len(set(found.values())) == 1:
+        found = {"": next(iter(found.values()))}
+    open_by = {bridge: _reached(lines) for bridge, lines in found.items() if lines}
+    told = "; ".join(f"containers there{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items())
+    return told and f"{told}: {HINT}"
+
+
+def _reached(lines: Iterable[str]) -> str:
+    kinds: dict[str, list[str]] = {"control ports": [], "metadata": []}
+    for line in sorted(lines):
+        address, port = line.split()
+        shown = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+        kinds["metadata" if address in METADATA else "control ports"].append(shown)
+    return " and ".join(f"{kind} ({', '.join(shown)})" for kind, shown in kinds.items() if shown)

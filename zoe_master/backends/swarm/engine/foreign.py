@@ -1,0 +1,79 @@
+"""What containers that are not ours take of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm.engine.docker_facts import seconds
+
+Json = Mapping[str, Any]
+_SHORTEST_S = 2.0
+_STEP_MILLI = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignContainer:
+    """Its limits; 0 where it has none."""
+
+    cores_milli: int
+    memory_bytes: int
+
+
+def foreign_container(inspected: Json) -> ForeignContainer:
+    """What a foreign container may take, by its own settings."""
+    host = inspected["HostConfig"]
+    cores_milli = (host.get("NanoCpus") or 0) // 10**6
+    if not cores_milli and host.get("CpuQuota", 0) > 0 and host.get("CpuPeriod", 0) > 0:
+        cores_milli = host["CpuQuota"] * 1000 // host["CpuPeriod"]
+    return ForeignContainer(cores_milli, max(host.get("Memory") or 0, host.get("MemoryReservation") or 0))
+
+
+def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources:
+    """All of them: limits where they are set, otherwise the cores and the memory that they use now."""
+    result = Resources()
+    for container, used in containers:
+        cores_milli = container.cores_milli or used.cores_milli
+        result = result + Resources(cores_milli, container.memory_bytes or used.memory_bytes)
+    return result
+
+
+class CpuUse:
+    """How many cores containers use, each on average since it was looked at last. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[float, float, int]] = {}
+
+    def look(self, stats: Mapping[str, Json]) -> Mapping[str, int]:
+        """Return thousandths of a core by container, in tenths so that they change seldom; 0 at the first look.
+
+        Looks that come soon after another one change nothing: an average over a moment says little.
+        """
+        self._seen = {one: self._next(self._seen.get(one), told) for one, told in stats.items() if told.get("read")}
+        return {one: milli for one, (_, _, milli) in self._seen.items()}
+
+    @staticmethod
+    def _next(before: tuple[float, float, int] | None, told: Json) -> tuple[float, float, int]:
+        at_s, used_s = seconds(told["read"]) or 0.0, cpu_seconds(told)
+        if before is None or used_s < before[1]:
+            return at_s, used_s, 0
+        if at_s < before[0] + _SHORTEST_S:
+            return before
+        cores = (used_s - before[1]) / (at_s - before[0])
+        return at_s, used_s, round(cores * 1000 / _STEP_MILLI) * _STEP_MILLI
+
+
+def memory_used(stats: Json) -> int:
+    """Without the file cache that the kernel gives back, as `docker stats` counts."""
+    memory = stats.get("memory_stats") or {}
+    details = memory.get("stats") or {}
+    cache = details.get("total_inactive_file", details.get("inactive_file", 0))
+    return max(int(memory.get("usage", 0)) - int(cache), 0)
+
+
+def cpu_seconds(stats: Json) -> float:
+    """Since the container's start."""
+    usage = (stats.get("cpu_stats") or {}).get("cpu_usage") or {}
+    return int(usage.get("total_usage", 0)) / 1e9

@@ -1,0 +1,65 @@
+"""Whether an engine gives containers what only it can set: no new privileges, and limits for each process.
+
+On 20.10 an engine tells neither, and newer ones not the limits; so a container of a moment says what it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from docker.errors import APIError
+
+from zoe_master.backends.swarm.engine.engines import Engine
+from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
+from zoe_master.backends.swarm.errors import words_of
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+NOT_YET = "its engine's settings have not been checked yet"
+NO_IMAGE = "its engine's settings cannot be checked: no image that may run there has /bin/cat"
+LIMITS = {
+    "core": "Max core file size",
+    "data": "Max data size",
+    "fsize": "Max file size",
+    "memlock": "Max locked memory",
+    "nofile": "Max open files",
+    "nproc": "Max processes",
+    "stack": "Max stack size",
+}
+"""Names of dockerd's --default-ulimit, and what the kernel calls them."""
+_FILES = ["/proc/self/status", "/proc/self/limits"]
+
+
+class Hardening:
+    """Asks engines; the answer is for as long as an engine runs."""
+
+    def __init__(self, settings: SwarmSettings) -> None:
+        self._settings = settings
+        self.unasked = "" if settings.allow_unhardened else NOT_YET
+        """What is wrong with an engine that was not asked yet."""
+
+    def check(self, engine: Engine, images: Iterable[str]) -> str:
+        """What is wrong, in words; empty when nothing is, or the admin does not mind. Raises when nobody answers."""
+        if self._settings.allow_unhardened:
+            return ""
+        words = ""
+        for image in candidates(images, self._settings):
+            try:
+                code, shown = ask(engine.api, image, self._settings.installation, Question("/bin/cat", _FILES))
+            except APIError as error:
+                words = words or f" ({image}: {words_of(error)})"  # this image does not do, or this engine
+                continue
+            if code == 0:
+                return "; ".join(problems(shown, self._settings.ulimits_max))
+        return NO_IMAGE + words
+
+
+def problems(shown: str, ulimits_max: Mapping[str, int]) -> Iterator[str]:
+    """What the kernel says of a process, held against what must be."""
+    lines = shown.splitlines()
+    if not any(line.split() == ["NoNewPrivs:", "1"] for line in lines):
+        yield "its engine runs without --no-new-privileges"
+    for name, most in ulimits_max.items():
+        row = next((line for line in lines if line.startswith(LIMITS[name])), "")
+        hard = row.removeprefix(LIMITS[name]).split()[1:2]
+        if not hard or not hard[0].isdigit() or int(hard[0]) > most:
+            yield f"its engine allows {name} {hard[0] if hard else 'unknown'}, more than {most} (--default-ulimit)"

@@ -1,0 +1,144 @@
+"""Asking nodes what the parts of a host path are, before anything is mounted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from docker.errors import APIError
+
+from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.images import full_name
+from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart, MayPass
+from zoe_master.backends.swarm.engine.engine_events import EngineWatch
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, told_of, words_of
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.host_paths import HostPath, Part, host_paths_of, problem
+
+_WORKERS = 2  # of its own pool: a file system that hangs holds up nothing but mounts
+_GOOD_FOR_S = 60.0
+_SILENT_FOR_S = 2.0
+_BAD_FOR_S = 10.0  # long enough that a slow loop hears it
+_SEEN_AT = "/zoe-path-"
+# Root without capabilities: it looks into what root alone may enter, and its mounts are read-only.
+_LOOKS_AS = "0:0"
+_Key = tuple[str, tuple[HostPath, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    message: str
+    cause: Cause
+    detail: str = ""
+    passes: bool = False
+
+
+class PathChecks:
+    """What was found holds for a minute: only root on the node can make it untrue."""
+
+    def __init__(self, watches: Watches, settings: SwarmSettings, told: Callable[[], None]) -> None:
+        self._watches = watches
+        self._settings = settings
+        self._told = told
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-paths")
+        self._lock = threading.Lock()
+        self._asked: dict[_Key, Future[_Refused | None]] = {}
+        self._until_s: dict[_Key, float] = {}
+
+    def passed(self, start: Start) -> bool:
+        """Whether all its host paths may be mounted; False until the node has told. CannotStart when one must not."""
+        paths = tuple(path for path in host_paths_of(start, self._settings) if path.path != path.root)
+        if not paths:
+            return True
+        key = (start.node, paths)
+        with self._lock:
+            self._drop_old()
+            if key not in self._asked:
+                self._asked[key] = self._pool.submit(self._look, key)
+            asked = self._asked[key]
+        if not asked.done():
+            return False
+        if (refused := asked.result()) is not None:
+            kind = MayPass if refused.passes else CannotStart
+            raise kind(refused.message, refused.cause, refused.detail)
+        return True
+
+    def close(self) -> None:
+        """Wait for what is being asked."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _drop_old(self) -> None:
+        now_s = time.monotonic()
+        for key in [key for key, until_s in self._until_s.items() if until_s <= now_s]:
+            del self._until_s[key]
+            self._asked.pop(key, None)
+
+    def _look(self, key: _Key) -> _Refused | None:
+        node, paths = key
+        try:
+            refused = self._asked_of(node, paths)
+        except UNREACHABLE as error:
+            refused = _silent(node, *told_of("it was asked in vain, and Zoe tries again", error))
+        with self._lock:
+            good_for_s = _BAD_FOR_S if refused is not None and not refused.passes else _SILENT_FOR_S
+            self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else good_for_s)
+        self._told()
+        return refused
+
+    def _asked_of(self, node: str, paths: tuple[HostPath, ...]) -> _Refused | None:
+        watch = self._watches.get(node)
+        if watch is None or not watch.reachable:
+            return _silent(node, "its engine does not answer")
+        for path in paths:
+            try:
+                seen = self._parts(watch, path)
+            except APIError as error:
+                if status_of(error) != 400 or "source path does not exist" not in words_of(error):
+                    raise
+                seen = []  # not even the root
+            if seen is None:
+                return _unasked(node, "no image that may look has /bin/stat")
+            if found := problem(path, seen, self._settings):
+                return _Refused(f"host path {path.path} is not mounted from {node}: {found}", Cause.START_FAILED)
+        return None
+
+    def _parts(self, watch: EngineWatch, path: HostPath) -> list[Part] | None:
+        """What the node says of each part that there is; None when no image can tell."""
+        arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
+        question = Question("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
+        for image in self._images(watch):
+            try:
+                _, shown = ask(watch.engine.api, image, self._settings.installation, question)
+            except APIError as error:
+                if "/bin/stat" in words_of(error):
+                    continue
+                raise
+            return list(_read(shown))
+        return None
+
+    def _images(self, watch: EngineWatch) -> list[str]:
+        """Zoe's own image alone where there is one: one that tenants can push to could tell what is not so."""
+        found = candidates(watch.images or (), self._settings)
+        return [name for name in found if name == full_name(self._settings.gateway_image)] or (
+            [] if self._settings.gateway_image else found
+        )
+
+
+def _read(shown: str) -> Iterator[Part]:
+    for line in shown.splitlines():
+        mode, owner = line.split()
+        yield Part(int(mode, 16), int(owner))
+
+
+def _unasked(node: str, why: str) -> _Refused:
+    return _Refused(f"{node} cannot tell whether its host paths are safe to mount: {why}", Cause.ENGINE_FAULT)
+
+
+def _silent(node: str, why: str, detail: str = "") -> _Refused:
+    return replace(_unasked(node, why), detail=detail, passes=True)

@@ -1,0 +1,81 @@
+"""Containers of a moment, by which a node tells what no engine does."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from docker.types import Mount
+
+from zoe_lib.domain.images import full_name
+from zoe_master.backends.base import ImageState
+from zoe_master.backends.swarm.errors import UNREACHABLE
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.images import image_allowed
+
+NOBODY = "65534:65534"
+_IMAGES_TRIED_MAX = 5
+_MEMORY_BYTES = 32 * 2**20
+_PROCESSES_MAX = 64
+_ANSWER_S = 20
+_ABANDONED_S = 120.0  # well above what an answer takes, and above what two machines' clocks may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A program of the image, and what its container is given. `sees`: directory inside to the node's own."""
+
+    program: str
+    arguments: Sequence[str]
+    user: str = NOBODY
+    network: str = "none"
+    sees: Mapping[str, str] | None = None
+
+
+def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
+    """Images of a node that probes may run: the gateway's first, which every node should have."""
+    ours = full_name(settings.gateway_image)
+    there = sorted(images)
+    allowed = (name for name in there if name != ours and _allowed(name, settings))
+    return [*(name for name in there if name == ours), *allowed][:_IMAGES_TRIED_MAX]
+
+
+def ask(api: Any, image: str, installation: str, question: Question) -> tuple[int, str]:
+    """Exit code and output. Raises what the client raises; the container is gone afterwards."""
+    made = None
+    mounts = [
+        Mount(target, source, type="bind", read_only=True) for target, source in sorted((question.sees or {}).items())
+    ]
+    limits = api.create_host_config(
+        mem_limit=_MEMORY_BYTES, pids_limit=_PROCESSES_MAX, network_mode=question.network, cap_drop=["ALL"],
+        read_only=True, security_opt=["no-new-privileges"] if question.sees else None, mounts=mounts,
+    )  # fmt: skip
+    try:
+        made = api.create_container(
+            image, list(question.arguments), entrypoint=[question.program], user=question.user, host_config=limits,
+            labels={labels.INSTALLATION: installation, labels.OF_A_MOMENT: "true"},
+        )  # fmt: skip
+        api.start(made)
+        code = int(api.wait(made, timeout=_ANSWER_S)["StatusCode"])
+        return code, str(api.logs(made, stderr=False).decode(errors="replace"))
+    finally:
+        if made is not None:
+            with contextlib.suppress(*UNREACHABLE):
+                api.remove_container(made, v=True, force=True)
+
+
+def sweep_probes(api: Any, installation: str) -> None:
+    """Remove those that a master left which was killed while it asked; the ones that are asked now are younger."""
+    marks = [f"{labels.INSTALLATION}={installation}", labels.OF_A_MOMENT]
+    for one in api.containers(all=True, filters={"label": marks}):
+        if one["Created"] < time.time() - _ABANDONED_S:
+            with contextlib.suppress(*UNREACHABLE):
+                api.remove_container(one["Id"], v=True, force=True)
+
+
+def _allowed(image: str, settings: SwarmSettings) -> bool:
+    return image_allowed(image, settings.images).state is ImageState.PRESENT

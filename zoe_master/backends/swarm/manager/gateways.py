@@ -1,0 +1,165 @@
+"""The gateways of all attempts that run: made, found again, replaced, removed. Changed by the managers' thread only."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_master.backends.base import BackendError
+from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, seconds
+from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, Told, status_of, told, told_of
+from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
+from zoe_master.backends.swarm.services.records import Record
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels, attempt_of
+from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
+from zoe_master.backends.swarm.spec.gateway_spec import PORT, gateway_spec
+from zoe_master.backends.swarm.spec.names import gateway_name
+from zoe_master.backends.swarm.spec.specification import Surroundings
+
+Json = Mapping[str, Any]
+_log = logging.getLogger(__name__)
+_HASTE_S = 30.0
+"""How long one that does not run yet is looked at often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A Swarm service with one task. `port` is where it answers on its node, None while it does not run."""
+
+    service_id: str
+    attempt: Attempt
+    fingerprint: str
+    node: str
+    made_at_s: float
+    port: int | None = None
+    message: str = ""
+
+
+class Gateways:
+    """Level-triggered: every look compares what is there with the services that bear one."""
+
+    def __init__(
+        self,
+        managers: Managers,
+        shared: Infrastructure,
+        secrets: GatewaySecrets,
+        settings: SwarmSettings,
+        fetch: Callable[[str], None],
+        discard: Callable[[str, Sequence[str]], None],
+    ) -> None:
+        self._managers = managers
+        self._shared = shared
+        self._secrets = secrets
+        self._settings = settings
+        self._fetch = fetch
+        self._discard = discard
+        self._known: Mapping[str, Gateway] = {}
+        self._failures: dict[Attempt, tuple[float, Told]] = {}
+
+    def seen(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
+        """What the managers list of them now."""
+        newest = {task.group_id: task for task in sorted(tasks, key=lambda one: one.at_s)}
+        found = [_gateway(service, newest.get(service["ID"])) for service in services if _is_one(service)]
+        self._known = {gateway.service_id: gateway for gateway in found}
+
+    def keep(self, records: Sequence[Record], node_ids: Mapping[str, str]) -> None:
+        """Remove those whose attempt has ended, make those that are missing."""
+        running = {record.attempt for record in records if not record.leaving}
+        for gateway in list(self._known.values()):
+            if gateway.attempt not in running or gateway.fingerprint != self._secrets.fingerprint:
+                self._remove(gateway)
+        if not self._settings.gateway_image:
+            return
+        served = {gateway.attempt for gateway in self._known.values()}
+        for record in records:
+            if record.wants_gateway and record.attempt not in served and record.node in node_ids:
+                self._try(record, node_ids[record.node])
+
+    def address(self, attempt: Attempt) -> tuple[str, int]:
+        """Node and port; BackendError says why there is none yet."""
+        gateway = next((one for one in self._known.values() if one.attempt == attempt), None)
+        if gateway is not None and gateway.port is not None and gateway.fingerprint == self._secrets.fingerprint:
+            return gateway.node, gateway.port
+        words = gateway.message if gateway is not None else ""
+        _, why = self._failures.get(attempt, (0.0, told("Swarm has not started it", words) if words else NOTHING))
+        text = why.message and f": {why.message}"
+        raise BackendError(f"the gateway of execution {attempt.execution_id} does not run yet{text}")
+
+    def by_node(self) -> Counter[str]:
+        """How many are on each node."""
+        return Counter(gateway.node for gateway in self._known.values())
+
+    @property
+    def settling(self) -> bool:
+        """Whether one that was made lately does not run yet."""
+        now_s = time.time()
+        return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
+
+    def _try(self, record: Record, node_id: str) -> None:
+        attempt, now_s = record.attempt, time.time()
+        last_s, last = self._failures.get(attempt, (0.0, NOTHING))
+        if now_s < last_s + self._settings.engine_retry_s:
+            return
+        self._fetch(self._settings.gateway_image)
+        try:
+            gateway = self._make(record, node_id, now_s)
+        except (CannotStart, *UNREACHABLE) as error:
+            why = Told(str(error)) if isinstance(error, CannotStart) else told_of("it could not be made", error)
+            self._failures[attempt] = now_s, why
+            if why != last:
+                _log.warning("the gateway of %s could not be made: %s", attempt.execution_id, why.detail or why.message)
+            self._shared.forget(attempt)
+            return
+        self._failures.pop(attempt, None)
+        self._known = {**self._known, gateway.service_id: gateway}
+
+    def _make(self, record: Record, node_id: str, now_s: float) -> Gateway:
+        attempt, fingerprint = record.attempt, self._secrets.fingerprint
+        name = gateway_name(self._settings.installation, attempt, fingerprint)
+        shared = attempt_labels(attempt, record.tenant, self._settings.installation)
+        kept = self._secrets.kept_by_gateway(attempt)
+        secret_id = self._shared.named_secret(name, attempt, shared, lambda: kept)
+        around = Surroundings(node_id, self._shared.network(attempt, shared), (secret_id, name))
+        tags = {**shared, labels.GATEWAY: fingerprint, labels.NODE: record.node}
+        spec = gateway_spec(name, tags, record.targets, around, self._settings)
+        made = self._managers.ask(lambda api: api.create_service(**spec))
+        return Gateway(str(made["ID"]), attempt, fingerprint, record.node, now_s)
+
+    def _remove(self, gateway: Gateway) -> None:
+        try:
+            self._managers.ask(lambda api: api.remove_service(gateway.service_id))
+        except UNREACHABLE as error:
+            if status_of(error) != 404:
+                return  # the next look tries again
+        attempt = gateway.attempt
+        own = {labels.EXECUTION: attempt.execution_id, labels.GENERATION: attempt.number}
+        # Swarm would let its container linger for some seconds, and the network with it.
+        self._discard(gateway.node, [f"{name}={value}" for name, value in own.items()] + [labels.GATEWAY])
+        self._known = {one: kept for one, kept in self._known.items() if one != gateway.service_id}
+        self._failures.pop(gateway.attempt, None)
+
+
+def _is_one(service: Json) -> bool:
+    return labels.GATEWAY in service["Spec"]["Labels"]
+
+
+def _gateway(service: Json, task: TaskFacts | None) -> Gateway:
+    tags = service["Spec"]["Labels"]
+    runs = task is not None and task.state == "running" and task.wanted == "running"
+    return Gateway(
+        service_id=service["ID"],
+        attempt=attempt_of(tags),
+        fingerprint=tags[labels.GATEWAY],
+        node=tags[labels.NODE],
+        made_at_s=seconds(service["CreatedAt"]) or 0.0,
+        port=task.published.get(PORT) if task is not None and runs else None,
+        message=task.message if task is not None else "",
+    )

@@ -1,0 +1,112 @@
+"""What the services of an attempt share on the swarm: a network and a secret. Used by one thread only."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_of
+from zoe_master.backends.swarm.spec.names import attempt_name
+
+_SECRET_BYTES = 32
+Json = Mapping[str, Any]
+
+
+class Infrastructure:
+    """Made before the first service that needs it, removed after the last one; what a crash left is found by label."""
+
+    def __init__(self, managers: Managers, settings: SwarmSettings) -> None:
+        self._managers = managers
+        self._settings = settings
+        self._networks: dict[Attempt, str] = {}
+        self._secrets: dict[tuple[Attempt, str], str] = {}
+        self._sharing: set[Attempt] = set()
+        self.left = 0
+        """How many networks and secrets could not be removed yet."""
+
+    def network(self, attempt: Attempt, tags: Mapping[str, str]) -> str:
+        """The id of the attempt's network."""
+        self._sharing.add(attempt)
+        if attempt not in self._networks:
+            name = attempt_name(self._settings.installation, attempt)
+            found = self._managers.ask(lambda api: api.networks(names=[name]))
+            match = next((network for network in found if network["Name"] == name), None)
+            if match is None:
+                make = {"driver": "overlay", "scope": "swarm", "labels": dict(tags)}
+                match = self._managers.ask(lambda api: api.create_network(name, **make))
+            else:
+                _check_owner(name, match["Labels"], attempt)
+            self._networks[attempt] = str(match["Id"])
+        return self._networks[attempt]
+
+    def secret(self, attempt: Attempt, tags: Mapping[str, str]) -> tuple[str, str]:
+        """Id and name of the secret that the attempt's services share: random bytes that nobody else has."""
+        name = attempt_name(self._settings.installation, attempt)
+        return self.named_secret(name, attempt, tags, lambda: secrets.token_bytes(_SECRET_BYTES)), name
+
+    def file(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
+        """Id and name of the secret with a file that the attempt's services share."""
+        called = f"{attempt_name(self._settings.installation, attempt)}-{name.partition('.')[0]}"
+        return self.named_secret(called, attempt, tags, text.encode), called
+
+    def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:
+        """The id of a secret of the attempt, made with this value when there is none of that name."""
+        self._sharing.add(attempt)
+        if (attempt, name) not in self._secrets:
+            found = self._managers.ask(lambda api: api.secrets(filters={"name": name}))
+            match = next((secret for secret in found if secret["Spec"]["Name"] == name), None)
+            if match is None:
+                match = self._managers.ask(lambda api: api.create_secret(name, value(), labels=dict(tags)))
+            else:
+                _check_owner(name, match["Spec"]["Labels"], attempt)
+            self._secrets[attempt, name] = str(match["ID"])
+        return self._secrets[attempt, name]
+
+    def sharing(self, attempts: Collection[Attempt]) -> bool:
+        """Whether one of them may have something here; after the first sweep those without cost no more looks."""
+        return not self._sharing.isdisjoint(attempts)
+
+    def sweep(self, in_use: Collection[Attempt]) -> None:
+        """Remove what belongs to no attempt of these; what is still in use is tried again by the next sweep."""
+        mine = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
+        self.left = 0
+        networks = self._managers.ask(lambda api: api.networks(filters=mine))
+        networks = [network for network in networks if network["Scope"] == "swarm"]
+        for network_id in _unused(((n["Id"], n["Labels"]) for n in networks), in_use):
+            self._remove(lambda api, one=network_id: api.remove_network(one))
+        found = self._managers.ask(lambda api: api.secrets(filters=mine))
+        for secret_id in _unused(((s["ID"], s["Spec"]["Labels"]) for s in found), in_use):
+            self._remove(lambda api, one=secret_id: api.remove_secret(one))
+        tags = [*(network["Labels"] for network in networks), *(secret["Spec"]["Labels"] for secret in found)]
+        self._sharing = {attempt_of(one or {}) for one in tags}
+        for attempt in {*self._networks, *(attempt for attempt, _ in self._secrets)} - set(in_use):
+            self.forget(attempt)
+
+    def forget(self, attempt: Attempt) -> None:
+        """What was known of it may be wrong: look again."""
+        self._networks.pop(attempt, None)
+        self._secrets = {key: secret for key, secret in self._secrets.items() if key[0] != attempt}
+
+    def _remove(self, removal: Any) -> None:
+        try:
+            self._managers.ask(removal)
+        except UNREACHABLE as error:
+            if status_of(error) != 404:
+                self.left += 1
+
+
+def _check_owner(name: str, tags: Json | None, attempt: Attempt) -> None:
+    if attempt_of(tags or {}) != attempt:
+        raise CannotStart(f"something else on the swarm is called {name}; ask the admin to remove it")
+
+
+def _unused(things: Iterator[tuple[str, Json | None]], in_use: Collection[Attempt]) -> Iterator[str]:
+    for thing, tags in things:
+        if tags is not None and attempt_of(tags) not in in_use:
+            yield thing

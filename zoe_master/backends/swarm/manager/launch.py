@@ -1,0 +1,147 @@
+"""Making Swarm services, and removing them. Used by one thread only, so nothing can come between two calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from docker.errors import APIError
+
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart, MayPass
+from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.engine.path_checks import PathChecks
+from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, status_of, told_of
+from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
+from zoe_master.backends.swarm.services.records import Group
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
+from zoe_master.backends.swarm.spec.grouping import grouped
+from zoe_master.backends.swarm.spec.specification import (
+    Json,
+    Rendered,
+    Surroundings,
+    needs_network,
+    needs_secret,
+    render,
+    service_spec,
+)
+
+_SILENT = (None, 503)
+"""No answer, or that there will be one later: nothing is wrong with what was asked, however long it takes."""
+
+
+class Launcher:
+    """Turns Starts into Swarm services, one for each group of identical tasks."""
+
+    def __init__(
+        self, managers: Managers, board: Board, shared: Infrastructure, paths: PathChecks, settings: SwarmSettings
+    ) -> None:
+        self._managers = managers
+        self._board = board
+        self._shared = shared
+        self._paths = paths
+        self._settings = settings
+
+    def launch(self, starts: Sequence[Start], node_ids: Mapping[str, str]) -> list[Start]:
+        """Start them; given back to be tried again are those that no manager can take now, or whose node is asked."""
+        rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
+        again: list[Start] = []
+        for group in grouped(rendered):
+            try:
+                if not self._paths.passed(group[0].start):
+                    again += [one.start for one in group]
+                    continue
+                self._create(group, node_ids[group[0].start.node])
+            except CannotStart as error:
+                if isinstance(error, MayPass) and self._may_wait(group):
+                    again += [one.start for one in group]
+                else:
+                    self._refuse(group, error)
+            except UNREACHABLE as error:
+                if not cannot_serve(error):
+                    message, detail = told_of("Swarm refuses it", error)
+                    self._refuse(group, CannotStart(message, detail=detail))
+                elif status_of(error) in _SILENT or self._may_wait(group):
+                    again += [one.start for one in group]
+                else:
+                    message, detail = told_of("no manager of the swarm takes it; Zoe tries again", error)
+                    self._refuse(group, CannotStart(message, Cause.ENGINE_FAULT, detail))
+        return again
+
+    def remove(self, group: Group) -> None:
+        """Remove a Swarm service; its tasks follow."""
+        try:
+            self._managers.ask(lambda api: api.remove_service(group.group_id))
+        except UNREACHABLE as error:
+            if status_of(error) != 404:
+                return  # the next look tries again
+        group.removed = True
+
+    def _render(self, start: Start, node_ids: Mapping[str, str]) -> Rendered | None:
+        record = self._board.get(start.service_id)
+        if record is None or record.final:
+            return None
+        if record.mark.stop_cause is not None:
+            self._board.end_unstarted(start.service_id, record.mark.stop_cause)
+            return None
+        try:
+            if start.node not in node_ids:
+                raise CannotStart(f"there is no node {start.node}")
+            return render(start, self._settings)
+        except CannotStart as error:
+            self._board.end_unstarted(start.service_id, error.cause, str(error), error.detail)
+            return None
+
+    def _create(self, group: Sequence[Rendered], node_id: str) -> None:
+        start = group[0].start
+        try:
+            made = self._call(group, node_id)
+        except APIError as error:
+            if status_of(error) != 404:
+                raise
+            self._shared.forget(Attempt(start.execution_id, start.attempt))  # somebody removed its network or secret
+            made = self._call(group, node_id)
+        members = tuple(one.start.service_id for one in group)
+        self._board.belongs(members, Group(made, members))
+
+    def _call(self, group: Sequence[Rendered], node_id: str) -> str:
+        start = group[0].start
+        attempt = Attempt(start.execution_id, start.attempt)
+        tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
+        network_id = self._shared.network(attempt, tags) if needs_network(start) else None
+        secret = self._shared.secret(attempt, tags) if needs_secret(start) else None
+        files = {
+            name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
+        }
+        sign_in = self._shared.file(attempt, tags, "sign-in", start.secret) if start.secret else None
+        around = Surroundings(node_id, network_id, secret, files, sign_in)
+        spec = service_spec(group, around, self._settings)
+        try:
+            return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])
+        except APIError as error:
+            if status_of(error) != 409:
+                raise
+            return self._existing(spec)
+
+    def _existing(self, spec: Json) -> str:
+        """The service of that name, when it is the one that we meant to make and a crash kept the answer from us."""
+        found = self._managers.ask(lambda api: api.services(filters={"name": spec["name"]}))
+        for service in found:
+            if service["Spec"]["Name"] != spec["name"]:
+                continue
+            if service["Spec"]["Labels"].get(labels.SERVICES) == spec["labels"][labels.SERVICES]:
+                return str(service["ID"])
+        raise CannotStart(f"another Swarm service is called {spec['name']}; ask the admin to remove it")
+
+    def _may_wait(self, group: Sequence[Rendered]) -> bool:
+        """Managers without a leader fail for a while, but one that is asked for what it cannot do fails for ever."""
+        record = self._board.get(group[0].start.service_id)
+        return record is not None and time.time() <= record.created_at_s + self._settings.place_timeout_s
+
+    def _refuse(self, group: Sequence[Rendered], error: CannotStart) -> None:
+        for one in group:
+            self._board.end_unstarted(one.start.service_id, error.cause, str(error), error.detail)

@@ -1,0 +1,159 @@
+"""The one thread that speaks to the managers: creates, looks, removes, sweeps."""
+
+from __future__ import annotations
+
+import logging
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+from zoe_master.backends.base import ObservedState, Start
+from zoe_master.backends.swarm.errors import UNREACHABLE
+from zoe_master.backends.swarm.manager.gateways import Gateways
+from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
+from zoe_master.backends.swarm.manager.launch import Launcher
+from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.services.service_driver import Tending
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.attempts import Attempt
+
+_log = logging.getLogger(__name__)
+_CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)
+_REST = 4.0
+"""Times as long as a look took until the next: a manager that is slow to list its tasks has other work to do, too."""
+_HASTE_S = 30.0
+"""How long removals are tried often: what hangs longer, such as on a node that is away, is tried at rest."""
+
+
+class ManagerLoop:
+    """Takes Starts from a queue and gathers those that come together; looks around at intervals."""
+
+    def __init__(
+        self,
+        board: Board,
+        launcher: Launcher,
+        reconciler: Reconciler,
+        tending: Tending,
+        gateways: Gateways,
+        shared: Infrastructure,
+        settings: SwarmSettings,
+        at_intervals: Callable[[float], None],
+    ) -> None:
+        self._board = board
+        self._launcher = launcher
+        self._reconciler = reconciler
+        self._tending = tending
+        self._gateways = gateways
+        self._shared = shared
+        self._settings = settings
+        self._at_intervals = at_intervals
+        self._handed: queue.SimpleQueue[Start | None] = queue.SimpleQueue()
+        self._closing = threading.Event()
+        self._next_look_s = 0.0
+        self._retried: list[Start] = []
+        self._attempts: set[Attempt] | None = None
+        self._hasty_until_s = 0.0
+        self._next_sweep_s = 0.0
+        self._thread = threading.Thread(target=self._run, name="zoe-swarm-manager", daemon=True)
+
+    def begin(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def hand_over(self, start: Start) -> None:
+        """Let it be started soon."""
+        self._handed.put(start)
+
+    def nudge(self) -> None:
+        """Something may be to do now."""
+        self._handed.put(None)
+
+    def close(self) -> None:
+        """Start what was handed over and end the thread."""
+        self._closing.set()
+        self.nudge()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            closing = self._closing.is_set()
+            try:
+                self._pass()
+            except UNREACHABLE as error:
+                _log.warning("no manager of the swarm answers: %s", error)
+                self._next_look_s = time.time() + self._settings.engine_retry_s
+            except Exception:
+                _log.exception("a pass over the swarm failed")
+                self._next_look_s = time.time() + self._settings.engine_retry_s
+            if closing:
+                return
+
+    def _pass(self) -> None:
+        starts = self._retried + self._gather(self._pause_s())
+        self._retried = []
+        ids = {name: node.node_id for name, node in self._reconciler.nodes.items()}
+        if starts:
+            self._retried = self._launcher.launch(starts, ids)
+        self._gateways.keep(self._board.all(), ids)
+        now_s = time.time()
+        looked = now_s >= self._next_look_s
+        if looked:
+            self._reconciler.look()
+            self._at_intervals(now_s)
+            done_s = time.time()
+            self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
+        for record in self._board.all():
+            self._tending.tend(record)
+        self._remove(looked)
+
+    def _gather(self, pause_s: float) -> list[Start]:
+        """What was handed over; after the first, as long as more comes without a pause."""
+        found: list[Start] = []
+        while True:
+            try:
+                handed = self._handed.get(timeout=self._settings.gather_s if found else pause_s)
+            except queue.Empty:
+                return found
+            if handed is not None:
+                found.append(handed)
+            elif not found:
+                pause_s = 0.0  # a nudge: take what is there and go on
+
+    def _remove(self, looked: bool) -> None:
+        for group in self._reconciler.groups().values():
+            if self._tending.removable(group):
+                self._launcher.remove(group)
+        for record in self._board.all():
+            if record.mark.forgotten and record.collected and (record.group is None or record.group.removed):
+                self._board.drop(record.service_id)
+        attempts = self._board.attempts()
+        ended = self._attempts is None or self._shared.sharing(self._attempts - attempts)
+        if ended:
+            self._hasty_until_s = time.time() + _HASTE_S
+        if ended or (self._shared.left and (looked or self._sweep_due_s() <= time.time())):
+            self._shared.sweep(attempts)
+            self._next_sweep_s = time.time() + self._settings.busy_look_interval_s
+        self._attempts = attempts
+
+    def _pause_s(self) -> float:
+        if self._closing.is_set():
+            return 0.0
+        dues = (due for record in self._board.all() if (due := self._tending.due_s(record)) is not None)
+        return max(min([self._next_look_s, self._sweep_due_s(), *dues]) - time.time(), 0.0)
+
+    def _sweep_due_s(self) -> float:
+        """When to try again to remove what was in use: soon, since that costs less than a look at all tasks."""
+        hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
+        return self._next_sweep_s if hasty else math.inf
+
+    def _interval_s(self) -> float:
+        changing = any(
+            record.observation.state in _CHANGING or (record.mark.forgotten and record.group is not None)
+            for record in self._board.all()
+        )
+        hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
+        busy = changing or hasty or self._gateways.settling
+        return self._settings.busy_look_interval_s if busy else self._settings.look_interval_s

@@ -1,0 +1,72 @@
+"""Nodes as the master sees them: what Swarm says, less what foreign containers take, and whether they may be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
+from zoe_master.backends.swarm.engine.engine_events import EngineWatch
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.exposure import Exposure
+from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.manager.gateways import Gateways
+from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """Puts together what is known of each machine."""
+
+    reconciler: Reconciler
+    watches: Watches
+    board: Board
+    gateways: Gateways
+    fences: Fences
+    exposure: Exposure
+    settings: SwarmSettings
+
+    def nodes(self) -> list[Node]:
+        """One Node for each machine; one whose engine cannot be asked says so, and gets nothing new meanwhile."""
+        ours = Counter(record.node for record in self.board.all() if not record.final) + self.gateways.by_node()
+        return [self._node(node, ours) for node in self.reconciler.nodes.values()]
+
+    def _node(self, node: NodeFacts, ours: Mapping[str, int]) -> Node:
+        watch = self.watches.get(node.name)
+        obstacles = list(self._obstacles(node, watch))
+        ready = node.available and not obstacles
+        # Why a node is not ready is told to everybody who waits for it; what is open there, to operators only.
+        warning = self.exposure.warning(node.name) if ready else ""
+        return Node(
+            name=node.name,
+            total=node.total,
+            foreign=watch.foreign if watch is not None else Resources(),
+            labels=node.labels,
+            ready=ready,
+            containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
+            message="; ".join(text for text in (node.message, *obstacles, warning) if text),
+            gateway=self.settings.gateway_taken,
+            addresses=node.addresses,
+        )
+
+    def _obstacles(self, node: NodeFacts, watch: EngineWatch | None) -> Iterator[str]:
+        """Why nothing may be placed there though Swarm would, in words."""
+        if watch is not None and watch.problem:
+            yield watch.problem
+        if watch is not None and watch.unfit:
+            yield watch.unfit
+        if fencing := self.fences.problem(node.name):
+            yield fencing
+        if node.name in self.reconciler.returning and not node.down:
+            yield "it was down, and its engine has not told since what still runs there"
+        if watch is not None and (left := self._leftovers(watch)):
+            yield f"{left} containers of lost services are still there; they are being removed"
+
+    def _leftovers(self, watch: EngineWatch) -> int:
+        records = (self.board.get(service) for service in watch.running())
+        return sum(record is None or record.final for record in records)

@@ -1,0 +1,133 @@
+"""The slow net: lists services, tasks and nodes, and settles whatever no event told. Used by one thread only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, node_facts, task_facts
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.errors import told
+from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.manager.gateways import Gateways
+from zoe_master.backends.swarm.services import containers
+from zoe_master.backends.swarm.services.records import Group, Record, found_group
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+
+
+class Reconciler:
+    """One look at the whole swarm; `nodes` is what the last one found."""
+
+    def __init__(
+        self,
+        managers: Managers,
+        board: Board,
+        watches: Watches,
+        gateways: Gateways,
+        fences: Fences,
+        settings: SwarmSettings,
+    ) -> None:
+        self._managers = managers
+        self._board = board
+        self._watches = watches
+        self._gateways = gateways
+        self._fences = fences
+        self._settings = settings
+        self._mine = {"label": f"{labels.INSTALLATION}={settings.installation}"}
+        self.nodes: Mapping[str, NodeFacts] = {}
+        self.returning: Collection[str] = ()
+        """Nodes that were down and whose engine has not told since what runs there."""
+
+    def look(self) -> None:
+        """List everything and settle what follows; raises what the client raises when no manager answers."""
+        nodes = by_name([node_facts(node) for node in self._managers.ask(lambda api: api.nodes())])
+        services = self._managers.ask(lambda api: api.services(filters=self._mine))
+        tasks = [task_facts(task) for task in self._managers.ask(lambda api: api.tasks(filters=self._mine))]
+        self.nodes = nodes
+        self._watches.follow(nodes.values())
+        self.returning = set(self._returning(nodes.values()))
+        self._gateways.seen(services, tasks)
+        groups = self.groups()
+        for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
+            if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
+                found = found_group(service)
+                self._board.adopt(found)
+                groups[found.group.group_id] = found.group
+        with_tasks = self._take_tasks(tasks, groups)
+        listed = {str(service["ID"]) for service in services}
+        for record in self._board.all():
+            if not record.final and record.group is not None:
+                self._settle(record, record.group, listed, with_tasks)
+
+    def groups(self) -> dict[str, Group]:
+        """All Swarm services of the services known here."""
+        return {record.group.group_id: record.group for record in self._board.all() if record.group is not None}
+
+    def _returning(self, nodes: Iterable[NodeFacts]) -> Iterator[str]:
+        for node in nodes:
+            if node.down:
+                yield node.name
+            else:
+                self._fences.back(node.name)
+                if node.name in self.returning and self._watches.engine(node.name) is None:
+                    yield node.name
+
+    def _take_tasks(self, tasks: Sequence[TaskFacts], groups: Mapping[str, Group]) -> set[str]:
+        """Tell each service its task; the groups that have any."""
+        for task in sorted(tasks, key=lambda one: one.at_s):
+            group = groups.get(task.group_id)
+            if group is not None and 0 < task.slot <= len(group.members):
+                self._board.task_seen(group.members[task.slot - 1], task)
+        return {task.group_id for task in tasks}
+
+    def _settle(self, record: Record, group: Group, listed: set[str], with_tasks: set[str]) -> None:
+        node = self.nodes.get(record.node)
+        if node is None or node.down:
+            if self._fences.closed(record.node):
+                self._board.lose(record, f"node {record.node} is {'down' if node else 'no more'}")
+        elif group.group_id not in listed and group.group_id not in with_tasks:
+            self._gone(record)
+        elif record.task is not None and record.task.over:
+            self._over(record)
+        elif record.task is not None and record.task.state == "pending" and record.task.message:
+            self._pending(record, record.task, node)
+
+    def _gone(self, record: Record) -> None:
+        """Its Swarm service was removed, its task is no more."""
+        if record.running and self._watches.engine(record.node) is not None:
+            return  # its engine tells better
+        if record.mark.stop_cause is not None:
+            self._board.end_unstarted(record.service_id, record.mark.stop_cause)
+        else:
+            self._board.end_unstarted(record.service_id, Cause.KILLED, "its Swarm service was removed by somebody else")
+
+    def _over(self, record: Record) -> None:
+        engine = self._watches.engine(record.node)
+        if engine is not None and record.task is not None and record.task.container_id:
+            containers.inspect(engine, record, self._board)
+        else:
+            self._board.end_by_task(record)
+
+    def _pending(self, record: Record, task: TaskFacts, node: NodeFacts) -> None:
+        """Room that is missing for long is missing; a node that is away for a moment is waited for, or is down soon."""
+        since_s = max(record.created_at_s, task.created_at_s)
+        if record.mark.stop_cause is not None or not node.available:
+            return
+        if time.time() > since_s + self._settings.place_timeout_s:
+            said = told(f"Swarm finds no room on {record.node}", task.message)
+            self._board.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *said)
+
+
+def by_name(
+    nodes: Sequence[NodeFacts], better: Callable[[NodeFacts], bool] = lambda one: not one.down
+) -> dict[str, NodeFacts]:
+    """Nodes by host name. A machine that joined again is listed twice: the one that is there counts."""
+    found: dict[str, NodeFacts] = {}
+    for node in nodes:
+        if node.name not in found or (better(node) and not better(found[node.name])):
+            found[node.name] = node
+    return dict(sorted(found.items()))

@@ -1,0 +1,158 @@
+"""Work on single containers, done by the pool: ending them, asking for readiness, copying output."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from zoe_lib.domain.application import Probe
+from zoe_master.backends.base import BackendError, Left, ObservedState, nobody_left
+from zoe_master.backends.swarm.engine import output
+from zoe_master.backends.swarm.engine.docker_facts import container_facts, seconds
+from zoe_master.backends.swarm.engine.engines import Engine
+from zoe_master.backends.swarm.engine.readiness import waiting_command
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of
+from zoe_master.backends.swarm.services.records import Record
+from zoe_master.backends.swarm.services.service_registry import Board
+
+_log = logging.getLogger(__name__)
+_LOOK_S = 0.1  # how soon one who waits for another's copy sees that its own asker has left
+_PATIENCE_S = 300.0
+"""How long output is waited for while an engine does not answer; the Swarm service stays that long."""
+_GONE = (404, 409)  # the container is no more, or does not run any more
+
+
+def terminate(engine: Engine, record: Record) -> None:
+    """Ask it to end; `kill` follows after its grace."""
+    assert record.container is not None
+    record.kill_at_s = time.time() + record.stop_grace_s
+    if not _signal(engine, record, record.container.stop_signal):
+        record.stop_sent = False  # tried again when the engine is back
+
+
+def kill(engine: Engine, record: Record) -> None:
+    """End it now; tried again after another grace if nobody hears it."""
+    record.kill_at_s = time.time() + max(record.stop_grace_s, 1.0)
+    _signal(engine, record, "SIGKILL")
+
+
+def ask_readiness(engine: Engine, record: Record, probe: Probe, board: Board) -> None:
+    """Begin to wait inside the container; the end of that is an event of its engine."""
+    assert record.container is not None
+    command = waiting_command(probe, record.ports[probe.port], record.host)
+    try:
+        made = engine.api.exec_create(record.container.container_id, command, stdout=False, stderr=False)
+        with board.lock:
+            record.asking = made["Id"]
+        engine.api.exec_start(made["Id"], detach=True)
+    except UNREACHABLE as error:
+        with board.lock:
+            record.asking = None
+        if status_of(error) not in _GONE:
+            _log.warning("service %s cannot be asked for readiness: %s", record.service_id, error)
+
+
+def inspect(engine: Engine, record: Record, board: Board) -> None:
+    """Learn of an end that no event told; the managers' word counts when the container is gone."""
+    assert record.task is not None
+    try:
+        facts = container_facts(engine.api.inspect_container(record.task.container_id))
+    except UNREACHABLE as error:
+        if status_of(error) == 404:
+            board.end_by_task(record)
+        return
+    if facts is not None:
+        board.container_seen(facts, after_gap=False)
+
+
+@contextmanager
+def output_of(record: Record, left: Left) -> Iterator[None]:
+    """Have the kept output to oneself; BackendError when nobody waits any more before another has done with it."""
+    while not record.output_lock.acquire(timeout=_LOOK_S):
+        if left():
+            raise BackendError(f"the output of service {record.service_id} is being read by another")
+    try:
+        yield
+    finally:
+        record.output_lock.release()
+
+
+def has_more(record: Record) -> bool:
+    """Whether its engine is waited for, which has the rest of its output; nobody waits for that of a lost node."""
+    end = record.mark.end
+    if end is None or end.state is not ObservedState.ENDED or not record.container_id:
+        return False
+    return time.time() < end.at_s + _PATIENCE_S
+
+
+def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: int, left: Left = nobody_left) -> None:
+    """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it.
+
+    BackendError when nobody waits any more: what was copied stays, and the next copy goes on from there.
+    """
+    with output_of(record, left):
+        if record.collected:
+            return
+        waits = has_more(record)
+        final = record.final and not (engine is None and waits)
+        place = board.marks.place(record.service_id)
+        container_id = record.container_id
+        entries: Iterator[tuple[str, bytes]] = iter(())
+        if engine is not None and container_id:
+            since = output.position_of(place).stamp
+            entries = _while_wanted(_entries(engine, container_id, since), left)
+        try:
+            output.append(place, entries, final, bytes_max)
+        except UNREACHABLE as error:
+            final = final and (status_of(error) in _GONE or not waits)
+            if final:
+                _log.warning("the last output of service %s is lost: %s", record.service_id, error)
+                output.append(place, (), final, bytes_max)
+        record.collected = final
+
+
+def remove(engine: Engine, record: Record) -> None:
+    """Remove what has ended and is kept. Swarm would do so some seconds after its service is gone."""
+    if not record.container_id or not record.collected:
+        return
+    try:
+        engine.api.remove_container(record.container_id, v=True)
+    except UNREACHABLE as error:
+        if status_of(error) not in _GONE:
+            _log.info("a container of service %s is left to Swarm: %s", record.service_id, error)
+
+
+def discard(engine: Engine, tags: Sequence[str]) -> None:
+    """End and remove whatever carries all of these labels."""
+    try:
+        for entry in engine.api.containers(all=True, filters={"label": list(tags)}):
+            engine.api.remove_container(entry["Id"], v=True, force=True)
+    except UNREACHABLE as error:
+        if status_of(error) not in _GONE:
+            _log.info("containers with %s are left to Swarm: %s", tags, error)
+
+
+def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[str, bytes]]:
+    since_s = int(seconds(since) or 0) if since else None
+    for entry in engine.api.logs(container_id, stream=True, follow=False, timestamps=True, since=since_s):
+        stamp, _, text = entry.partition(b" ")
+        yield stamp.decode(), text
+
+
+def _while_wanted(entries: Iterator[tuple[str, bytes]], left: Left) -> Iterator[tuple[str, bytes]]:
+    for entry in entries:
+        if left():
+            raise BackendError("nobody waits for this output any more")
+        yield entry
+
+
+def _signal(engine: Engine, record: Record, signal: str) -> bool:
+    """False when nobody could be told."""
+    assert record.container is not None
+    try:
+        engine.api.kill(record.container.container_id, signal)
+    except UNREACHABLE as error:
+        return status_of(error) in _GONE
+    return True

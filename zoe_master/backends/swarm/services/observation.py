@@ -1,0 +1,148 @@
+"""What is observed of a service, made of everything that is known of it: a pure function."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_master.backends.base import Observation, ObservedState
+from zoe_master.backends.swarm.engine.docker_facts import KILLED, ContainerFacts, TaskFacts
+from zoe_master.backends.swarm.errors import NOTHING, Told, told
+from zoe_master.backends.swarm.services.records import Record
+
+_ENDED_BY_SIGNAL = (KILLED, 143)
+# What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
+_PASSES = (
+    "device or resource busy",
+    "resource temporarily unavailable",
+    "context deadline exceeded",
+    # When a node joins a network, Swarm looks again at tasks that it was just given, and rejects those with devices.
+    "assigned node no longer meets constraints",
+)
+
+
+class _Which(TypedDict):
+    service_id: ServiceId
+    execution_id: ExecutionId
+    node: str
+    backend_id: str
+
+
+def observed(record: Record) -> Observation:
+    """The present state. An end is for good: it is never looked at again."""
+    if record.mark.end is not None:
+        return record.mark.end
+    container, task = record.container, record.task
+    if container is not None and container.finished_at_s is not None:
+        return _ended(record, container)
+    # A task that had a container may be over before its engine was heard: how it ended is asked of the engine.
+    if container is None and task is not None and task.over and not task.container_id:
+        return _task_over(record, task)
+    return _alive(record)
+
+
+def lost(record: Record, now_s: float, message: str) -> Observation:
+    """Nobody can say what becomes of it."""
+    started_at_s = record.container.started_at_s if record.container else None
+    return Observation(
+        **_which(record), state=ObservedState.LOST, at_s=now_s, message=message, started_at_s=started_at_s
+    )
+
+
+def never_ran(record: Record, now_s: float, cause: Cause, said: Told = NOTHING) -> Observation:
+    """It ended before it began."""
+    return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **said._asdict())
+
+
+def by_task(record: Record, task: TaskFacts) -> Observation:
+    """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
+    if task.state == "rejected" or task.exit_code is None or not task.container_id:
+        return _task_over(record, task)
+    untold = told("its engine could not be asked", task.message)
+    return Observation(
+        **_which(record),
+        state=ObservedState.ENDED,
+        at_s=task.at_s,
+        exit_code=task.exit_code,
+        cause=record.mark.stop_cause or Cause.EXITED,
+        started_at_s=record.container.started_at_s if record.container else task.at_s,
+        **(NOTHING if task.exit_code == 0 else untold)._asdict(),  # of a success nothing more is to be known
+    )
+
+
+def _which(record: Record) -> _Which:
+    container_id = record.container.container_id if record.container else ""
+    return {
+        "service_id": record.service_id,
+        "execution_id": record.execution_id,
+        "node": record.node,
+        "backend_id": f"container:{container_id[:12]} task:{record.container.task_id}" if record.container else "",
+    }
+
+
+def _alive(record: Record) -> Observation:
+    mark, container = record.mark, record.container
+    started_at_s = container.started_at_s if container else None
+    which = _which(record)
+    if mark.stop_cause is not None and mark.stop_at_s is not None:
+        stopping = ObservedState.STOPPING
+        return Observation(**which, state=stopping, at_s=mark.stop_at_s, started_at_s=started_at_s)
+    if started_at_s is None:
+        said = told("Swarm has not started it yet", record.task.message) if record.task else NOTHING
+        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **said._asdict())
+    if record.probe is None:
+        return Observation(**which, state=ObservedState.READY, at_s=started_at_s, started_at_s=started_at_s)
+    if mark.ready_at_s is not None:
+        return Observation(**which, state=ObservedState.READY, at_s=mark.ready_at_s, started_at_s=started_at_s)
+    return Observation(**which, state=ObservedState.STARTED, at_s=started_at_s, started_at_s=started_at_s)
+
+
+def _ended(record: Record, container: ContainerFacts) -> Observation:
+    if container.started_at_s is None:
+        stopped = record.mark.stop_cause is not None
+        return never_ran(
+            record,
+            container.finished_at_s or record.created_at_s,
+            Cause.STOPPED if stopped else _why_never(container.error),
+            told("its engine could not start it", container.error),
+        )
+    cause, said = _why(record, container)
+    return Observation(
+        **_which(record),
+        state=ObservedState.ENDED,
+        at_s=container.finished_at_s or container.started_at_s,
+        exit_code=container.exit_code,
+        cause=cause,
+        started_at_s=container.started_at_s,
+        **said._asdict(),
+    )
+
+
+def _why(record: Record, container: ContainerFacts) -> tuple[Cause, Told]:
+    stop_cause = record.mark.stop_cause
+    if stop_cause is Cause.NEVER_READY and record.probe is not None:
+        return stop_cause, Told(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
+    if stop_cause is not None:
+        return stop_cause, NOTHING
+    if container.out_of_memory and container.exit_code == KILLED:
+        return Cause.OUT_OF_MEMORY, Told("it used more memory than its limit")
+    if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
+        return Cause.STOPPED, Told("Swarm took it off its node")
+    if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
+        return Cause.KILLED, Told("it was ended while its engine did not answer")
+    return Cause.EXITED, told("its engine says", container.error) if container.error else NOTHING
+
+
+def _task_over(record: Record, task: TaskFacts) -> Observation:
+    if record.mark.stop_cause is not None:
+        return never_ran(record, task.at_s, record.mark.stop_cause)
+    return never_ran(
+        record, task.at_s, _why_never(task.message), told(f"it could not start on {record.node}", task.message)
+    )
+
+
+def _why_never(message: str) -> Cause:
+    said = message.lower()
+    if "no such image" in said:
+        return Cause.IMAGE_UNAVAILABLE
+    return Cause.ENGINE_FAULT if any(words in said for words in _PASSES) else Cause.START_FAILED

@@ -1,0 +1,143 @@
+"""What the back-end holds in memory of each service and of each Swarm service."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zoe_lib.domain.application import Component, Probe, ProbeKind
+from zoe_lib.domain.execution import ExecutionId, ServiceId
+from zoe_master.backends.base import Observation, Start
+from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, seconds
+from zoe_master.backends.swarm.services.service_files import Mark
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_of
+from zoe_master.backends.swarm.spec.targets import targets_of
+
+
+@dataclass(slots=True)
+class Group:
+    """A Swarm service. `members` are its tasks' services by slot, from 1."""
+
+    group_id: str
+    members: tuple[ServiceId, ...]
+    removed: bool = False
+
+
+@dataclass(slots=True)
+class Record:
+    """One service: what is known of it, and what was last made of that."""
+
+    service_id: ServiceId
+    attempt: Attempt
+    tenant: str
+    node: str
+    host: str
+    created_at_s: float
+    probe: Probe | None
+    stop_grace_s: float
+    ports: Mapping[str, int]
+    mark: Mark
+    observation: Observation
+    proxied: frozenset[str] = frozenset()
+    targets: tuple[str, ...] = ()  # of the gateway that it bears; none when it bears none
+    group: Group | None = None
+    container: ContainerFacts | None = None
+    task: TaskFacts | None = None
+    gap: bool = False  # its engine was not watched between its running and its end
+    asking: str | None = None  # the exec that waits for its readiness
+    stop_sent: bool = False
+    kill_at_s: float | None = None
+    collected: bool = False
+    output_lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def execution_id(self) -> ExecutionId:
+        """The execution that it is a service of."""
+        return self.attempt.execution_id
+
+    @property
+    def container_id(self) -> str:
+        """By its engine, or by the managers where its engine was not heard; empty while there is none."""
+        if self.container is not None:
+            return self.container.container_id
+        return self.task.container_id if self.task is not None else ""
+
+    @property
+    def wants_gateway(self) -> bool:
+        """Whether there must be one beside it."""
+        return bool(self.targets) and not self.leaving
+
+    @property
+    def final(self) -> bool:
+        """True when it has ended or is lost."""
+        return self.mark.end is not None
+
+    @property
+    def leaving(self) -> bool:
+        """True from the wish that it ends, or its end."""
+        return self.final or self.mark.stop_cause is not None
+
+    @property
+    def running(self) -> bool:
+        """True while its container runs, as far as is known."""
+        return not self.final and self.container is not None and self.container.running
+
+
+def handed_over(start: Start, host: str, mark: Mark, now_s: float, observation: Observation) -> Record:
+    """The record of a service that was handed over just now."""
+    component: Component = start.component
+    return Record(
+        service_id=start.service_id,
+        attempt=Attempt(start.execution_id, start.attempt),
+        tenant=start.tenant,
+        node=start.node,
+        host=host,
+        created_at_s=now_s,
+        probe=component.readiness,
+        stop_grace_s=component.stop_grace_s,
+        ports={port.name: port.number for port in component.ports},
+        proxied=frozenset(port.name for port in component.ports if port.proxied),
+        targets=targets_of(start),
+        mark=mark,
+        observation=observation,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    """A Swarm service of ours, as its labels tell."""
+
+    group: Group
+    attempt: Attempt
+    tenant: str
+    node: str
+    hosts: tuple[str, ...]
+    ports: Mapping[str, int]
+    proxied: frozenset[str]
+    targets: tuple[str, ...]
+    probe: Probe | None
+    stop_grace_s: float
+    created_at_s: float
+
+
+def found_group(service: Mapping[str, Any]) -> FoundGroup:
+    """An entry of the managers' list of services that carries our labels."""
+    tags = service["Spec"]["Labels"]
+    probe = json.loads(tags[labels.PROBE]) if tags[labels.PROBE] else None
+    return FoundGroup(
+        group=Group(service["ID"], tuple(tags[labels.SERVICES].split())),
+        attempt=attempt_of(tags),
+        tenant=tags[labels.TENANT],
+        node=tags[labels.NODE],
+        hosts=tuple(tags[labels.HOSTS].split()),
+        ports=json.loads(tags[labels.PORTS]),
+        proxied=frozenset(tags[labels.PROXIED].split()),
+        targets=tuple(tags[labels.TARGETS].split()),
+        probe=Probe(ProbeKind(probe[0]), *probe[1:]) if probe else None,
+        stop_grace_s=float(tags[labels.GRACE]),
+        created_at_s=seconds(service["CreatedAt"]) or 0.0,
+    )

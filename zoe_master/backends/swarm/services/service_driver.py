@@ -1,0 +1,121 @@
+"""What a service needs next: a signal, a question, its output copied, its Swarm service removed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engines import Engine
+from zoe_master.backends.swarm.services import containers
+from zoe_master.backends.swarm.services.records import Group, Record
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+_log = logging.getLogger(__name__)
+_BEING_ASKED = "being asked"
+_MANAGERS_HEAR_S = 3.0
+
+
+class Tending:
+    """Looks at records and hands what they need to the pool; safe to call again and again, from any thread."""
+
+    def __init__(self, board: Board, watches: Watches, pool: ThreadPoolExecutor, settings: SwarmSettings) -> None:
+        self._board = board
+        self._watches = watches
+        self._pool = pool
+        self._settings = settings
+        self._copying: set[ServiceId] = set()
+
+    def tend(self, record: Record) -> None:
+        """Whatever can be done for it now."""
+        engine = self._watches.engine(record.node)
+        with self._board.lock:
+            if record.mark.forgotten:
+                self._copy(record, engine)
+            elif engine is not None and record.running:
+                self._tend_running(record, engine)
+
+    def _tend_running(self, record: Record, engine: Engine) -> None:
+        container, probe, now_s = record.container, record.probe, time.time()
+        assert container is not None
+        if record.mark.stop_cause is not None:
+            if not record.stop_sent:
+                record.stop_sent = True
+                self._submit(containers.terminate, engine, record)
+            elif record.kill_at_s is not None and now_s >= record.kill_at_s:
+                record.kill_at_s = None
+                self._submit(containers.kill, engine, record)
+        elif probe is not None and record.mark.ready_at_s is None and container.started_at_s is not None:
+            if now_s > container.started_at_s + probe.timeout_s:
+                self._board.stopping(record.service_id, Cause.NEVER_READY)
+                self._tend_running(record, engine)
+            elif record.asking is None:
+                record.asking = _BEING_ASKED
+                self._submit(containers.ask_readiness, engine, record, probe, self._board)
+
+    def _copy(self, record: Record, engine: Engine | None) -> None:
+        if engine is None and containers.has_more(record):
+            return
+        if not record.collected and record.service_id not in self._copying:
+            self._copying.add(record.service_id)
+            self._submit(self._copy_now, engine, record)
+
+    def _copy_now(self, engine: Engine | None, record: Record) -> None:
+        try:
+            containers.copy_output(engine, record, self._board, self._settings.output_bytes_max)
+            if engine is not None:
+                containers.remove(engine, record)
+        finally:
+            self._copying.discard(record.service_id)
+
+    def due_s(self, record: Record) -> float | None:
+        """When the passing of time alone asks for another look at it."""
+        if not record.running or record.container is None:
+            return None
+        if record.kill_at_s is not None:
+            return record.kill_at_s
+        started_at_s = record.container.started_at_s
+        if record.probe is None or record.mark.ready_at_s is not None or started_at_s is None:
+            return None
+        return started_at_s + record.probe.timeout_s
+
+    def removable(self, group: Group) -> bool:
+        """Whether nobody needs the Swarm service any more: all is known and kept, or nothing else can end its tasks."""
+        if group.removed:
+            return False
+        members = [record for service in group.members if (record := self._board.get(service)) is not None]
+        if all(record.mark.forgotten and record.collected for record in members):
+            return all(map(_known_to_managers, members))
+        return all(record.final or self._out_of_reach(record) for record in members) and not all(
+            record.final for record in members
+        )
+
+    def _out_of_reach(self, record: Record) -> bool:
+        """It is to end, but has no container yet, or none that can be told."""
+        unreachable = self._watches.engine(record.node) is None
+        return record.mark.stop_cause is not None and (record.container is None or unreachable)
+
+    def _submit(self, job: Callable[..., None], *arguments: object) -> None:
+        def done() -> None:
+            try:
+                job(*arguments)
+            except Exception:  # one container's trouble is not another's
+                _log.exception("%s failed", getattr(job, "__name__", job))
+
+        try:
+            self._pool.submit(done)
+        except RuntimeError:
+            return  # closing: the next back-end does it
+
+
+def _known_to_managers(record: Record) -> bool:
+    """Whether the managers know that its task is over, or were given time for that.
+
+    An engine that is told to remove a task which still counts as running waits two seconds for its network.
+    """
+    end = record.mark.end
+    return record.task is None or record.task.over or end is None or time.time() > end.at_s + _MANAGERS_HEAR_S

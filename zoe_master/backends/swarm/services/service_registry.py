@@ -1,0 +1,201 @@
+"""All services known here, shared by the back-end's threads; whoever learns something new tells it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_master.backends.base import Observation, ObservedState, Start
+from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
+from zoe_master.backends.swarm.errors import Told
+from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed
+from zoe_master.backends.swarm.services.records import FoundGroup, Group, Record, handed_over
+from zoe_master.backends.swarm.services.service_files import Mark, Marks
+from zoe_master.backends.swarm.spec.attempts import Attempt
+from zoe_master.backends.swarm.spec.names import host_name
+from zoe_master.waker import Waker
+
+
+class Board:
+    """Every change goes through here: it keeps marks, and wakes the master when something else is to be observed."""
+
+    def __init__(self, marks: Marks, waker: Waker, output_kept: Callable[[ServiceId], bool]) -> None:
+        self.lock = threading.RLock()
+        self.marks = marks
+        self._waker = waker
+        self._output_kept = output_kept
+        self._records: dict[ServiceId, Record] = {}
+
+    # Coming and going
+
+    def add(self, start: Start) -> bool:
+        """Know a service that is handed over; False when it is known already, or was and is forgotten."""
+        with self.lock:
+            mark = self.marks.read(start.service_id) or Mark()
+            if start.service_id in self._records or mark.forgotten:
+                return False
+            now_s = time.time()
+            first = Observation(start.service_id, start.execution_id, ObservedState.STARTING, now_s, start.node)
+            host = host_name(start.component.name, start.index)
+            self._records[start.service_id] = handed_over(start, host, mark, now_s, first)
+            return True
+
+    def adopt(self, found: FoundGroup) -> None:
+        """Know the services of a Swarm service that an earlier back-end made."""
+        with self.lock:
+            for service, host in zip(found.group.members, found.hosts, strict=True):
+                record = self._records.get(service) or self._adopted(found, service, host)
+                record.group = found.group
+                self._refresh(record)
+
+    def adopt_ended(self) -> None:
+        """Know those that ended without a Swarm service, until the journal knows it, too."""
+        with self.lock:
+            for service, mark in self.marks.all():
+                if service in self._records or mark.forgotten or mark.end is None:
+                    continue
+                end = mark.end
+                self._records[service] = Record(
+                    service, Attempt(end.execution_id, 0), "", end.node, "", end.at_s, None, 0.0, {}, mark, end
+                )
+
+    def drop(self, service: ServiceId) -> None:
+        """Nothing is left of it but its mark and its output."""
+        with self.lock:
+            self._records.pop(service, None)
+
+    def _adopted(self, found: FoundGroup, service: ServiceId, host: str) -> Record:
+        mark = self.marks.read(service) or Mark()
+        first = Observation(service, found.attempt.execution_id, ObservedState.STARTING, found.created_at_s, found.node)
+        record = Record(
+            service_id=service,
+            attempt=found.attempt,
+            tenant=found.tenant,
+            node=found.node,
+            host=host,
+            created_at_s=found.created_at_s,
+            probe=found.probe,
+            stop_grace_s=found.stop_grace_s,
+            ports=found.ports,
+            proxied=found.proxied,
+            # The first of its component bears it, which is the first of its group.
+            targets=found.targets if service == found.group.members[0] else (),
+            mark=mark,
+            observation=first,
+            collected=self._output_kept(service),
+        )
+        self._records[service] = record
+        return record
+
+    # Looking
+
+    def get(self, service: ServiceId) -> Record | None:
+        """The record of a service."""
+        with self.lock:
+            return self._records.get(service)
+
+    def all(self) -> list[Record]:
+        """All records, in order of hand-over."""
+        with self.lock:
+            return list(self._records.values())
+
+    def attempts(self) -> set[Attempt]:
+        """Those of which anything is left here."""
+        with self.lock:
+            return {record.attempt for record in self._records.values()}
+
+    # News
+
+    def belongs(self, services: Iterable[ServiceId], group: Group) -> None:
+        """These services are tasks of that Swarm service now."""
+        with self.lock:
+            for service in services:
+                self._records[service].group = group
+
+    def container_seen(self, facts: ContainerFacts, after_gap: bool) -> Record | None:
+        """An engine's word on a container; the record when the service is known."""
+        with self.lock:
+            record = self._records.get(facts.service_id)
+            if record is None:
+                return None
+            before = record.container
+            if before is not None and before.finished_at_s is not None:
+                return record
+            record.gap |= after_gap and before is not None and before.running
+            record.container = facts
+            self._refresh(record)
+            return record
+
+    def task_seen(self, service: ServiceId, task: TaskFacts) -> None:
+        """The managers' word on a task."""
+        with self.lock:
+            record = self._records.get(service)
+            if record is not None:
+                record.task = task
+                self._refresh(record)
+
+    def ready(self, exec_id: str, exit_code: int, at_s: float) -> None:
+        """The process that waited for readiness in a container has ended."""
+        with self.lock:
+            for record in self._records.values():
+                if record.asking == exec_id:
+                    record.asking = None
+                    if exit_code == 0 and record.mark.stop_cause is None:
+                        self._mark(record, replace(record.mark, ready_at_s=at_s))
+                    return
+
+    def stopping(self, service: ServiceId, cause: Cause) -> Record | None:
+        """We want it to end; the record unless it is unknown, ended, or asked to already."""
+        with self.lock:
+            record = self._records.get(service)
+            if record is None or record.final or record.mark.stop_cause is not None:
+                return None
+            self._mark(record, replace(record.mark, stop_cause=cause, stop_at_s=time.time()))
+            return record
+
+    def end_by_task(self, record: Record) -> None:
+        """Its engine cannot tell: take the managers' word."""
+        with self.lock:
+            if not record.final and record.task is not None and record.task.over:
+                self._mark(record, replace(record.mark, end=by_task(record, record.task)))
+
+    def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "", detail: str = "") -> None:
+        """It will not begin any more."""
+        with self.lock:
+            record = self._records.get(service)
+            if record is not None and not record.final:
+                self._mark(
+                    record, replace(record.mark, end=never_ran(record, time.time(), cause, Told(message, detail)))
+                )
+
+    def lose(self, record: Record, message: str) -> None:
+        """Its node is gone."""
+        with self.lock:
+            if not record.final:
+                self._mark(record, replace(record.mark, end=lost(record, time.time(), message)))
+
+    def forget(self, service: ServiceId) -> Record | None:
+        """The journal knows its end; the record when it had one."""
+        with self.lock:
+            record = self._records.get(service)
+            if record is None or not record.final or record.mark.forgotten:
+                return None
+            self._mark(record, replace(record.mark, forgotten=True))
+            return record
+
+    def _mark(self, record: Record, mark: Mark) -> None:
+        record.mark = mark
+        self.marks.write(record.service_id, mark)
+        self._refresh(record)
+
+    def _refresh(self, record: Record) -> None:
+        seen = observed(record)
+        if seen.state is ObservedState.ENDED and record.mark.end is None:
+            record.mark = replace(record.mark, end=seen)
+            self.marks.write(record.service_id, record.mark)
+        if seen != record.observation:
+            record.observation = seen
+            self._waker.wake()

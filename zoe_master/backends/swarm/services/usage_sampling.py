@@ -1,0 +1,60 @@
+"""What running services use: engines are asked at intervals, each by one worker at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.base import Usage
+from zoe_master.backends.swarm.engine.engine_events import EngineWatch
+from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+
+class Sampling:
+    """The last sample of every service that is known."""
+
+    def __init__(self, board: Board, watches: Watches, pool: ThreadPoolExecutor, settings: SwarmSettings) -> None:
+        self._board = board
+        self._watches = watches
+        self._pool = pool
+        self._interval_s = settings.sample_interval_s
+        self._usage: dict[ServiceId, Usage] = {}
+        self._running: dict[str, Future[None]] = {}  # by node
+        self._next_s = 0.0
+
+    def usage(self) -> Sequence[Usage]:
+        """What was measured last of running services."""
+        usage = self._usage
+        running = (record.service_id for record in self._board.all() if record.running)
+        return [usage[service] for service in running if service in usage]
+
+    def begin(self, now_s: float) -> None:
+        """Have engines asked if it is time; one that has not answered since the last time is left out."""
+        if now_s < self._next_s:
+            return
+        self._next_s = now_s + self._interval_s
+        for watch in self._watches.all():
+            before = self._running.get(watch.node)
+            if before is None or before.done():
+                with contextlib.suppress(RuntimeError):  # closing
+                    self._running[watch.node] = self._pool.submit(self._sample, watch)
+
+    def _sample(self, watch: EngineWatch) -> None:
+        records = [record for record in self._board.all() if record.node == watch.node and record.running]
+        running = {record.container.container_id: record.service_id for record in records if record.container}
+        sample = watch.sample(running)
+        now_s = time.time()
+        found = {
+            record.service_id: Usage(
+                record.service_id, record.execution_id, record.node, *sample[record.service_id], now_s
+            )
+            for record in records
+            if record.service_id in sample
+        }
+        known = {record.service_id for record in self._board.all()}
+        self._usage = {service: usage for service, usage in {**self._usage, **found}.items() if service in known}

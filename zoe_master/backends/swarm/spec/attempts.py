@@ -1,0 +1,31 @@
+"""One try of an execution: what its services share on the swarm is its own, so that an earlier one reaches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from zoe_lib.domain.execution import ExecutionId
+from zoe_master.backends.swarm.spec import labels
+
+
+class Attempt(NamedTuple):
+    """`number` counts tries of the execution; 0 where nobody knows it any more."""
+
+    execution_id: ExecutionId
+    number: int
+
+
+def attempt_of(tags: Mapping[str, str]) -> Attempt:
+    """The attempt that something with these labels belongs to."""
+    return Attempt(tags.get(labels.EXECUTION, ""), int(tags.get(labels.GENERATION, "0")))
+
+
+def attempt_labels(attempt: Attempt, tenant: str, installation: str) -> dict[str, str]:
+    """What everything carries that an attempt's services share."""
+    return {
+        labels.INSTALLATION: installation,
+        labels.EXECUTION: attempt.execution_id,
+        labels.GENERATION: str(attempt.number),
+        labels.TENANT: tenant,
+    }

@@ -1,0 +1,68 @@
+"""What is mounted into a container."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from zoe_lib.domain.application import Volume
+from zoe_lib.domain.feasibility import mount_refusal
+from zoe_lib.domain.platform import MountPoint
+from zoe_master.backends.base import Start
+from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspace_of
+from zoe_master.backends.swarm.spec.names import volume_name
+from zoe_master.backends.swarm.spec.task_templates import literal
+from zoe_master.backends.swarm.spec.template_values import SCRATCH, WORKSPACE
+
+Json = dict[str, Any]
+_INIT = "the init program that the engine puts into each container"
+_FILE = "a file that the engine writes into each container"
+# Seen with Docker Engine 20.10 and 26.1.
+_OF_ENGINES = (
+    MountPoint("/sbin", _INIT),
+    MountPoint("/sbin/docker-init", _INIT),
+    *(MountPoint(path, _FILE, only_named=True) for path in ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")),
+)
+
+
+def mount_points(settings: SwarmSettings) -> tuple[MountPoint, ...]:
+    """What is in use inside containers, so that no volume can be mounted there."""
+    workspace = (MountPoint(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
+    scratch = MountPoint(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
+    return (*_OF_ENGINES, *workspace, scratch)
+
+
+def mounts_of(start: Start, settings: SwarmSettings) -> Iterator[Json]:
+    """The workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
+    component = start.component
+    for workspace in workspace_of(start, settings):
+        yield _bind(workspace.path, WORKSPACE)
+    for volume in component.volumes:
+        if (refused := mount_refusal(component, volume, mount_points(settings))) is not None:
+            raise CannotStart("; ".join(refused))
+        yield _volume(volume, start, settings)
+    if component.read_only_root:
+        # Not named, so it goes with the container; it begins as the image's own directory, mode and all.
+        yield {"Type": "volume", "Target": SCRATCH}
+    if component.shm_bytes is not None:
+        yield {"Type": "tmpfs", "Target": "/dev/shm", "TmpfsOptions": {"SizeBytes": component.shm_bytes}}  # noqa: S108
+
+
+def _volume(volume: Volume, start: Start, settings: SwarmSettings) -> Json:
+    if volume.name is not None:
+        tags = {labels.INSTALLATION: settings.installation, labels.TENANT: start.tenant}
+        return {
+            "Type": "volume",
+            "Source": volume_name(settings.installation, start.tenant, volume.name),
+            "Target": literal(volume.target),
+            "ReadOnly": volume.read_only,
+            "VolumeOptions": {"Labels": tags},
+        }
+    return _bind(host_path_of(volume, settings).path, volume.target, volume.read_only)
+
+
+def _bind(source: str, target: str, read_only: bool = False) -> Json:
+    return {"Type": "bind", "Source": literal(source), "Target": literal(target), "ReadOnly": read_only}

@@ -1,0 +1,44 @@
+"""Names on a swarm, made of what they stand for so that the same thing never gets two."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.swarm.spec.attempts import Attempt
+
+_LABEL_MAX = 63  # of a DNS label and of the name of a Swarm service
+
+
+def host_name(component: str, index: int) -> str:
+    """What an instance is called inside its execution's network."""
+    suffix = f"-{index}"
+    if len(component) + len(suffix) <= _LABEL_MAX:
+        return component + suffix
+    short = _digest(component, 8)
+    return f"{component[: _LABEL_MAX - len(suffix) - len(short) - 1]}-{short}{suffix}"
+
+
+def group_name(installation: str, component: str, services: Sequence[ServiceId]) -> str:
+    """The Swarm service of these; the digest makes it unique, the rest tells people what it is."""
+    return f"zoe-{component[:32].rstrip('-')}-{_digest(' '.join((installation, *services)), 16)}"
+
+
+def attempt_name(installation: str, attempt: Attempt) -> str:
+    """The network and the secret of an attempt."""
+    return f"zoe-{_digest(f'{installation} {attempt.number} {attempt.execution_id}', 20)}"
+
+
+def gateway_name(installation: str, attempt: Attempt, fingerprint: str) -> str:
+    """The gateway of an attempt and its secret, by the key that the secret is made of."""
+    return f"zoe-gateway-{_digest(f'{installation} {attempt.number} {attempt.execution_id} {fingerprint}', 20)}"
+
+
+def volume_name(installation: str, tenant: str, volume: str) -> str:
+    """A tenant's named volume; the digest keeps tenants apart whatever their names hold."""
+    return f"zoe-{_digest(f'{installation} {tenant} {volume}', 12)}-{volume}"
+
+
+def _digest(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

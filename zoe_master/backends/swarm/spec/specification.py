@@ -1,0 +1,236 @@
+"""From a group of Starts to the Swarm service that runs them, in the words of the Engine's API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.images import full_name
+from zoe_master.backends.base import ImageState, Start, joined_modules
+from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
+from zoe_master.backends.swarm.spec.images import image_allowed
+from zoe_master.backends.swarm.spec.mounts import mounts_of
+from zoe_master.backends.swarm.spec.names import group_name, host_name
+from zoe_master.backends.swarm.spec.targets import targets_of
+from zoe_master.backends.swarm.spec.task_templates import by_slot
+from zoe_master.backends.swarm.spec.template_values import SCRATCH, SIGN_IN_FILE, WORKSPACE, Filler
+
+Json = dict[str, Any]
+_NANO = 10**9
+CONFIGURATION = "zoe-storage"
+"""Below /run/secrets: the directory of what Spark and Hadoop are told of the object store."""
+SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
+"""Below /run/secrets: random bytes that only the services of one execution share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One service with every template filled. Services that differ only in `host` and `environment` are one group."""
+
+    start: Start
+    host: str
+    environment: tuple[tuple[str, str], ...]
+    arguments: tuple[str, ...]
+    work_dir: str | None
+    mounts: tuple[Json, ...]
+
+    @property
+    def group_key(self) -> object:
+        """What must be the same for two services to be tasks of one Swarm service."""
+        start = self.start
+        core = start.index < start.component.essential_count
+        fixed = json.dumps([self.arguments, self.work_dir, self.mounts])
+        return start.execution_id, start.component.name, core, start.node, start.service_id.rpartition(".")[2], fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a group goes: the node, the attempt's network and secret where it has them (id, name).
+
+    `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
+    `Start.secret`.
+    """
+
+    node_id: str
+    network_id: str | None = None
+    secret: tuple[str, str] | None = None
+    configuration: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    sign_in: tuple[str, str] | None = None
+
+
+def render(start: Start, settings: SwarmSettings) -> Rendered:
+    """Every text filled; CannotStart says in words why that cannot be."""
+    component = start.component
+    status = image_allowed(component.image, settings.images)
+    if status.state is ImageState.UNAVAILABLE:
+        raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
+    filled = Filler(start, settings.workspaces_dir is not None)
+    return Rendered(
+        start=start,
+        host=host_name(component.name, start.index),
+        environment=tuple(_environment(start, filled).items()),
+        arguments=tuple(filled(word) for word in component.command),
+        work_dir=_work_dir(component, filled),
+        mounts=tuple(mounts_of(start, settings)),
+    )
+
+
+def needs_network(start: Start) -> bool:
+    """Return whether its services get an overlay network: without one they share the engine's bridge with others.
+
+    All do but those that need devices and talk to nobody. When a node joins a network, Swarm looks at its tasks again
+    and rejects those that hold generic resources (seen with Docker Engine 20.10).
+    """
+    return needs_secret(start) or not start.component.reservation.devices
+
+
+def needs_secret(start: Start) -> bool:
+    """Whether its services talk to each other, or are talked to."""
+    return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
+
+
+def group_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str, str]:
+    """Everything that a new back-end needs to take the group over, and people to find it."""
+    start = group[0].start
+    component = start.component
+    probe = component.readiness
+    return {
+        **container_labels(group, settings),
+        labels.HOSTS: " ".join(one.host for one in group),
+        labels.NODE: start.node,
+        labels.GRACE: str(component.stop_grace_s),
+        labels.PORTS: json.dumps({port.name: port.number for port in component.ports}),
+        labels.PROXIED: " ".join(port.name for port in component.ports if port.proxied),
+        labels.TARGETS: " ".join(targets_of(start)),
+        labels.PROBE: json.dumps([probe.kind, probe.port, probe.path, probe.interval_s, probe.timeout_s])
+        if probe
+        else "",
+    }
+
+
+def container_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str, str]:
+    """What each container carries, too: with its slot it tells which service it is."""
+    start = group[0].start
+    return {
+        labels.SERVICES: " ".join(one.start.service_id for one in group),
+        **attempt_labels(Attempt(start.execution_id, start.attempt), start.tenant, settings.installation),
+        labels.USER: start.user,
+        labels.COMPONENT: start.component.name,
+        labels.CORES: str(start.component.reservation.cores_milli),
+        labels.CAUSE: start.cause_id,
+    }
+
+
+def service_spec(group: Sequence[Rendered], around: Surroundings, settings: SwarmSettings) -> Json:
+    """The arguments of the call that creates the Swarm service. Tasks never restart: the master decides."""
+    start = group[0].start
+    component = start.component
+    task: Json = {
+        "ContainerSpec": _container(group, around, settings),
+        "Resources": _resources(component, settings),
+        "RestartPolicy": {"Condition": "none", "MaxAttempts": 0},
+        "Placement": {"Constraints": [f"node.id=={around.node_id}"]},
+        "LogDriver": {
+            "Name": "json-file",
+            "Options": {"max-size": str(max(settings.output_bytes_max // 2, 1)), "max-file": "2"},
+        },
+    }
+    if around.network_id is not None:
+        task["Networks"] = [{"Target": around.network_id}]
+    return {
+        "task_template": task,
+        "name": group_name(settings.installation, component.name, [one.start.service_id for one in group]),
+        "labels": group_labels(group, settings),
+        "mode": {"Replicated": {"Replicas": len(group)}},
+        "endpoint_spec": _endpoint(component, settings),
+    }
+
+
+def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmSettings) -> Json:
+    first = group[0]
+    start, component = first.start, first.start.component
+    user = settings.tenant_users.get(start.tenant, settings.user)
+    spec: Json = {
+        "Image": full_name(component.image),
+        "Args": list(first.arguments) or None,
+        "Hostname": by_slot([one.host for one in group]),
+        "Env": [
+            f"{name}={by_slot([dict(one.environment).get(name, '') for one in group])}" for name, _ in first.environment
+        ],
+        "Labels": container_labels(group, settings),
+        "User": user,
+        "Mounts": list(first.mounts),
+        "StopGracePeriod": round(component.stop_grace_s * _NANO),
+        "Init": True,
+        "ReadOnly": component.read_only_root,
+        "CapabilityDrop": ["ALL"],
+    }
+    if first.work_dir is not None:
+        spec["Dir"] = first.work_dir
+    files = {f"{CONFIGURATION}/{name}": secret for name, secret in around.configuration.items()}
+    if around.secret is not None:
+        files[SECRET_FILE] = around.secret
+    if around.sign_in is not None:
+        files[SIGN_IN_FILE] = around.sign_in
+    if files:
+        uid, _, gid = user.partition(":")
+        owner = {"UID": uid, "GID": gid or uid, "Mode": 0o400}
+        spec["Secrets"] = [
+            {"SecretID": secret_id, "SecretName": secret_name, "File": {"Name": file, **owner}}
+            for file, (secret_id, secret_name) in sorted(files.items())
+        ]
+    return spec
+
+
+def _resources(component: Component, settings: SwarmSettings) -> Json:
+    reserved = component.reservation
+    memory_bytes = component.memory_limit_bytes or reserved.memory_bytes
+    return {
+        "Limits": {
+            # Zero is no limit: what nobody reserved may be used.
+            "NanoCPUs": (component.cores_limit_milli or 0) * 10**6,
+            "MemoryBytes": memory_bytes,
+            "Pids": settings.processes_max,
+        },
+        "Reservations": {
+            "NanoCPUs": reserved.cores_milli * 10**6,
+            "MemoryBytes": reserved.memory_bytes,
+            "GenericResources": [
+                {"DiscreteResourceSpec": {"Kind": kind, "Value": amount}} for kind, amount in reserved.devices.items()
+            ],
+        },
+    }
+
+
+def _endpoint(component: Component, settings: SwarmSettings) -> Json:
+    """Names resolve to the tasks' own addresses, which needs no virtual IP of the kernel."""
+    spec: Json = {"Mode": "dnsrr"}
+    if settings.publish_ports:
+        spec["Ports"] = [
+            {"Protocol": "tcp", "TargetPort": port.number, "PublishMode": "host"}
+            for port in component.ports
+            if not (port.proxied and settings.gateway_image)
+        ]
+    return spec
+
+
+def _environment(start: Start, filled: Filler) -> dict[str, str]:
+    """Variables of the component, after those that every component may count on."""
+    own = {name: filled(text) for name, text in start.component.environment}
+    given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
+    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
+
+
+def _work_dir(component: Component, filled: Filler) -> str | None:
+    """As the image has it when none is named; a relative one is below the workspace."""
+    if component.work_dir is None:
+        return None
+    wanted = filled(component.work_dir)
+    return wanted if wanted.startswith("/") else f"{WORKSPACE}/{wanted}"

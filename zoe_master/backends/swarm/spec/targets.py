@@ -1,0 +1,18 @@
+"""What a gateway lets through to."""
+
+from __future__ import annotations
+
+from zoe_master.backends.base import Start
+from zoe_master.backends.swarm.spec.names import host_name
+
+
+def targets_of(start: Start) -> tuple[str, ...]:
+    """host:port of each proxied port of the execution's instances; nothing unless this service bears the gateway."""
+    if not start.bears_gateway:
+        return ()
+    return tuple(
+        f"{host_name(peer.component, peer.index)}:{port.number}"
+        for peer in start.peers
+        for port in peer.ports
+        if port.proxied
+    )
