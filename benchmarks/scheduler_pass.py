@@ -17,12 +17,12 @@ from benchmarks.scheduler_smoke import snapshot
 from benchmarks.support import machine, percentile
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
-from zoe_master.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.forecast import wait_of
 from zoe_master.scheduler.what_if.proposal import propose
+from zoe_master.state.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
 
 RUNS = 5
 WEIGHERS = {"fewest_containers": -1.0, "free_memory": 1.0, "locality": 1.0, "storage_headroom": 1.0}

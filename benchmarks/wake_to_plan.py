@@ -22,9 +22,9 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
-from zoe_master.master import Master
-from zoe_master.steps import Step
-from zoe_master.tick_log import TickLog
+from zoe_master.crash_points import Step
+from zoe_master.loop.master import Master
+from zoe_master.loop.tick_recorder import TickLog
 
 CASES = ((100, 1000), (1000, 10_000))
 RUNS = 5

@@ -24,24 +24,24 @@ from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
-from zoe_master import metrics
-from zoe_master.answering import Answering
-from zoe_master.answers import Answers
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
-from zoe_master.connectors import Connectors, Place
-from zoe_master.foretelling import Foretelling
-from zoe_master.master import Master
-from zoe_master.sign_ins import PURPOSE, SignIns
-from zoe_master.steps import Reach, Step, pass_by
-from zoe_master.storage import KeeperThread
-from zoe_master.storage_metrics import observe_storage
-from zoe_master.storage_report import keep
-from zoe_master.tenant_tokens import TenantTokens
-from zoe_master.tick_log import TickLog
-from zoe_master.upkeep import Upkeep
+from zoe_master.background import metrics
+from zoe_master.background.activity import Work
+from zoe_master.background.forecast_thread import Foretelling
+from zoe_master.background.metrics import observe_storage
+from zoe_master.background.retention import Upkeep
+from zoe_master.crash_points import Reach, Step, pass_by
+from zoe_master.loop.master import Master
+from zoe_master.loop.port_secrets import PURPOSE, SignIns
+from zoe_master.loop.tick_recorder import TickLog
+from zoe_master.rpc.handlers import Answers
+from zoe_master.rpc.server import Answering
+from zoe_master.storage.reconciler import KeeperThread
+from zoe_master.storage.report import keep
+from zoe_master.storage.spark_config import Connectors, Place
+from zoe_master.storage.tenant_tokens import TenantTokens
 from zoe_master.waker import Waker
-from zoe_master.work import Work
 
 log = structlog.get_logger(__name__)
 

@@ -13,9 +13,9 @@ from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import ManualClock, SimulatedBackend
-from zoe_master.master import Master
+from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.snapshot import Plan
-from zoe_master.storage import InlineKeeper
+from zoe_master.storage.reconciler import InlineKeeper
 from zoe_simulator.progress import Progress
 from zoe_simulator.shared_store import Reader
 from zoe_simulator.store_use import StoreUse

@@ -18,7 +18,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
-from zoe_master.master import Master
+from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.estimate import corrected_s
 from zoe_master.scheduler.what_if.calibration import Calibration, Spread
 from zoe_master.scheduler.what_if.forecast import Wait, wait_of

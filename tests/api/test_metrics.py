@@ -12,10 +12,10 @@ from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
-from zoe_master import metrics, storage_metrics
+from zoe_master.background import metrics
 
 # What the master registers when it imports them.
-OF_THE_MASTER = (metrics, storage_metrics)
+OF_THE_MASTER = (metrics,)
 REFERENCE = Path(__file__).parents[2] / "docs/reference/metrics.md"
 ROW = re.compile(r"^\| `(zoe_\w+)` \| (\w+) \| ([\w, ]*)\| (\w+) \| (.+) \|$", re.MULTILINE)
 

@@ -27,7 +27,7 @@ from tests.support.storage_controller import MB, PATIENCE_S, SAMPLE, Served, ser
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.promises import Rates, refused
 from zoe_lib.domain.storage import Guarantee
-from zoe_master.storage import InlineKeeper
+from zoe_master.storage.reconciler import InlineKeeper
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.support.installation import Installation, Program
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
 
 # Without a storage controller there is nothing to synchronise or to decide; with one: tests/storage.
 NEVER_REACHED = {step for step in Step if step.startswith(("storage_", "slo_", "view_", "inputs_"))}

@@ -20,7 +20,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit, limits_of
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.observer import Observer
+from zoe_master.loop.observer import Observer
 from zoe_simulator.faults.kinds import Fault, occurrences
 from zoe_simulator.faults.run import FaultRun
 from zoe_simulator.invariants import Violation

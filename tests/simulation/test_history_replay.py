@@ -17,9 +17,9 @@ from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.master import Master
-from zoe_master.steps import Step
-from zoe_master.tick_log import TickLog
+from zoe_master.crash_points import Step
+from zoe_master.loop.master import Master
+from zoe_master.loop.tick_recorder import TickLog
 from zoe_simulator.history_replay.outcome import Decision, decisions
 from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun

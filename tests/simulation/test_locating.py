@@ -24,8 +24,8 @@ from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
 from zoe_master.backends.simulated import Behaviour
+from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_master.scheduler.what_if.explain import explain
-from zoe_master.tick_log import Inputs, after
 from zoe_simulator.history_replay.recording import read_recording
 
 NODES = tuple(replace(node(f"n{i}"), addresses=(f"10.0.0.{i}",)) for i in (1, 2, 3))

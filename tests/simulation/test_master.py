@@ -21,7 +21,6 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Kind
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_master import observer
 from zoe_master.backends.base import BackendError, ImageState, ImageStatus
 from zoe_master.backends.simulated import (
     BackendForgetsStarts,
@@ -30,8 +29,9 @@ from zoe_master.backends.simulated import (
     Behaviour,
     SimulatedBackend,
 )
-from zoe_master.observer import news
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
+from zoe_master.loop import observer
+from zoe_master.loop.observer import news
 
 
 def test_a_batch_application_runs_to_its_end() -> None:

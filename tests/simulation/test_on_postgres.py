@@ -11,8 +11,8 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.store.base import ExecutionQuery
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.picture import Picture
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
+from zoe_master.state.state_cache import Picture
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -19,7 +19,7 @@ from zoe_lib.domain.promises import refused, required, wished
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
 
 MB = 1_000_000
 CAPACITY = Capacity(100 * MB, {"disk": 100 * MB})

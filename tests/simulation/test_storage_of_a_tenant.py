@@ -16,7 +16,7 @@ from zoe_lib.domain.execution import ExecutionState, Mark
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.storage import Guarantee
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.storage import Keeper
+from zoe_master.storage.reconciler import Keeper
 from zoe_simulator.faults.late import LateKeeper, Lateness
 
 MB = 1_000_000

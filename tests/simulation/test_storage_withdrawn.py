@@ -12,7 +12,7 @@ from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.execution import ExecutionState, Mark
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
 from zoe_simulator.invariants.journal import Journal
 
 TO_OTHERS = "so much is not free of what the store can promise"

@@ -18,7 +18,7 @@ from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, InputRead, Pushdow
 from zoe_lib.store.base import JournalEntry
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
 
 WANTED = Pushdown(("id", "kwh"), "city = 'Nice'")
 METERS = StorageObject("meters", "swift2d://meters.zoe/2015", WANTED)

@@ -22,9 +22,9 @@ from zoe_lib.store.base import Store
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
-from zoe_master.master import Master, Tick
-from zoe_master.steps import Reach, Step, pass_by
-from zoe_master.storage import InlineKeeper, Keeper
+from zoe_master.crash_points import Reach, Step, pass_by
+from zoe_master.loop.master import Master, Tick
+from zoe_master.storage.reconciler import InlineKeeper, Keeper
 from zoe_master.waker import Waker
 
 GIB = 2**30

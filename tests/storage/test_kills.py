@@ -29,7 +29,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.templates import escape
 from zoe_lib.sdk import Client
 from zoe_lib.wire import CredentialRequest
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
 
 MB = 10**6
 # So little that views pay, however busy the machine is.

@@ -17,7 +17,7 @@ from tests.support.spark import spark_driver
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
-from zoe_master.told_inputs import told_input
+from zoe_master.storage.input_document import told_input
 
 PROGRAM = """
 import zoe_spark

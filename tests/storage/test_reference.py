@@ -30,7 +30,7 @@ from tests.support.spark_reference import (
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
-from zoe_master.told_inputs import told_input
+from zoe_master.storage.input_document import told_input
 
 FILES, GROUPS, GROUPS_OF_LONG = 10, 36, 400
 WITH_NAMES = Csv(header=False, names=("a", "b", "c"))

@@ -15,7 +15,7 @@ from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.storage import Csv, InputRead, StorageObject
-from zoe_master.told_inputs import told_input
+from zoe_master.storage.input_document import told_input
 
 PROGRAM = """
 import zoe_spark

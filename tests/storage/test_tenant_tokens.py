@@ -10,9 +10,9 @@ from tests.storage.test_views import meters
 from tests.support.object_store import logged_in
 from tests.support.whole_storage import Whole
 from zoe_lib.domain.storage import Credential
-from zoe_master.steps import pass_by
-from zoe_master.tenant_tokens import NO_CREDENTIAL, TenantTokens
-from zoe_master.views import ViewLooks
+from zoe_master.crash_points import pass_by
+from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, TenantTokens
+from zoe_master.storage.view_reconciler import ViewLooks
 
 GUESSES = (
     View("e1", "acme", "swift2d://meters.zoe/2015", ("id",), "city = 'Nice'"),

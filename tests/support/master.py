@@ -12,13 +12,13 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.server import Server
 from zoe_lib.store.base import Store
-from zoe_master import metrics
-from zoe_master.answers import Answers
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
-from zoe_master.foretelling import Foretelling
-from zoe_master.master import Master
-from zoe_master.tick_log import TickLog
+from zoe_master.background import metrics
+from zoe_master.background.forecast_thread import Foretelling
+from zoe_master.loop.master import Master
+from zoe_master.loop.tick_recorder import TickLog
+from zoe_master.rpc.handlers import Answers
 from zoe_master.waker import Waker
 
 GIB = 2**30

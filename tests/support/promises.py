@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_lib.domain.promises import Promise, Rates
-from zoe_master.slos import Wanted
+from zoe_master.storage.slo_reconciler import Wanted
 
 
 def required_by(rates: Mapping[str, Rates], uris: frozenset[str] = frozenset()) -> Wanted:

@@ -15,7 +15,7 @@ from storage_filters.selection import CsvFormat, Selection
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import columns, parse
-from zoe_master.told_inputs import told_input
+from zoe_master.storage.input_document import told_input
 
 PROGRAM = """
 from collections import Counter

@@ -25,7 +25,7 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, 
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import Address, BackendError
 from zoe_master.backends.swarm.spec import labels
-from zoe_master.master import Master
+from zoe_master.loop.master import Master
 
 DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"
 needs_time = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-swarm`")

@@ -24,7 +24,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
-from zoe_master.answers import Answers
+from zoe_master.rpc.handlers import Answers
 
 HIDDEN = re.compile(
     r"10\.213\.|127\.0\.0\.1|localhost|\w+://|dial |host=|\b[A-Za-z.]*(?:Error|Exception|Timeout|Pool)\b"

@@ -10,7 +10,7 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.messaging.server import Refusal
 from zoe_lib.wire import AddressView
-from zoe_master.answers import Answers
+from zoe_master.rpc.handlers import Answers
 
 WEB = {"name": "web", "number": 8000, "protocol": "http", "proxied": True}
 GATEWAY_MIB = 64

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from storage_bridge.base import StorageController
-from zoe_master.looking import Looks
-from zoe_master.slos import Wanted
-from zoe_master.storage import KeeperThread
+from zoe_master.storage.reconcile_thread import Looks
+from zoe_master.storage.reconciler import KeeperThread
+from zoe_master.storage.slo_reconciler import Wanted
 from zoe_master.waker import Waker
 
 W = TypeVar("W")

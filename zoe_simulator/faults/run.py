@@ -22,8 +22,8 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, Start
 from zoe_master.backends.simulated import Behaviour, ManualClock
-from zoe_master.master import Master
-from zoe_master.steps import Step
+from zoe_master.crash_points import Step
+from zoe_master.loop.master import Master
 from zoe_master.waker import Waker
 from zoe_simulator.faults.kinds import Fault, Occurrence
 from zoe_simulator.faults.late import LateKeeper, Lateness

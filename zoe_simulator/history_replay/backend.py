@@ -27,7 +27,7 @@ from zoe_master.backends.base import (
     Usage,
     nobody_left,
 )
-from zoe_master.tick_log import Inputs, own_services
+from zoe_master.loop.tick_recorder import Inputs, own_services
 from zoe_simulator.history_replay.services import ServiceRecord, Sight
 
 _PRESENT = ImageStatus(ImageState.PRESENT)

@@ -13,7 +13,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import ExecutionQuery, JournalEntry, Store, TickRecord
 from zoe_lib.store.codec import decode, event_of
-from zoe_master.tick_log import Inputs, after
+from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
 
 _PAGE = 500

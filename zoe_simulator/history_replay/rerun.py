@@ -21,11 +21,11 @@ from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_master.backends.simulated import ManualClock
-from zoe_master.input_places import Told
-from zoe_master.master import Master
-from zoe_master.path_uses import WEIGHER
-from zoe_master.slos import Seen, Wanted
-from zoe_master.tick_log import Inputs
+from zoe_master.loop.master import Master
+from zoe_master.loop.tick_recorder import Inputs
+from zoe_master.storage.input_places import Told
+from zoe_master.storage.path_uses import WEIGHER
+from zoe_master.storage.slo_reconciler import Seen, Wanted
 from zoe_simulator.history_replay.backend import RecordedBackend
 from zoe_simulator.history_replay.recording import Moment, Recording, to_event
 from zoe_simulator.history_replay.uses import RecordedUses

@@ -13,13 +13,16 @@ from prometheus_client import REGISTRY, Counter, Gauge, Histogram
 
 import zoe_api.metrics
 import zoe_lib.store.sql.latency
-import zoe_master.metrics
-import zoe_master.storage_metrics
+import zoe_master.background.metrics
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
 SUFFIXES: dict[type, tuple[str, ...]] = {Counter: ("_total",), Gauge: ("",), Histogram: ("_bucket", "_sum", "_count")}
-MODULES = (zoe_api.metrics, zoe_lib.store.sql.latency, zoe_master.metrics, zoe_master.storage_metrics)
+MODULES = (
+    zoe_api.metrics,
+    zoe_lib.store.sql.latency,
+    zoe_master.background.metrics,
+)
 EVERYWHERE = {"job", "instance"}
 FUNCTIONS = {"sum", "max", "by", "rate", "deriv", "histogram_quantile", "clamp_min"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from prometheus_client import generate_latest
 
-from zoe_master import metrics
+from zoe_master.background import metrics
 from zoe_master.healthcheck import problem_in
 
 

@@ -73,7 +73,7 @@ def test_a_broken_invariant_is_exit_code_1(
     def wrong(snapshot: Snapshot, policy: Policy) -> Plan:
         return schedule(Snapshot(snapshot.now_s, snapshot.nodes, snapshot.queued), policy)
 
-    monkeypatch.setattr("zoe_master.master.schedule", wrong)
+    monkeypatch.setattr("zoe_master.loop.master.schedule", wrong)
     monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(log), "--check"])
     assert main() == 1
     assert "over-committed" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
 from zoe_lib.domain.promises import Promise, Rates
 from zoe_master.backends.simulated import ManualClock
-from zoe_master.slos import Wanted
+from zoe_master.storage.slo_reconciler import Wanted
 from zoe_master.waker import Waker
 from zoe_simulator.faults.late import LateKeeper, Lateness
 

@@ -306,7 +306,7 @@ def test_a_wrong_scheduler_is_caught_in_a_replay(
 ) -> None:
     trace = generate(200, 32, seed=3, overestimate=2.0)
     replaying.Replay(trace, policy, check=True).run()
-    monkeypatch.setattr("zoe_master.master.schedule", wrong)
+    monkeypatch.setattr("zoe_master.loop.master.schedule", wrong)
     with pytest.raises(Violation, match=said):
         replaying.Replay(trace, policy, check=True).run()
 

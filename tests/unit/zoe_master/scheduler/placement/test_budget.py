@@ -12,7 +12,6 @@ from tests.support.scheduling import component, ledger, node, queued, request, s
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.cpu_budget import CpuBudget
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
@@ -25,6 +24,7 @@ from zoe_master.scheduler.what_if.explain import explain
 from zoe_master.scheduler.what_if.forecast import Wait, wait_of
 from zoe_master.scheduler.what_if.proposal import propose
 from zoe_master.scheduler.what_if.reserved_wait import Reservations
+from zoe_master.state.cpu_budget import CpuBudget
 
 NODES = tuple(node(f"n{i}", cores=16, memory_gib=64) for i in range(20))
 BUSY = tuple(

@@ -1,0 +1,151 @@
+"""Which lane each question of the master waits in, and that one that waits for an engine holds up no other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support.waiting import until
+from zoe_lib.messaging.client import MasterClient, MasterRefused
+from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.messaging.server import Server
+from zoe_master.backends.base import Address, Backend, BackendError, LogChunk
+from zoe_master.rpc.handlers import OUTPUT, SCHEDULER, Answers
+
+AT_ONCE = None
+# A new question names its lane here: at once is only what is answered from memory.
+LANES = {
+    "hint": AT_ONCE,
+    "status": AT_ONCE,
+    "usage": AT_ONCE,
+    "storage": AT_ONCE,
+    "address": AT_ONCE,
+    "explain": SCHEDULER,
+    "eta": SCHEDULER,
+    "plan": SCHEDULER,
+    "dry_run": SCHEDULER,
+    "logs": OUTPUT,
+}
+# What every back-end answers from memory. All else may wait for an engine, a disk or the network.
+FROM_MEMORY = {"usage", "address"}
+BODIES: dict[str, dict[str, Any]] = {"address": {"service_id": "x.c.0", "port": "web"}}
+
+
+class HangingEngines:
+    """A back-end all of whose engines hang: what it does not answer from memory does not return before it is let go."""
+
+    def __init__(self) -> None:
+        self.waiting: list[str] = []
+        self.may_end = threading.Event()
+
+    def usage(self) -> list[Any]:
+        return []
+
+    def address(self, _service: str, _port: str) -> Address:
+        return Address("127.0.0.1", 80)
+
+    def __getattr__(self, name: str) -> Any:
+        assert name not in FROM_MEMORY
+
+        def hang(*_: object) -> LogChunk:
+            self.waiting.append(name)
+            assert self.may_end.wait(60)
+            raise BackendError("the engine did not answer")
+
+        return hang
+
+
+@pytest.fixture
+def backend() -> Iterator[HangingEngines]:
+    made = HangingEngines()
+    yield made
+    made.may_end.set()
+
+
+@pytest.fixture
+def answers(backend: Any) -> Answers:
+    picture = SimpleNamespace(get=lambda _id: None)
+    signs = SimpleNamespace(headers=lambda *_: {})
+    master: Any = SimpleNamespace(latest=None, picture=picture, sign_ins=signs, policy=None, forecast=lambda *_: None)
+    master.propose = master.dry_run = lambda *_: None
+    waker: Any = SimpleNamespace(wake=lambda: None)
+    return Answers(master, backend, waker, "test", 1)
+
+
+@pytest.fixture
+def client(answers: Answers, backend: HangingEngines, tmp_path: Path) -> Iterator[MasterClient]:
+    ensure_keys(tmp_path)
+    server = Server("tcp://127.0.0.1:*", tmp_path, answers.handlers(), answers.slow())
+    made = MasterClient(server.endpoint, tmp_path, 60.0, 1)
+    yield made
+    backend.may_end.set()
+    made.close()
+    server.close()
+
+
+def test_every_question_names_its_lane(answers: Answers) -> None:
+    assert not answers.handlers().keys() & answers.slow().keys()
+    lanes = dict.fromkeys(answers.handlers(), AT_ONCE) | {kind: slow.lane for kind, slow in answers.slow().items()}
+    assert lanes == LANES
+
+
+def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
+    answers: Answers, backend: HangingEngines
+) -> None:
+    for kind, handler in answers.handlers().items():
+        handler(BODIES.get(kind, {}))
+    assert backend.waiting == []
+    methods = {name for name in vars(Backend) if not name.startswith("_")}
+    assert methods >= FROM_MEMORY
+
+
+def test_the_bounds_leave_room_for_others(answers: Answers) -> None:
+    """One asker never has all threads for output, and all together never all of an API process (40 of anyio)."""
+    for slow in answers.slow().values():
+        assert slow.of_asker_max <= slow.in_all_max
+        assert slow.in_all_max < 40
+    assert answers.slow()["logs"].of_asker_max < OUTPUT.threads
+
+
+@pytest.mark.parametrize("askers", [1, 2, 10])
+def test_while_engines_hang_all_but_their_output_is_answered(
+    client: MasterClient, answers: Answers, backend: HangingEngines, askers: int
+) -> None:
+    codes: list[str] = []
+
+    def read(number: int) -> None:
+        try:
+            client.ask("logs", {"service_id": f"x.c.{number}"}, asker=f"u{number % askers}")
+        except MasterRefused as refused:
+            codes.append(refused.code)
+
+    asked = 40
+    slow = answers.slow()["logs"]
+    taken = min(slow.in_all_max, askers * slow.of_asker_max)
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(asked)]
+    for thread in threads:
+        thread.start()
+    until(lambda: len(codes) == asked - taken)
+    until(lambda: len(backend.waiting) == min(taken, OUTPUT.threads))
+    assert set(codes) == {"logs_busy"}
+    answered = [answer_to(client, kind) for kind in LANES if kind != "logs"]
+    assert not {"logs_busy", "plan_busy"} & set(answered)
+    assert len(backend.waiting) == min(taken, OUTPUT.threads)
+    backend.may_end.set()
+    for thread in threads:
+        thread.join(60)
+    assert codes.count("no_logs") == taken
+
+
+def answer_to(client: MasterClient, kind: str) -> str:
+    """The code of a refusal, or empty."""
+    try:
+        client.ask(kind, BODIES.get(kind, {}), asker="ben")
+    except MasterRefused as refused:
+        return refused.code
+    return ""

@@ -1,0 +1,165 @@
+"""Eight of the largest plans at once: the master goes on answering, computes no plan twice, and gives up in time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support.api import in_threads
+from tests.support.scheduling import component, node, queued, started
+from zoe_lib.descriptions.bounds import COMPONENTS_MAX, SERVICES_MAX
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_lib.messaging.client import MasterClient, MasterRefused
+from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.messaging.server import Server
+from zoe_lib.store.codec import encode
+from zoe_master.loop import master as master_module
+from zoe_master.loop.master import Master
+from zoe_master.rpc import handlers as answers
+from zoe_master.rpc.handlers import Answers
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.what_if import proposal
+from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
+from zoe_master.state.forecasts import Record
+
+NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
+BUSY = tuple(
+    started(queued(f"b{i}", component("b", cores=8, memory_gib=32), expected_run_s=100.0 + i), f"n{i:04}")
+    for i in range(200)
+)
+ONE_KIND = queued("x", component(cores=0.3, memory_gib=1, essential_count=SERVICES_MAX))
+MANY_KINDS = queued(
+    "x",
+    *(
+        component(f"c{i}", cores=0.3, memory_gib=1 + i / 10_000, essential_count=SERVICES_MAX // COMPONENTS_MAX)
+        for i in range(COMPONENTS_MAX)
+    ),
+)
+USERS = 8
+
+
+class Counted:
+    """How many plans were begun, passes made, and CPU seconds taken by the thread of each plan."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.plans, self.passes = 0, 0
+        self._lock = threading.Lock()
+
+        def counted_plan(*args: Any) -> Any:
+            with self._lock:
+                self.plans += 1
+            return proposal.propose(*args)
+
+        def counted_pass(*args: Any) -> Any:
+            with self._lock:
+                self.passes += 1
+            return schedule(*args)
+
+        monkeypatch.setattr(master_module, "propose", counted_plan)
+        monkeypatch.setattr(proposal, "schedule", counted_pass)
+
+
+@pytest.fixture
+def master() -> Master:
+    """One that has seen the cluster, without a store."""
+    made = Master.__new__(Master)
+    made._picture = SimpleNamespace(policy=Policy(), record=Record())  # type: ignore[assignment]
+    plan: Any = SimpleNamespace()
+    made.latest = SimpleNamespace(snapshot=Snapshot(10.0, NODES, (), BUSY), plan=plan, plan_s=0.0)  # type: ignore[assignment]
+    return made
+
+
+@pytest.fixture
+def client(master: Master, tmp_path: Path) -> Iterator[MasterClient]:
+    ensure_keys(tmp_path)
+    nothing: Any = None
+    answering = Answers(master, nothing, nothing, "test", 1)
+    server = Server("tcp://127.0.0.1:*", tmp_path, answering.handlers(), answering.slow())
+    made = MasterClient(server.endpoint, tmp_path, 60.0, 2)
+    yield made
+    made.close()
+    server.close()
+
+
+@pytest.mark.parametrize("wanted", [ONE_KIND, MANY_KINDS], ids=["one kind", "many kinds"])
+def test_eight_of_the_largest_plans_at_once(client: MasterClient, wanted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = Counted(monkeypatch)
+    application = encode(wanted.application)
+
+    def ask(number: int) -> Any:
+        if number >= USERS:
+            return [client.ask("status")["nodes"] for _ in range(10)]
+        body = {"application": application, "tenant": "red", "user": f"u{number}"}
+        try:
+            return client.ask("plan", body, asker=f"u{number}")
+        except MasterRefused as refused:
+            return refused.code
+
+    *told, looked, again = in_threads(USERS + 2, ask)
+    answered = [one for one in told if one != "plan_busy"]
+    assert looked == again == [200] * 10
+    assert len(answered) >= 2
+    assert counted.plans == len(answered)
+    assert all(not one["starts_now"] and one["reason"]["code"] == "no_resources" for one in answered)
+
+
+def test_the_search_ends_with_its_budget(client: MasterClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that only a pass moves: two passes are half a second."""
+    counted = Counted(monkeypatch)
+    clock = lambda: counted.passes * SEARCH_S / 2  # noqa: E731
+    monkeypatch.setattr(master_module, "forecast", lambda *_: None)
+    monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, clock))
+    told = client.ask("plan", {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"})
+    assert (told["change"], told["change_sought"]) == (None, False)
+    assert counted.passes == 2
+
+
+LONG, LOOKS = 30_000, 100
+
+
+@cache
+def very_long_queue() -> tuple[Execution, ...]:
+    """One that holds a reservation, and many that would have to pass it."""
+    one = queued("x", component(cores=12, memory_gib=1), expected_run_s=10.0)
+    passing = queued("x", component(cores=0.5, memory_gib=1), expected_run_s=1e6)
+    return (one, *(replace(passing, id=f"q{i}") for i in range(LONG)))
+
+
+@pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
+@pytest.mark.parametrize("kind", ["plan", "dry_run", "explain"])
+def test_a_look_at_a_very_long_queue_ends_with_its_budget(
+    client: MasterClient, master: Master, monkeypatch: pytest.MonkeyPatch, kind: str, backfill: Any
+) -> None:
+    """By a clock that only the looks of a pass at one execution move: a hundred of them are the budget."""
+    policy = Policy(backfill=backfill, backfill_depth_max=LONG)
+    assert master.latest is not None
+    master.latest.snapshot = replace(master.latest.snapshot, queued=very_long_queue())  # type: ignore[misc]
+    master._picture.policy = policy  # type: ignore[misc]
+    looks = [0]
+    go_on = Placer.go_on
+
+    def counted(placer: Placer) -> None:
+        looks[0] += 1
+        go_on(placer)
+
+    monkeypatch.setattr(Placer, "go_on", counted)
+    monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, lambda: looks[0] * PASS_S / LOOKS))
+    body = {
+        "plan": {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"},
+        "dry_run": {"policy": encode(policy)},
+        "explain": {"execution_id": "x"},
+    }[kind]
+    with pytest.raises(MasterRefused) as refused:
+        client.ask(kind, body)
+    assert refused.value.code == "queue_too_long"
+    assert looks[0] <= (2 if kind == "dry_run" else 1) * LOOKS + 1

@@ -1,0 +1,110 @@
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.support.scheduling import component, node, queued, started
+from zoe_lib.domain.events import ReasonChanged
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_master.state.pending_queue import Backlog
+from zoe_master.state.run_history import Kinds
+
+BEHIND, OTHER = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind"), Reason(ReasonCode.NO_RESOURCES, "no room")
+SJF = Policy(order="sjf")
+
+
+def told(execution: Execution, reason: Reason) -> Execution:
+    return apply(execution, ReasonChanged(at_s=1.0, reason=reason))
+
+
+def ids(executions: object) -> list[str]:
+    return [e.id for e in executions]  # type: ignore[attr-defined]
+
+
+def test_who_waits_longest_is_known_as_they_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zoe_master.state.pending_queue._GONE_MAX", 3)
+    backlog = Backlog([], SJF, {})
+    assert backlog.oldest_at_s is None
+    chance, there, most = random.Random(7), dict[str, Execution](), 0
+    for number in range(300):
+        if there and chance.random() < 0.5:
+            backlog.remove(there.pop(chance.choice(sorted(there))))
+        else:
+            execution = queued(f"e{number:03}", at_s=chance.choice([1.0, chance.random() * 100]))
+            there[execution.id] = execution
+            backlog.put(execution)
+            backlog.put(execution)  # changed
+        assert backlog.oldest_at_s == min((e.submitted_at_s for e in there.values()), default=None)
+        most = max(most, len(there))
+    assert len(backlog._by_age) <= 2 * most + 4, "who is gone is forgotten"
+
+
+def test_only_those_are_named_who_were_told_otherwise() -> None:
+    one, two, three = queued("one"), told(queued("two"), BEHIND), told(queued("three"), OTHER)
+    backlog = Backlog([one, two, three], SJF, {})
+    assert ids(backlog.told_otherwise(BEHIND)) == ["one", "three"]
+    backlog.put(told(one, BEHIND))
+    backlog.put(told(two, replace(BEHIND)))  # as it is read again from a database
+    backlog.put(queued("four"))
+    assert ids(backlog.told_otherwise(BEHIND)) == ["three", "four"]
+    backlog.remove(three)
+    assert ids(backlog.told_otherwise(BEHIND)) == ["four"]
+    assert ids(backlog.told_otherwise(OTHER)) == ["one", "two", "four"]
+
+
+def test_images_are_those_of_what_is_queued() -> None:
+    spark = replace(component(), image="spark")
+    one, two = queued("one", component(), spark), queued("two")
+    fresh = Execution("new", "new", "default", "ada", queued("x", replace(spark, image="new")).application, 0.0)
+    backlog = Backlog([one, two, fresh], SJF, {})
+    assert backlog.images == ["spark", "zoe/tiny"]
+    assert ids(backlog.submitted) == ["new"]
+    backlog.remove(one)
+    assert backlog.images == ["zoe/tiny"]
+    assert ids(backlog.wanting("zoe/tiny")) == ["two"]
+    assert ids(backlog.wanting("spark")) == []
+
+
+def test_what_is_learned_moves_all_of_its_kind() -> None:
+    known: dict[RunKey, float] = {}
+    slow, quick = queued("slow", expected_run_s=None), queued("quick", expected_run_s=30.0)
+    backlog = Backlog([slow, quick], SJF, known)
+    assert ids(backlog.ranked(SJF)) == ["quick", "slow"]
+    known[run_key(slow)] = 5.0
+    backlog.learned(run_key(slow))
+    assert ids(backlog.ranked(SJF)) == ["slow", "quick"]
+    assert ids(backlog.ranked(Policy(order="fifo"))) == ["quick", "slow"]
+
+
+def test_one_that_starts_is_gone_without_a_trace() -> None:
+    one = queued("one")
+    backlog = Backlog([one], SJF, {})
+    backlog.put(replace(one, not_before_s=5.0))
+    assert ids(backlog.paused) == ["one"]
+    backlog.remove(started(one, node("n").name))
+    backlog.remove(one)
+    for some in (backlog, backlog.submitted, backlog.paused, backlog.ranked(SJF), backlog.told_otherwise(BEHIND)):
+        assert ids(some) == []
+
+
+def test_kinds_are_known_while_they_are_there() -> None:
+    runs = {("t", "u", "a"): 10.0}
+    kinds = Kinds(runs.get)
+    kinds.enter(("t", "u", "a"))
+    kinds.enter(("t", "u", "a"))
+    kinds.enter(("t", "u", "b"))
+    before = kinds.frozen()
+    assert before == {("t", "u", "a"): 10.0}
+    runs["t", "u", "a"] = 20.0
+    runs["t", "u", "b"] = 5.0
+    for kind in runs:
+        kinds.learned(kind)
+    kinds.leave(("t", "u", "a"))
+    assert kinds.frozen() == {("t", "u", "a"): 20.0, ("t", "u", "b"): 5.0}
+    kinds.leave(("t", "u", "a"))
+    assert kinds.frozen() == {("t", "u", "b"): 5.0}
+    assert before == {("t", "u", "a"): 10.0}

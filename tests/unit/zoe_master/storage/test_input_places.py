@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View
+from storage_bridge.simulated import SimulatedController
+from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.storage import located
+from zoe_master.storage.input_places import PlaceLooks
+from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, NoAccessError
+
+KNOWN = Places(Held(1, 9), Held(1, 9), {"n1": Held(1, 9)})
+X, Y, SECRET = (located("acme", f"swift2d://c.s/{name}") for name in ("x", "y", "secret"))
+
+
+class Store(SimulatedController):
+    """Tells of x; `asked` are the URIs that it was asked about, with the tokens."""
+
+    def __init__(self) -> None:
+        super().__init__(Capacity(100, {"disk": 100}), places={("acme", "swift2d://c.s/x"): KNOWN})
+        self.asked: list[tuple[str, str]] = []
+        self.now_s = 0.0
+        self.takes_s = 0.01
+
+    def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
+        self.asked.append((uri.rpartition("/")[2], token))
+        self.now_s += self.takes_s
+        if uri.endswith("secret"):
+            raise StorageRefusedError("GET answers 403", "the source cannot be read")
+        if self.down:
+            raise StorageUnavailableError("it does not answer")
+        return super().locality(tenant, uri, token)
+
+    def looks(self) -> PlaceLooks:
+        return PlaceLooks(self, lambda view: f"token of {view.tenant}", lambda: self.now_s)
+
+
+def test_places_are_asked_for_once_with_the_tenants_token_and_forgotten_when_nobody_wants_to_know() -> None:
+    store = Store()
+    looks = store.looks()
+    for _ in range(3):
+        assert looks.look(frozenset({X, Y, SECRET})) == {X: KNOWN, Y: None, SECRET: None}
+    assert sorted(store.asked) == [(name, "token of acme") for name in ("secret", "x", "y")]
+    assert looks.look(frozenset()) == {}
+    assert looks.look(frozenset({X})) == {X: KNOWN}
+    assert len(store.asked) == 4
+
+
+def test_whatever_was_told_is_asked_again_after_half_a_minute() -> None:
+    """Objects, and credentials that let them be listed, may be gone."""
+    store = Store()
+    looks = store.looks()
+    looks.look(frozenset({X, Y}))
+    store.now_s = 25.0
+    looks.look(frozenset({X, Y}))
+    assert [name for name, _ in store.asked] == ["x", "y"]
+    store.now_s = 40.0
+    looks.look(frozenset({X, Y}))
+    assert [name for name, _ in store.asked] == ["x", "y", "x", "y"]
+
+
+def test_one_that_does_not_answer_is_left_alone_and_all_else_is_not_known() -> None:
+    """One time-out for all that is wanted, and nothing for what comes meanwhile."""
+    store = Store()
+    looks = store.looks()
+    assert looks.look(frozenset({X})) == {X: KNOWN}
+    store.down = True
+    store.now_s = 400.0
+    others = frozenset(located("acme", f"swift2d://c.s/{n}") for n in range(50))
+    assert looks.look(others | {X}) == {X: KNOWN, **dict.fromkeys(others)}
+    assert len(store.asked) == 2
+    assert looks.look(frozenset({Y})) == {Y: None}
+    assert len(store.asked) == 2
+    store.down = False
+    store.now_s += 60.0
+    assert looks.look(frozenset({X})) == {X: KNOWN}
+
+
+def test_a_look_ends_in_time_and_goes_on_with_the_next() -> None:
+    store = Store()
+    store.takes_s = 0.4
+    looks = store.looks()
+    wanted = frozenset(located("acme", f"swift2d://c.s/{n}") for n in range(8))
+    answered = [len(looks.look(wanted)) for _ in range(4)]
+    assert answered == [3, 6, 8, 8]
+
+
+def test_without_a_credential_nothing_is_asked() -> None:
+    store = Store()
+
+    def no_credential(_: View) -> str:
+        raise NoAccessError(NO_CREDENTIAL)
+
+    assert PlaceLooks(store, no_credential).look(frozenset({X})) == {X: None}
+    assert store.asked == []

@@ -1,0 +1,272 @@
+"""The keeper's thread: a controller that hangs holds up nobody, and news wake the master."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import Capacity
+from storage_bridge.connect import LazyController
+from storage_bridge.http import ControllerSettings
+from storage_bridge.model import BandwidthSlo, StorageRefusedError
+from storage_bridge.simulated import SimulatedController
+from tests.support.limited_controller import Limited
+from tests.support.promises import required_by
+from tests.support.waiting import until
+from zoe_lib.domain.promises import Promise, Rates
+from zoe_lib.domain.storage import located
+from zoe_master.storage.reconciler import InlineKeeper, KeeperThread
+from zoe_master.storage.slo_reconciler import Wanted
+from zoe_master.waker import Waker
+
+RATES = {"a": Rates(60, 10), "b": Rates(write=5)}
+WANTED = required_by(RATES)
+SLOS = {"a": BandwidthSlo(60, 10), "b": BandwidthSlo(None, 5)}
+PATIENCE_S = 60.0
+
+
+class Hanging(SimulatedController):
+    """Takes no SLO before it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(Capacity(100, {"disk": 100}))
+        self.let_go = threading.Event()
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        assert self.let_go.wait(PATIENCE_S)
+        super().set_slo(tenant, slo)
+
+
+class Reluctant(SimulatedController):
+    """Takes no SLO back before it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(Capacity(100, {"disk": 100}))
+        self.asked, self.let_go = threading.Event(), threading.Event()
+
+    def clear_slo(self, tenant: str) -> None:
+        self.asked.set()
+        assert self.let_go.wait(PATIENCE_S)
+        super().clear_slo(tenant)
+
+
+class Broken(SimulatedController):
+    """Fails once as only a defect does."""
+
+    failures = 1
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise ZeroDivisionError
+        super().set_slo(tenant, slo)
+
+
+class Choosy(SimulatedController):
+    """Does not know one of the tenants."""
+
+    def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+        if tenant == "nobody":
+            raise StorageRefusedError("PUT /somewhere answers 404", "unknown tenant")
+        super().set_slo(tenant, slo)
+
+
+def wait_for_slos(keeper: KeeperThread, waker: Waker) -> None:
+    end_s = time.monotonic() + PATIENCE_S
+    while keeper.seen().held != RATES.keys():
+        waker.wait(0.1)
+        assert time.monotonic() < end_s, keeper.seen()
+
+
+def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_counts() -> None:
+    controller, waker = Hanging(), Waker()
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    try:
+        keeper.want(required_by({"stale": Rates(1, 1)}))
+        keeper.want(WANTED)
+        assert not keeper.seen().held
+        controller.let_go.set()
+        wait_for_slos(keeper, waker)
+        assert controller.in_force == SLOS
+        assert keeper.seen().supply.rates == Rates(100, 100)
+    finally:
+        controller.let_go.set()
+        keeper.close()
+
+
+def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie() -> None:
+    """Over HTTP, as a controller that hangs does: SLOs go on, and nothing is known of places."""
+    controller, waker = SimulatedController(Capacity(100, {"disk": 100})), Waker()
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        hangs = LazyController(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
+        keeper = KeeperThread(controller, controller, waker, interval_s=60.0, for_places=hangs)
+        one = located("acme", "swift2d://meters.zoe/2015")
+        try:
+            began_s = time.monotonic()
+            keeper.locate(frozenset({one}))
+            assert keeper.places() == {}
+            keeper.want(WANTED)
+            wait_for_slos(keeper, waker)
+            assert time.monotonic() < began_s + 1.0
+            until(lambda: keeper.places() == {one: None})
+        finally:
+            keeper.close()
+
+
+def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
+    controller, waker = Broken(Capacity(100, {"disk": 100})), Waker()
+    keeper = KeeperThread(controller, controller, waker, interval_s=0.05)
+    try:
+        keeper.want(WANTED)
+        wait_for_slos(keeper, waker)
+        assert controller.failures == 0
+    finally:
+        keeper.close()
+
+
+def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None:
+    controller = SimulatedController(Capacity(100, {"disk": 100}))
+    controller.set_slo("a", BandwidthSlo(30))
+    keeper = InlineKeeper(controller)
+    assert not keeper.seen().held
+    assert not keeper.seen().missing
+    assert controller.in_force == {"a": BandwidthSlo(30)}
+    assert keeper.seen().supply.rates == Rates(100, 100), "what is ours can be promised anew"
+    keeper.want(Wanted())
+    assert dict(controller.slos()) == {}
+
+
+@pytest.mark.parametrize("down", [True, False])
+def test_a_controller_that_is_away_is_a_problem_and_no_supply(down: bool) -> None:
+    controller = SimulatedController(Capacity(100, {"disk": 100}))
+    controller.down = down
+    assert bool(InlineKeeper(controller).seen().supply.problem) is down
+
+
+def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_again() -> None:
+    controller, waker = Reluctant(), Waker()
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    try:
+        keeper.want(WANTED)
+        wait_for_slos(keeper, waker)
+        keeper.want(required_by({"b": RATES["b"]}))
+        assert controller.asked.wait(PATIENCE_S)
+        keeper.want(WANTED)
+        assert keeper.seen().held == {"b"}
+        controller.let_go.set()
+        wait_for_slos(keeper, waker)
+    finally:
+        controller.let_go.set()
+        keeper.close()
+
+
+def test_an_slo_that_is_refused_holds_up_its_own_tenant_only() -> None:
+    controller = Choosy(Capacity(100, {"disk": 100}))
+    keeper = InlineKeeper(controller)
+    keeper.want(required_by({**RATES, "nobody": Rates(1, 1), "z": Rates(2, 2)}))
+    assert keeper.seen().held == {"a", "b", "z"}
+    assert controller.in_force == {**SLOS, "z": BandwidthSlo(2, 2)}
+    assert keeper.seen().refused == {"nobody": "unknown tenant"}
+    assert not keeper.seen().supply.problem
+    keeper.want(WANTED)
+    assert keeper.seen().refused == {}
+
+
+def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
+    class Pausing(Choosy):
+        def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+            assert let_go.wait(PATIENCE_S)
+            super().set_slo(tenant, slo)
+
+    let_go, waker = threading.Event(), Waker()
+    let_go.set()
+    controller = Pausing(Capacity(100, {"disk": 100}))
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+
+    def wait_for_refusal() -> None:
+        end_s = time.monotonic() + PATIENCE_S
+        while keeper.seen().refused != {"nobody": "unknown tenant"}:
+            waker.wait(0.1)
+            assert time.monotonic() < end_s, keeper.seen()
+
+    try:
+        keeper.want(required_by({"nobody": Rates(1, 1)}))
+        wait_for_refusal()
+        let_go.clear()
+        keeper.want(required_by({"nobody": Rates(2, 2)}))
+        assert keeper.seen().refused == {}
+        let_go.set()
+        wait_for_refusal()
+    finally:
+        let_go.set()
+        keeper.close()
+
+
+def promise(name: str, read: int, required: bool = True) -> Promise:
+    return Promise(name, "a", Rates(read), required)
+
+
+def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force() -> None:
+    """The look that answers was begun before the other came: what it found for the first counts all the same."""
+
+    class Second(SimulatedController):
+        def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
+            super().set_slo(tenant, slo)
+            if slo.read_bytes_per_s == 90:
+                asked.set()
+                assert let_go.wait(PATIENCE_S)
+
+    asked, let_go, waker = threading.Event(), threading.Event(), Waker()
+    controller = Second(Capacity(100, {"disk": 100}))
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    try:
+        keeper.want(Wanted((promise("first", 60),)))
+        end_s = time.monotonic() + PATIENCE_S
+        while keeper.seen().held != {"first"}:
+            waker.wait(0.1)
+            assert time.monotonic() < end_s, keeper.seen()
+        keeper.want(Wanted((promise("first", 60), promise("other", 30, required=False))))
+        assert asked.wait(PATIENCE_S)
+        assert keeper.seen().held == {"first"}
+        keeper.want(Wanted((promise("first", 60),)))
+        assert keeper.seen().held == {"first"}
+    finally:
+        let_go.set()
+        keeper.close()
+
+
+def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_away() -> None:
+    controller = Limited(Capacity(100, {"disk": 100}), 70)
+    keeper = InlineKeeper(controller)
+    keeper.want(Wanted((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"})))
+    assert keeper.seen().held == {"r"}
+    assert keeper.seen().missing == {"p", "w"}
+    controller.down = True
+    assert keeper.seen().missing == frozenset()
+
+
+def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() -> None:
+    controller = Limited(Capacity(200, {"disk": 200}), 100, silent=True)
+    had, more = promise("had", 60, required=False), promise("more", 50, required=False)
+    keeper = InlineKeeper(controller)
+    keeper.want(Wanted((had,)))
+    keeper.want(Wanted((had, more)))
+    assert keeper.seen().held == {"had"}
+    assert keeper.seen().missing == {"more"}
+
+
+def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:
+    controller = Limited(Capacity(100, {"disk": 100}), 100)
+    controller.set_slo("z", BandwidthSlo(80, 70))
+    controller.set_slo("gone", BandwidthSlo(9))
+    controller.asked.clear()
+    keeper = InlineKeeper(controller)
+    keeper.want(Wanted((Promise("e", "z", Rates(30, 90), True), promise("f", 50))))
+    assert controller.asked == [30, 30, 50], "lowered, then raised the other way, then another tenant's"
+    assert controller.in_force == {"a": BandwidthSlo(50), "z": BandwidthSlo(30, 90)}

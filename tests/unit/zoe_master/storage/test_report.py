@@ -1,0 +1,131 @@
+"""What users and Prometheus are told of the store's bandwidth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from prometheus_client import REGISTRY
+
+from storage_bridge.bandwidth.assignment import Capacity, Claim
+from storage_bridge.simulated import SimulatedController
+from tests.support.promises import required_by
+from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.background.metrics import observe_storage
+from zoe_master.storage.reconciler import InlineKeeper
+from zoe_master.storage.report import StorageReport, keep
+from zoe_master.storage.slo_reconciler import Wanted
+
+FROM_DISK = frozenset({"disk"})
+
+
+def told(name: str, **labels: str) -> float | None:
+    return REGISTRY.get_sample_value(f"zoe_storage_{name}", labels)
+
+
+def keeper_of(controller: SimulatedController) -> InlineKeeper:
+    keeper = InlineKeeper(controller)
+    keeper.want(required_by({"a": Rates(80), "b": Rates(60)}))
+    return keeper
+
+
+def controller() -> SimulatedController:
+    """Two tenants that read at once, from a disk that cannot do what was promised."""
+    claims = [Claim("a", FROM_DISK), Claim("b", FROM_DISK), Claim("stranger", FROM_DISK)]
+    return SimulatedController(Capacity(100, {"disk": 100}), lambda: claims)
+
+
+def test_granted_achieved_and_missed_are_told_by_tenant() -> None:
+    report = keeper_of(controller()).report()
+    assert (report.problem, report.capacity, report.promised) == ("", Rates(100, 100), Rates(140))
+    found = {name: (one.granted.read, one.achieved.read + one.missed.read) for name, one in report.tenants.items()}
+    assert found["a"] == (80, 80)
+    assert found["b"] == (60, 60)
+    assert sum(one.missed.read for one in report.tenants.values()) >= 40
+    assert report.tenants["stranger"].granted == Rates()
+
+
+def test_a_controller_that_is_away_is_told_with_nothing_that_was_known_before() -> None:
+    one = controller()
+    keeper = keeper_of(one)
+    one.down = True
+    keeper.want(Wanted())
+    report = keeper.report()
+    assert report.problem == "the storage controller cannot be reached"
+    assert report.tenants == {}
+
+
+def test_metrics_have_series_of_tenants_while_they_are_granted_bandwidth() -> None:
+    observe_storage(keeper_of(controller()).report())
+    assert told("controller_reachable") == 1
+    assert told("granted_bytes_per_second", tenant="a", direction="read") == 80
+    assert told("granted_bytes_per_second", tenant="stranger", direction="read") is None
+    assert told("capacity_bytes_per_second", direction="write") == 100
+    only_b = {"b": TenantBandwidth(Rates(60), Rates(70), Rates(5))}
+    observe_storage(StorageReport(1.0, resting=True, tenants=only_b))
+    assert told("granted_bytes_per_second", tenant="a", direction="read") is None
+    assert told("achieved_bytes_per_second", tenant="b", direction="read") == 70
+    assert told("missed_bytes_per_second", tenant="b", direction="read") == 5
+    assert told("controller_resting") == 1
+    observe_storage(None)
+    assert told("controller_reachable") == 0
+    assert told("granted_bytes_per_second", tenant="b", direction="read") is None
+
+
+class Silent(SimulatedController):
+    """Tells of nobody what they move, as Crystal's own."""
+
+    def achieved(self) -> None:  # type: ignore[override]
+        pass
+
+    def missed(self) -> None:  # type: ignore[override]
+        pass
+
+
+def test_what_is_not_told_is_no_zero_anywhere() -> None:
+    report, store = keeper_of(Silent(Capacity(100, {"disk": 100}))).report(), MemoryStore()
+    untold = {"a": TenantBandwidth(Rates(80), None, None), "b": TenantBandwidth(Rates(60), None, None)}
+    assert report.tenants == untold
+    keep(report, store)
+    assert {point.tenant: point.means for point in kept(store)} == untold
+    observe_storage(StorageReport(1.0, tenants={"a": TenantBandwidth(Rates(80), Rates(70), Rates(5))}))
+    assert told("achieved_bytes_per_second", tenant="a", direction="read") == 70
+    observe_storage(report)
+    assert told("granted_bytes_per_second", tenant="a", direction="read") == 80
+    for name in ("achieved_bytes_per_second", "missed_bytes_per_second"):
+        assert told(name, tenant="a", direction="read") is None
+
+
+def kept(store: MemoryStore) -> list[BandwidthPoint]:
+    return list(store.bandwidth_over_time(0.0, 1e12, 1e12))
+
+
+def test_a_look_is_kept_with_whoever_has_something_of_the_store() -> None:
+    store, one = MemoryStore(), TenantBandwidth(Rates(60), Rates(70, 1), Rates(5))
+    tenants = {"b": one, "granted": TenantBandwidth(Rates(9)), "idle": TenantBandwidth()}
+    keep(StorageReport(at_s=7.0, tenants=tenants), store)
+    assert kept(store) == [BandwidthPoint(0.0, "b", one), BandwidthPoint(0.0, "granted", TenantBandwidth(Rates(9)))]
+
+
+def test_a_look_that_found_nothing_out_is_not_kept() -> None:
+    store, one = MemoryStore(), controller()
+    keeper = keeper_of(one)
+    keep(keeper.report(), store)
+    before = kept(store)
+    assert {point.tenant for point in before} == {"a", "b", "stranger"}
+    one.down = True
+    keeper.want(Wanted())
+    keep(keeper.report(), store)
+    keep(InlineKeeper(controller()).report(), store)
+    assert kept(store) == before
+
+
+def test_a_name_that_cannot_be_kept_costs_that_look_alone_and_a_database_that_is_away_is_told() -> None:
+    store, report = MemoryStore(), keeper_of(controller()).report()
+    keep(replace(report, tenants={"nul\0": TenantBandwidth(Rates(1))}), store)
+    assert kept(store) == []
+    store.available = False
+    with pytest.raises(StoreUnavailable):
+        keep(report, store)

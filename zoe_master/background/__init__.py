@@ -1,0 +1,1 @@
+"""Threads beside the loop: forecasts, retention, metrics, activity."""

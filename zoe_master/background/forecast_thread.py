@@ -1,0 +1,73 @@
+"""The thread that tells everybody who has to wait when it will be, without holding up the loop that decides."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+from zoe_lib.domain.execution import Execution
+from zoe_master.loop.master import Master, Tick
+from zoe_master.state.cpu_budget import FORECAST_S, CpuBudget
+from zoe_master.waker import Waker
+
+log = structlog.get_logger(__name__)
+
+# It rests four times as long as it works: one core is shared with the loop.
+_REST = 4.0
+_LOOK_INTERVAL_S = 0.2
+
+
+class Foretelling:
+    """Runs beside one master until it is closed.
+
+    Each forecast has the budget of one that somebody asks for, and beyond it is extrapolated. `clock` counts the CPU
+    time of the calling thread.
+    """
+
+    def __init__(self, master: Master, waker: Waker, clock: Callable[[], float] = time.thread_time) -> None:
+        self._master = master
+        self._waker = waker
+        self._clock = clock
+        self._closing = threading.Event()
+        self._asked: set[tuple[str, int]] = set()
+        self._thread = threading.Thread(target=self._run, name="zoe-foretelling", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause_s = _LOOK_INTERVAL_S
+        while not self._closing.wait(pause_s):
+            pause_s = self.work_once()
+
+    def work_once(self) -> float:
+        """Tell one at most; for how long to rest after it."""
+        began_s = self._clock()
+        try:
+            self._one()
+        except Exception:  # no forecast is worth the master
+            log.exception("a forecast failed")
+        return max((self._clock() - began_s) * _REST, _LOOK_INTERVAL_S)
+
+    def _one(self) -> None:
+        tick = self._master.latest
+        execution = self._next(tick) if tick is not None else None
+        if execution is None:
+            return
+        self._asked.add((execution.id, execution.attempt))
+        told = self._master.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
+        if told is not None:
+            self._master.tell(execution.id, told)
+            self._waker.wake()
+
+    def _next(self, tick: Tick) -> Execution | None:
+        """The first one in the queue that has to wait and was told nothing yet."""
+        waiting = {(e.id, e.attempt): e for e in tick.snapshot.queued if e.id not in tick.plan.starts}
+        self._asked &= waiting.keys()
+        return next((e for key, e in waiting.items() if key not in self._asked and e.forecast is None), None)

@@ -1,0 +1,150 @@
+"""What the master counts, for Prometheus. Labels are bounded: states, reason codes and node names only."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
+
+from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_master.backends.base import Usage
+from zoe_master.loop.master import Tick
+from zoe_master.storage.report import StorageReport
+
+_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 86400)
+_ACTIVE_STATES = ("starting", "running", "stopping")
+
+LEADER = Gauge("zoe_leader", "1 while this master leads.")
+PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
+OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "How long the execution that waits longest has waited.")
+ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
+ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "From queued to admitted.", buckets=_SECONDS)
+TICK = Histogram("zoe_tick_seconds", "Duration of one tick of the master.", buckets=_SECONDS)
+PLAN = Histogram("zoe_plan_seconds", "Duration of one pass of the scheduler.", buckets=_SECONDS)
+RECONCILE_LAG = Gauge("zoe_reconcile_lag_seconds", "Time since the journal was last compared with the back-end.")
+USABLE_CORES = Gauge("zoe_node_usable_cores", "Cores of a node that Zoe may reserve.", ["node"])
+USABLE_MEMORY = Gauge("zoe_node_usable_memory_bytes", "Memory of a node that Zoe may reserve.", ["node"])
+USED_CPU = Gauge("zoe_used_cpu_seconds", "CPU seconds of the services that run now, by node.", ["node"])
+USED_MEMORY = Gauge("zoe_used_memory_bytes", "Memory of the services that run now, by node.", ["node"])
+
+_DIRECTION, _TENANT = ["direction"], ["tenant", "direction"]
+
+STORAGE_REACHABLE = Gauge("zoe_storage_controller_reachable", "1 while the storage controller answers.")
+STORAGE_CIRCUIT_OPEN = Gauge(
+    "zoe_storage_controller_resting", "1 while it is left alone after failures (open circuit)."
+)
+STORAGE_CAPACITY = Gauge("zoe_storage_capacity_bytes_per_second", "What the store can promise in all.", _DIRECTION)
+STORAGE_PROMISED = Gauge("zoe_storage_promised_bytes_per_second", "What the store has promised to all.", _DIRECTION)
+STORAGE_GRANTED = Gauge("zoe_storage_granted_bytes_per_second", "What executions of a tenant are granted.", _TENANT)
+STORAGE_ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "What a tenant moved lately.", _TENANT)
+STORAGE_MISSED = Gauge(
+    "zoe_storage_missed_bytes_per_second", "What a tenant is granted and cannot get at present.", _TENANT
+)
+
+
+_nodes_told: dict[Gauge, frozenset[str]] = defaultdict(frozenset)
+_storage_told: dict[Gauge, set[str]] = {gauge: set() for gauge in (STORAGE_GRANTED, STORAGE_ACHIEVED, STORAGE_MISSED)}
+
+
+class PortTaken(Exception):  # noqa: N818 - the name is the fact
+    """Nobody could read the metrics; the message names the port."""
+
+
+def serve(host: str, port: int) -> None:
+    """Answer Prometheus; port 0 does not. PortTaken."""
+    if not port:
+        return
+    try:
+        start_http_server(port, addr=host, registry=REGISTRY)
+    except OSError as error:
+        raise PortTaken(f"metrics cannot be served on port {port}: {error.strerror}") from None
+
+
+def observe_tick(tick: Tick, tick_s: float) -> None:
+    """Count what one tick saw and took."""
+    TICK.observe(tick_s)
+    PLAN.observe(tick.plan_s)
+    snapshot = tick.snapshot
+    reconciled_at_s = snapshot.now_s
+    RECONCILE_LAG.set_function(lambda: time.time() - reconciled_at_s)
+    _observe_waiting(tick)
+    states = Counter(e.state.value for e in snapshot.active)
+    for state in _ACTIVE_STATES:
+        ACTIVE.labels(state).set(states.get(state, 0))
+    _set_by_node(USABLE_CORES, {n.name: n.usable.cores_milli / 1000 for n in snapshot.nodes})
+    _set_by_node(USABLE_MEMORY, {n.name: n.usable.memory_bytes for n in snapshot.nodes})
+
+
+def observe_usage(usage: Sequence[Usage]) -> None:
+    """Sum what runs now, by node."""
+    cpu_s: dict[str, float] = defaultdict(float)
+    memory_bytes: dict[str, float] = defaultdict(float)
+    for one in usage:
+        cpu_s[one.node] += one.cpu_s
+        memory_bytes[one.node] += one.memory_bytes
+    _set_by_node(USED_CPU, cpu_s)
+    _set_by_node(USED_MEMORY, memory_bytes)
+
+
+def stop_leading() -> None:
+    """What only the leader knows is not told by one who leads no more."""
+    LEADER.set(0)
+    OLDEST_PENDING.set(0)
+    RECONCILE_LAG.set_function(lambda: 0.0)
+    for code in ReasonCode:
+        PENDING.labels(code.value).set(0)
+    for state in _ACTIVE_STATES:
+        ACTIVE.labels(state).set(0)
+    for gauge in (USABLE_CORES, USABLE_MEMORY, USED_CPU, USED_MEMORY):
+        _set_by_node(gauge, {})
+
+
+def _observe_waiting(tick: Tick) -> None:
+    """Without a look at each of a long queue."""
+    reasons = tick.plan.reasons.counts()
+    for code in ReasonCode:
+        PENDING.labels(code.value).set(reasons.get(code, 0))
+    OLDEST_PENDING.set(tick.oldest_wait_s)
+    for waited_s in tick.waited_s:
+        ADMISSION_WAIT.observe(waited_s)
+
+
+def _set_by_node(gauge: Gauge, values: Mapping[str, float]) -> None:
+    """Set every node's value, and end the series of nodes that are gone."""
+    for node in _nodes_told[gauge] - values.keys():
+        gauge.remove(node)
+    for node, value in values.items():
+        gauge.labels(node).set(value)
+    _nodes_told[gauge] = frozenset(values)
+
+
+def observe_storage(report: StorageReport | None) -> None:
+    """Tell of the last look; None: this master does not lead, or has no storage controller."""
+    found = report or StorageReport()
+    STORAGE_REACHABLE.set(report is not None and report.at_s > 0 and not report.problem)
+    STORAGE_CIRCUIT_OPEN.set(found.resting)
+    for gauge, rates in ((STORAGE_CAPACITY, found.capacity), (STORAGE_PROMISED, found.promised)):
+        _set_rates(gauge, (), rates)
+    tenants = {name: one for name, one in found.tenants.items() if one.granted != Rates()}
+    _tell_rates(STORAGE_GRANTED, {name: one.granted for name, one in tenants.items()})
+    _tell_rates(STORAGE_ACHIEVED, {name: one.achieved for name, one in tenants.items()})
+    _tell_rates(STORAGE_MISSED, {name: one.missed for name, one in tenants.items()})
+
+
+def _tell_rates(gauge: Gauge, rates: Mapping[str, Rates | None]) -> None:
+    """Series of those of whom something is known, and of nobody else."""
+    known = {name: one for name, one in rates.items() if one is not None}
+    for name, direction in product(_storage_told[gauge] - known.keys(), ("read", "write")):
+        gauge.remove(name, direction)
+    for name, one in known.items():
+        _set_rates(gauge, (name,), one)
+    _storage_told[gauge] = set(known)
+
+
+def _set_rates(gauge: Gauge, labels: tuple[str, ...], rates: Rates) -> None:
+    gauge.labels(*labels, "read").set(rates.read)
+    gauge.labels(*labels, "write").set(rates.write)

@@ -1,0 +1,1 @@
+"""The loop that decides: observe, schedule, execute, tick by tick."""

@@ -1,0 +1,48 @@
+"""Executions whose images are not there: refused when that is final, held back while a pull goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, Execution, ExecutionId, Outcome
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.backends.base import Backend, ImageState, ImageStatus
+from zoe_master.state.state_cache import Picture
+
+
+class Images:
+    """Asks the back-end for every image of the queue once a tick; a pull begins while the execution still waits."""
+
+    def __init__(self, picture: Picture, backend: Backend) -> None:
+        self._picture = picture
+        self._backend = backend
+        # What the last check found missing, by image.
+        self.absent: Mapping[str, ImageStatus] = {}
+
+    def check(self, now_s: float, cause_id: str) -> Mapping[ExecutionId, Reason]:
+        """End what can never have its images; the reasons of those that wait for a pull."""
+        backlog = self._picture.backlog
+        known = {image: self._backend.prepare(image) for image in backlog.images}
+        self.absent = {image: status for image, status in known.items() if status.state is not ImageState.PRESENT}
+        held: dict[ExecutionId, Reason] = {}
+        for image, status in self.absent.items():
+            for execution in backlog.wanting(image):
+                if status.state is ImageState.UNAVAILABLE:
+                    self._refuse(execution, status, now_s, cause_id)
+                else:
+                    sentence = f"Image {image} is being pulled."
+                    held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
+        return held
+
+    def _refuse(self, execution: Execution, status: ImageStatus, now_s: float, cause_id: str) -> None:
+        message = status.message + (f"; {status.hint}" if status.hint else "")
+        event = ev.Refused(
+            at_s=now_s,
+            cause_id=cause_id,
+            outcome=Outcome.FAILED,
+            cause=Cause.IMAGE_UNAVAILABLE,
+            message=message,
+            detail=status.detail,
+        )
+        self._picture.append(execution, [event])

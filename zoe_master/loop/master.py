@@ -1,0 +1,244 @@
+"""One tick: observe, snapshot, decide, act."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from queue import SimpleQueue
+from secrets import token_hex
+
+import structlog
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.consequences import due_at_s
+from zoe_lib.domain.events import Forecasted, Queued, Submitted
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.values import value
+from zoe_lib.store.base import NotLeader, Store
+from zoe_master.backends.base import Backend
+from zoe_master.crash_points import Reach, pass_by
+from zoe_master.loop.culling import Idling, LastUses
+from zoe_master.loop.executor import Executor
+from zoe_master.loop.image_gate import Images
+from zoe_master.loop.observer import Observer
+from zoe_master.loop.port_secrets import SignIns
+from zoe_master.loop.tick_recorder import Inputs, Seen, TickLog, without_own
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.estimate import RunTime
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
+from zoe_master.scheduler.what_if.proposal import Proposal, propose
+from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
+from zoe_master.state.forecasts import forecast
+from zoe_master.state.state_cache import Picture
+from zoe_master.storage.grants import Granting
+from zoe_master.storage.locating import Locating
+from zoe_master.storage.path_uses import Look, PathUses
+from zoe_master.storage.reconciler import Keeper
+from zoe_master.storage.spark_config import Connectors
+
+log = structlog.get_logger(__name__)
+
+Clock = Callable[[], float]
+
+
+@value(frozen=True, slots=True)
+class Tick:
+    """What a tick saw and decided, and how long the plan took.
+
+    `waited_s`: how long each that started now was queued. `oldest_wait_s`: since the submission of the one that waits
+    longest. `raced` says that users changed executions meanwhile: another tick is due at once.
+    """
+
+    snapshot: Snapshot
+    plan: Plan
+    plan_id: str
+    plan_s: float
+    raced: bool
+    waited_s: tuple[float, ...] = ()
+    oldest_wait_s: float = 0.0
+
+
+class Master:
+    """Drives all executions while it is the leader. Not thread-safe: one loop ticks; `latest` may be read by others."""
+
+    def __init__(
+        self,
+        store: Store,
+        backend: Backend,
+        leader_epoch: int,
+        clock: Clock = time.time,
+        reach: Reach = pass_by,
+        storage: Keeper | None = None,
+        tick_log: TickLog | None = None,
+        connectors: Connectors | None = None,
+        sign_ins: SignIns | None = None,
+        last_uses: LastUses | None = None,
+        paths: Look | None = None,
+    ) -> None:
+        self._store = store
+        self._backend = backend
+        self._epoch = leader_epoch
+        self._clock = clock
+        self._picture = Picture(store, leader_epoch)
+        self._observer = Observer(self._picture, backend, reach)
+        self._images = Images(self._picture, backend)
+        self.sign_ins = sign_ins or SignIns()
+        self._executor = Executor(self._picture, backend, connectors or Connectors(), self.sign_ins, reach)
+        self._idling = Idling(self._picture, last_uses or store.last_uses)
+        self._granting = Granting(self._picture, storage, reach, (connectors or Connectors()).view_schemes)
+        self._locating = Locating(self._picture, storage)
+        self._paths = paths or PathUses(storage).look
+        self._tick_log = tick_log
+        self._platform: Sequence[Node] = ()
+        self._storage_capacity: Rates | None = None
+        self._capabilities: Capabilities | None = None
+        self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
+        self.latest: Tick | None = None
+
+    def tick(self) -> Tick:
+        """Bring the journal, the back-end and the policy one step closer to each other; NotLeader when deposed."""
+        if not self._store.still_leading(self._epoch):
+            raise NotLeader("another master leads, or the database connection that held the lock is gone")
+        now_s = self._clock()
+        plan_id = f"plan-{token_hex(6)}"
+        # 1. Observe: what users and other processes wrote, what the back-end reports.
+        read_to = self._picture.catch_up()
+        observations = self._observer.absorb(now_s, plan_id)
+        self._idling.sync(now_s, plan_id)
+        # 2. Snapshot.
+        nodes = tuple(self._backend.nodes())
+        self._publish(nodes, now_s)
+        locality = self._locating.look(nodes, now_s)
+        held = {**self._locating.held(now_s), **self._images.check(now_s, plan_id)}
+        paths = self._paths(nodes, self._picture.policy)
+        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), locality, paths)
+        # 3. Decide.
+        began_s = time.perf_counter()
+        plan = schedule(snapshot, self._picture.policy)
+        plan_s = time.perf_counter() - began_s
+        # 4. Act.
+        self._executor.carry_out(plan, now_s, plan_id, locality)
+        self._granting.sync(plan, now_s, plan_id)
+        self._publish_capacity(self._granting.capacity, now_s)
+        self._executor.drive(observations, now_s, plan_id)
+        self._keep_forecasts(now_s, plan_id)
+        self._log(snapshot, plan_id, read_to)
+        started = (self._picture.get(execution_id) for execution_id in plan.starts)
+        waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)
+        oldest_at_s = self._picture.backlog.oldest_at_s
+        oldest_s = 0.0 if oldest_at_s is None else max(now_s - oldest_at_s, 0.0)
+        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced(), waited_s, oldest_s)
+        if plan.placements:
+            counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
+            log.info("plan", plan=plan_id, placements=plan.placements, **counts)
+        return self.latest
+
+    def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
+        """When a queued execution is expected to start and end, as the last tick saw it. From any thread."""
+        tick = self.latest
+        if tick is None:
+            return None
+        return forecast(tick.snapshot, self._picture.policy, execution_id, self._picture.record, give_up)
+
+    def propose(
+        self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
+    ) -> tuple[Proposal, Forecast | None] | None:
+        """What would become of it if it were submitted now, with a forecast unless it starts; None before a tick.
+
+        OutOfBudget when the queue is too long for a pass within the budget, or the asker has left.
+        """
+        tick = self.latest
+        if tick is None:
+            return None
+        now_s = tick.snapshot.now_s
+        fresh = Execution(
+            f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
+        )
+        wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
+        in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
+        proposal = propose(tick.snapshot, self._picture.policy, wanted, in_time, found)
+        if proposal.starts_now:
+            return proposal, None
+        with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
+        give_up = budget.spent(FORECAST_S)
+        return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record, give_up)
+
+    def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun] | None:
+        """What the policy in force and another one would do with the present queue; None before a tick. OutOfBudget."""
+        tick = self.latest
+        if tick is None:
+            return None
+        return dry_run(tick.snapshot, self._picture.policy, give_up), dry_run(tick.snapshot, policy, give_up)
+
+    def run_time(self, execution_id: ExecutionId) -> RunTime | None:
+        """The run time that forecasts of a queued execution count with, and where it comes from."""
+        snapshot = self.latest.snapshot if self.latest else Snapshot(0.0)
+        execution = next((e for e in snapshot.queued if e.id == execution_id), None)
+        return None if execution is None else snapshot.estimates(learned_first=True).run_time(execution)
+
+    def tell(self, execution_id: ExecutionId, told: Forecast) -> None:
+        """Its user was told this: the next tick writes it down. From any thread."""
+        self._told.put((execution_id, told))
+
+    def next_due_s(self, now_s: float) -> float | None:
+        """When after now the passing of time alone asks for a tick, in seconds since the epoch; None when it does not.
+
+        What was due before and still waits, for room or by a limit, does not hide what is due next.
+        """
+        maybe = (*self._picture.active(), *self._picture.backlog.paused)
+        policy = self._picture.policy
+        times = (*(due_at_s(e, policy) for e in maybe), self._idling.due_s(), self._locating.due_s())
+        return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
+
+    @property
+    def picture(self) -> Picture:
+        """What this master knows of executions."""
+        return self._picture
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that the next tick decides by."""
+        return self._picture.policy
+
+    def _keep_forecasts(self, now_s: float, plan_id: str) -> None:
+        while not self._told.empty():
+            execution_id, told = self._told.get_nowait()
+            execution = self._picture.get(execution_id)
+            if execution is not None and execution.state is ExecutionState.QUEUED and execution.forecast is None:
+                self._picture.append(execution, [Forecasted(at_s=now_s, cause_id=plan_id, forecast=told)])
+
+    def _log(self, snapshot: Snapshot, plan_id: str, read_to: int) -> None:
+        wrote = self._picture.take_wrote()
+        if self._tick_log is None:
+            return
+        nodes = without_own(snapshot.nodes, snapshot.active)
+        inputs = Inputs(
+            nodes, self._images.absent, snapshot.storage, snapshot.locality, self._locating.awaited, snapshot.paths
+        )
+        waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
+        self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
+
+    def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
+        """Keep what was seen of the platform in the store, writing only changes."""
+        if nodes != self._platform:
+            self._store.set_platform(nodes, now_s, self._epoch)
+            self._platform = nodes
+        capabilities = self._backend.capabilities()
+        if capabilities != self._capabilities:
+            self._store.set_capabilities(capabilities, now_s, self._epoch)
+            self._capabilities = capabilities
+
+    def _publish_capacity(self, capacity: Rates | None, now_s: float) -> None:
+        """Keep what was told last while the storage controller is away, writing only changes."""
+        if capacity is not None and capacity != self._storage_capacity:
+            self._store.set_storage_capacity(capacity, now_s, self._epoch)
+            self._storage_capacity = capacity

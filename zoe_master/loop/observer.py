@@ -1,0 +1,125 @@
+"""What the back-end reports becomes events; what it should not have is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.consequences import settle
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_master.backends.base import Backend, Observation, ObservedState
+from zoe_master.crash_points import Reach, Step
+from zoe_master.loop.change_tracker import Settled
+from zoe_master.state.state_cache import Picture
+
+_GONE = (ObservedState.ENDED, ObservedState.LOST)
+_ENDING = (*_GONE, ObservedState.STOPPING)
+
+
+class Observer:
+    """Compares the journal with the back-end, and lets the journal follow."""
+
+    def __init__(self, picture: Picture, backend: Backend, reach: Reach) -> None:
+        self._picture = picture
+        self._backend = backend
+        self._reach = reach
+        self._settled = Settled()
+
+    def absorb(self, now_s: float, cause_id: str) -> Mapping[ServiceId, Observation]:
+        """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
+        observations = {o.service_id: o for o in self._backend.observe()}
+        self._reach(Step.OBSERVED)
+        self._settled.look(observations, self._picture.policy)
+        for execution in (*self._picture.active(), *self._picture.backlog.submitted):
+            if self._settled.needs_look(execution, now_s):
+                self._settled.keep(execution, self._follow(execution, observations, now_s, cause_id))
+        self._reach(Step.OBSERVATIONS_KEPT)
+        self._clean_up(observations)
+        return observations
+
+    def _follow(
+        self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
+    ) -> Execution | None:
+        events: list[ev.Event] = []
+        for service in execution.services:
+            events += news(service, observations.get(service.id), now_s, cause_id, _probed(execution, service))
+        changed = self._picture.foresee(execution, events)
+        if changed is None:
+            return None
+        settled, consequences = settle(changed, now_s, self._picture.policy, cause_id)
+        kept = self._picture.append(execution, [*events, *consequences], settled)
+        if kept is not None and kept.state is not execution.state:
+            self._reached_state(kept)
+        return kept
+
+    def _reached_state(self, execution: Execution) -> None:
+        if execution.state is ExecutionState.QUEUED:
+            self._reach(Step.QUEUED)
+        elif execution.state is ExecutionState.STOPPING:
+            self._reach(Step.STOPPING)
+        elif execution.terminal:
+            self._reach(Step.ENDED)
+
+    def _clean_up(self, observations: Mapping[ServiceId, Observation]) -> None:
+        """Whatever the journal does not know as alive is stopped when it runs, and forgotten when it has ended."""
+        alive = self._picture.alive_services({o.execution_id for o in observations.values()})
+        strangers = [o for o in observations.values() if o.service_id not in alive]
+        running = [o.service_id for o in strangers if o.state not in _ENDING]
+        gone = [o.service_id for o in strangers if o.state in _GONE]
+        if running:
+            self._backend.stop(running)
+        if gone:
+            self._backend.forget(gone)
+            self._reach(Step.FORGOTTEN)
+
+
+def news(service: Service, seen: Observation | None, now_s: float, cause_id: str, probed: bool) -> Iterator[ev.Event]:
+    """The events that bring the journal's service to what was seen.
+
+    A service that ended between two looks still passes through started, and through ready where no probe decides.
+    A starting service that the back-end does not know is none: it is handed over again.
+    """
+    if seen is None:
+        yield from _vanished(service, now_s, cause_id)
+        return
+    if not service.alive or service.state is ServiceState.CREATED:
+        return
+    started_at_s = seen.started_at_s if seen.started_at_s is not None else seen.at_s
+    ran = seen.state in (ObservedState.STARTED, ObservedState.READY) or seen.started_at_s is not None
+    if ran and service.started_at_s is None:
+        yield ev.ServiceStarted(at_s=started_at_s, cause_id=cause_id, service_id=service.id, backend_id=seen.backend_id)
+    ready = seen.state is ObservedState.READY or (ran and not probed)
+    if ready and service.state is ServiceState.STARTING:
+        ready_at_s = seen.at_s if seen.state is ObservedState.READY else started_at_s
+        yield ev.ServiceReady(at_s=ready_at_s, cause_id=cause_id, service_id=service.id)
+    yield from _gone(service, seen, cause_id)
+
+
+def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Event]:
+    if seen.state is ObservedState.LOST:
+        yield ev.ServiceLost(
+            at_s=seen.at_s, cause_id=cause_id, service_id=service.id, message=seen.message, detail=seen.detail
+        )
+    elif seen.state is ObservedState.ENDED:
+        yield ev.ServiceEnded(
+            at_s=seen.at_s,
+            cause_id=cause_id,
+            service_id=service.id,
+            cause=seen.cause or Cause.EXITED,
+            exit_code=seen.exit_code,
+            message=seen.message,
+            detail=seen.detail,
+        )
+
+
+def _vanished(service: Service, now_s: float, cause_id: str) -> Iterator[ev.Event]:
+    if service.state is ServiceState.READY:
+        yield ev.ServiceLost(
+            at_s=now_s, cause_id=cause_id, service_id=service.id, message="the back-end does not know it any more"
+        )
+    elif service.state is ServiceState.STOPPING:
+        yield ev.ServiceEnded(at_s=now_s, cause_id=cause_id, service_id=service.id, cause=Cause.STOPPED)
+
+
+def _probed(execution: Execution, service: Service) -> bool:
+    return execution.component_of(service).readiness is not None

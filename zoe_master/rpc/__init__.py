@@ -1,0 +1,1 @@
+"""Requests of the API to the master."""

@@ -1,0 +1,297 @@
+"""Questions that only the master can answer: why, logs, usage, how it is. Read-only; asked from other threads."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Rates
+from zoe_lib.messaging.server import Handler, Refusal, Slow
+from zoe_lib.messaging.slow_lane import Lane, Left
+from zoe_lib.store.codec import decode
+from zoe_master.backends.base import Backend, BackendError
+from zoe_master.loop.master import Master
+from zoe_master.scheduler.placement.budget import OutOfBudget, never
+from zoe_master.scheduler.what_if.dry_run import DryRun
+from zoe_master.scheduler.what_if.explain import explain
+from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
+from zoe_master.storage.report import StorageReport
+from zoe_master.waker import Waker
+
+DRY_RUN_SHOWN_MAX = 100
+LOG_BYTES_MAX = 1 << 20
+# Runs the scheduler: two threads share a core with the loop. Waits for engines and disks: costs no CPU time meanwhile.
+SCHEDULER = Lane("scheduler", 2, "plan_busy")
+OUTPUT = Lane("output", 8, "logs_busy")
+# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads for output;
+# and all that wait for output are fewer than the threads by which an API process answers.
+_PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
+_LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
+_READS_MAX, _READS_OF_ASKER_MAX = 24, 4
+
+
+class _AboutExecution(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    execution_id: ExecutionId
+
+
+class _AboutPlan(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    application: dict[str, Any]
+    tenant: str
+    user: str
+    priority: int = 0
+
+
+class _AboutPolicy(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    policy: dict[str, Any]
+
+
+class _AboutLogs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    service_id: str
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=65536, gt=0, le=LOG_BYTES_MAX)
+
+
+class _AboutPort(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    service_id: str
+    port: str
+
+
+class Answers:
+    """One method per kind of question; each takes and gives the JSON of an envelope's body."""
+
+    def __init__(
+        self,
+        master: Master,
+        backend: Backend,
+        waker: Waker,
+        name: str,
+        epoch: int,
+        storage: Callable[[], StorageReport] | None = None,
+    ) -> None:
+        self._master = master
+        self._backend = backend
+        self._waker = waker
+        self._name = name
+        self._epoch = epoch
+        self._storage = storage
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The questions that are answered at once, from memory, by kind."""
+        return {
+            "hint": self.hint,
+            "status": self.status,
+            "usage": self.usage,
+            "storage": self.storage,
+            "address": self.address,
+        }
+
+    def slow(self) -> Mapping[str, Slow]:
+        """The questions that take CPU time, or wait for others than the master, by kind; each in its lane."""
+        return {
+            "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
+            "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
+            "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
+            "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
+            "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
+        }
+
+    def hint(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """There is something to do."""
+        self._waker.wake()
+        return {}
+
+    def status(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """Who leads, and what the last tick saw."""
+        tick = self._master.latest
+        if tick is None:
+            return {"leader": self._name, "epoch": self._epoch, "ticked_at_s": None}
+        return {
+            "leader": self._name,
+            "epoch": self._epoch,
+            "ticked_at_s": tick.snapshot.now_s,
+            "plan_s": tick.plan_s,
+            "queued": len(tick.snapshot.queued),
+            "active": len(tick.snapshot.active),
+            "nodes": len(tick.snapshot.nodes),
+        }
+
+    def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """Why an execution is not started, per node."""
+        question = _read(_AboutExecution, body)
+        tick, budget = self._master.latest, CpuBudget(left)
+        if tick is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
+        with _in_time():
+            answer = explain(tick.snapshot, self._master.policy, question.execution_id, in_time, found)
+        if answer is None:
+            raise Refusal("not_queued", "the master does not see it in the queue")
+        reason = answer.reason
+        return {
+            "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
+            "ahead": answer.ahead,
+            "ahead_of_tenant": answer.ahead_of_tenant,
+            "ahead_ids": list(answer.ahead_ids),
+            "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
+            "change": None if answer.change is None else asdict(answer.change),
+            "places": [asdict(one) for one in answer.places],
+        }
+
+    def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """When a queued execution is expected to start and end."""
+        question = _read(_AboutExecution, body)
+        told = self._master.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
+        if told is None:
+            raise Refusal("not_queued", "the master does not see it in the queue")
+        waits = self._master.picture.record.waits
+        source = self._master.run_time(question.execution_id)
+        return {
+            "forecast": asdict(told),
+            "run_time_source": None if source is None else source.source.value,
+            "told": waits.told,
+            "held": waits.held,
+        }
+
+    def plan(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """What would become of an application if it were submitted now; nothing is kept."""
+        question = _read(_AboutPlan, body)
+        budget, application = CpuBudget(left), decode(Application, question.application)
+        with _in_time():
+            answer = self._master.propose(application, question.tenant, question.user, question.priority, budget)
+        if answer is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        proposal, told = answer
+        reason, change = proposal.reason, proposal.change
+        return {
+            "starts_now": proposal.starts_now,
+            "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
+            "ahead": proposal.ahead,
+            "change": None if change is None else asdict(change),
+            "change_sought": proposal.change_sought,
+            "forecast": None if told is None else asdict(told),
+        }
+
+    def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """What another policy would do with the present queue."""
+        policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
+        with _in_time():
+            answer = self._master.dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
+        if answer is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        present, wanted = answer
+        return {"present": _shown(present), "wanted": _shown(wanted)}
+
+    def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """A piece of a service's output; the bytes as base64."""
+        question = _read(_AboutLogs, body)
+        try:
+            chunk = self._backend.logs(question.service_id, question.offset, question.limit, left)
+        except BackendError as error:
+            raise Refusal("no_logs", str(error)) from None
+        return {
+            "data": base64.b64encode(chunk.data).decode(),
+            "offset": chunk.offset,
+            "next_offset": chunk.next_offset,
+            "complete": chunk.complete,
+            "dropped_bytes": chunk.dropped_bytes,
+        }
+
+    def usage(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """What every running service uses now."""
+        return {
+            "usage": [
+                {
+                    "service_id": u.service_id,
+                    "execution_id": u.execution_id,
+                    "node": u.node,
+                    "cpu_s": u.cpu_s,
+                    "memory_bytes": u.memory_bytes,
+                    "at_s": u.at_s,
+                }
+                for u in self._backend.usage()
+            ]
+        }
+
+    def storage(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """How the object store's bandwidth is shared, as of the last look."""
+        if self._storage is None:
+            return {"configured": False}
+        told = self._storage()
+        tenants = [
+            {
+                "tenant": name,
+                "granted": _rates(one.granted),
+                "achieved": _rates(one.achieved) if one.achieved is not None else None,
+                "missed": _rates(one.missed) if one.missed is not None else None,
+            }
+            for name, one in told.tenants.items()
+        ]
+        known = {"capacity": _rates(told.capacity), "promised": _rates(told.promised)} if not told.problem else {}
+        return {
+            "configured": True,
+            "problem": told.problem,
+            "resting": told.resting,
+            "at_s": told.at_s or None,
+            "tenants": tenants,
+            **known,
+        }
+
+    def address(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Where a named port of a service can be reached."""
+        question = _read(_AboutPort, body)
+        try:
+            address = self._backend.address(question.service_id, question.port)
+        except BackendError as error:
+            raise Refusal("no_address", str(error)) from None
+        execution = self._master.picture.get(question.service_id.partition(".")[0])
+        sign_in = self._master.sign_ins.headers(execution, question.service_id, question.port)
+        return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Refusal when one pass over the queue takes more than the budget; also when nobody waits for it any more."""
+    try:
+        yield
+    except OutOfBudget:
+        raise Refusal("queue_too_long", "one look at it takes longer than a question may compute") from None
+
+
+def _rates(rates: Rates) -> dict[str, int]:
+    return {"read_bytes_per_s": rates.read, "write_bytes_per_s": rates.write}
+
+
+def _shown(answer: DryRun) -> dict[str, Any]:
+    return {
+        "first": answer.sequence[:DRY_RUN_SHOWN_MAX],
+        "starts": answer.starts[:DRY_RUN_SHOWN_MAX],
+        "starts_total": len(answer.starts),
+        "preempted_total": answer.preempted,
+    }
+
+
+def _reason(code: str, sentence: str, counts: Mapping[str, int], hint: str) -> dict[str, Any]:
+    return {"code": code, "sentence": sentence, "counts": dict(counts), "hint": hint}
+
+
+Question = TypeVar("Question", bound=BaseModel)
+
+
+def _read(model: type[Question], body: dict[str, Any]) -> Question:
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise Refusal("bad_request", str(error)[:500]) from None

@@ -1,0 +1,1 @@
+"""What the leader keeps of the store between ticks."""

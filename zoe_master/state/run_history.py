@@ -1,0 +1,131 @@
+"""What ended executions teach: how long the next of its kind runs, and what each tenant has used lately."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
+from zoe_lib.store.base import ExecutionQuery, Store
+from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
+from zoe_master.scheduler.ordering.orders import attained
+from zoe_master.scheduler.ordering.run_history import LastRuns
+from zoe_master.scheduler.ordering.virtual_time import Arrival, arrival_of
+from zoe_master.state.forecasts import Record
+
+_READ_AT_START_MAX = 2_000
+_PAGE = 500
+
+
+class Kinds:
+    """Expected run times in seconds by kind, kept as executions come and go. `expected`: what is known of any kind."""
+
+    def __init__(self, expected: Callable[[RunKey], float | None]) -> None:
+        self._expected = expected
+        self._present: Counter[RunKey] = Counter()
+        self.known: dict[RunKey, float] = {}
+        """Of the kinds that are there now; it changes."""
+        self._frozen: Mapping[RunKey, float] | None = None
+
+    def enter(self, kind: RunKey) -> None:
+        """One more of this kind is there."""
+        self._present[kind] += 1
+        if self._present[kind] == 1:
+            self.learned(kind)
+
+    def leave(self, kind: RunKey) -> None:
+        """One of them is gone."""
+        self._present[kind] -= 1
+        if not self._present[kind]:
+            del self._present[kind]
+            if self.known.pop(kind, None) is not None:
+                self._frozen = None
+
+    def learned(self, kind: RunKey) -> None:
+        """More is known of this kind."""
+        expected_s = self._expected(kind) if kind in self._present else None
+        if expected_s is not None:
+            self.known[kind] = expected_s
+            self._frozen = None
+
+    def frozen(self) -> Mapping[RunKey, float]:
+        """What is known now, as it will stay."""
+        if self._frozen is None:
+            self._frozen = dict(self.known)
+        return self._frozen
+
+
+class History:
+    """Learned in memory, and read again from the store by the next master. `record` is how forecasts turned out.
+
+    Run times: the mean of the last two successful runs of one user's application of one name (`LastRuns`). Use:
+    core-seconds reserved, each counting half after `half_life_s`. Arrivals: of those that ran and ended last, with the
+    run time that was expected before.
+    """
+
+    def __init__(self, store: Store, half_life_s: float) -> None:
+        self._runs = LastRuns()
+        self._used: dict[str, float] = {}
+        self._used_at_s = 0.0
+        self._departed: deque[Arrival] = deque(maxlen=_READ_AT_START_MAX)
+        # With the run times expected before; only one order asks for their arrivals.
+        self._just_departed: deque[tuple[Execution, float | None]] = deque(maxlen=_READ_AT_START_MAX)
+        self.record = Record()
+        for execution in _recently_ended(store):
+            if Mark.PLACED in execution.marks:
+                self.record.started(execution)
+            self.learn(execution, half_life_s)
+
+    def learn(self, execution: Execution, half_life_s: float) -> None:
+        """An execution has ended."""
+        ended_at_s = execution.marks.get(Mark.ENDED, 0.0)
+        self._decay_to(ended_at_s, half_life_s)
+        late = 2.0 ** (-max(self._used_at_s - ended_at_s, 0.0) / half_life_s)
+        self._used[execution.tenant] = self._used.get(execution.tenant, 0.0) + attained(execution, ended_at_s) * late
+        self.record.ended(execution)
+        placed_at_s = execution.marks.get(Mark.PLACED)
+        if placed_at_s is not None:
+            self._just_departed.append((execution, self.expected(run_key(execution))))
+        if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
+            self._runs.learn(run_key(execution), ended_at_s - placed_at_s)
+
+    @property
+    def departed(self) -> tuple[Arrival, ...]:
+        """Arrivals of those that ended last."""
+        while self._just_departed:
+            execution, expected_s = self._just_departed.popleft()
+            known = {} if expected_s is None else {run_key(execution): expected_s}
+            self._departed.append(arrival_of(execution, Estimates(known)))
+        return tuple(self._departed)
+
+    def expected(self, kind: RunKey) -> float | None:
+        """The expected run time in seconds, as far as past runs tell."""
+        return self._runs.expected(kind)
+
+    def used(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
+        """Core-seconds by tenant, with those of what runs."""
+        self._decay_to(now_s, half_life_s)
+        result = dict(self._used)
+        for execution in active:
+            result[execution.tenant] = result.get(execution.tenant, 0.0) + attained(execution, now_s)
+        return result
+
+    def _decay_to(self, at_s: float, half_life_s: float) -> None:
+        if at_s > self._used_at_s:
+            factor = 2.0 ** (-(at_s - self._used_at_s) / half_life_s)
+            self._used = {tenant: used * factor for tenant, used in self._used.items()}
+            self._used_at_s = at_s
+
+
+def _recently_ended(store: Store) -> list[Execution]:
+    """The newest ones, the earliest end first."""
+    query = ExecutionQuery(states=TERMINAL_STATES, limit=_PAGE)
+    found: list[Execution] = []
+    while len(found) < _READ_AT_START_MAX:
+        page = store.executions(query)
+        found += page.executions
+        if page.next_cursor is None:
+            break
+        query = replace(query, cursor=page.next_cursor)
+    return sorted(found, key=lambda e: e.marks.get(Mark.ENDED, 0.0))

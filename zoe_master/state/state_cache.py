@@ -1,0 +1,258 @@
+"""The executions that are not terminal, kept in memory and advanced by the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from types import MappingProxyType
+
+import structlog
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import (
+    ACTIVE_STATES,
+    WAITING_STATES,
+    Execution,
+    ExecutionId,
+    ExecutionState,
+    ServiceId,
+    ServiceState,
+)
+from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.locality import Places
+from zoe_lib.domain.path_use import PathUse
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Located
+from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
+from zoe_master.scheduler.ordering.capacity import capacity_of
+from zoe_master.scheduler.ordering.estimate import run_key
+from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.state.forecasts import Record
+from zoe_master.state.pending_queue import Backlog
+from zoe_master.state.run_history import History, Kinds
+
+log = structlog.get_logger(__name__)
+
+_ENTRIES_PER_READ = 1000
+_UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
+_NO_PATHS: Mapping[str, PathUse] = MappingProxyType({})
+_NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
+
+
+class Picture:
+    """What the master knows of executions. Every change goes to the store first and is then kept here."""
+
+    def __init__(self, store: Store, leader_epoch: int) -> None:
+        self._store = store
+        self._epoch = leader_epoch
+        self._journal_id = store.last_journal_id()
+        self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
+        self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
+        self._active_in_order = True
+        self._moving = {e.id: e for e in self._active.values() if _moves(e)}
+        # The versions at which executions ended by this master's own writing: reading of that is no news.
+        self._ended_here: dict[ExecutionId, int] = {}
+        self._raced = False
+        self._wrote = False
+        self.correct_estimates = False
+        """Whether snapshots ask backfill to correct run times that were outlasted; replays of logs may."""
+        self.policy: Policy = store.policy()
+        self._history = History(store, self.policy.usage_half_life_s)
+        self._kinds = Kinds(self._history.expected)
+        for execution in self._executions.values():
+            self._kinds.enter(run_key(execution))
+        waiting = (e for e in self._executions.values() if e.state in WAITING_STATES)
+        self.backlog = Backlog(waiting, self.policy, self._kinds.known)
+
+    def catch_up(self) -> int:
+        """Read what others wrote to the journal since the last time: submissions, cancellations, policies.
+
+        The answer is the id of the last entry that was read.
+        """
+        more = True
+        while more:
+            entries = self._store.journal(self._journal_id, _ENTRIES_PER_READ, with_data=False)
+            more = len(entries) == _ENTRIES_PER_READ
+            self._journal_id = entries[-1].id if entries else self._journal_id
+            for execution_id in self._changed_elsewhere(entries):
+                self._reload(execution_id)
+            if any(entry.execution_id is None for entry in entries):
+                self.policy = self._store.policy()
+        return self._journal_id
+
+    def append(self, execution: Execution, events: Sequence[Event], after: Execution | None = None) -> Execution | None:
+        """Write events and keep the result; None when that was refused, mostly since somebody else was faster.
+
+        Then the newer state is here instead, and the next tick decides again. `after` is the result, if it is known.
+        """
+        if not events:
+            return execution
+        after = after or self.foresee(execution, events)
+        if after is None:
+            return None
+        try:
+            changed = self._store.append(execution.id, events, execution.version, self._epoch, after)
+        except ConcurrentUpdate:
+            self._raced = True
+            self._reload(execution.id)
+            return None
+        self._wrote = True
+        self._keep(changed)
+        if changed.terminal:
+            self._ended_here[changed.id] = changed.version
+        if changed.state is not execution.state:
+            log.info("execution", execution=changed.id, state=changed.state.value, plan=events[-1].cause_id)
+        return changed
+
+    def foresee(self, execution: Execution, events: Iterable[Event]) -> Execution | None:
+        """The execution after these events; None when they are illegal, and then the log tells of it."""
+        try:
+            return reduce(apply, events, execution)
+        except IllegalTransition as error:
+            # A defect of ours, and of this one execution: the others go on, and the log has its story.
+            log.error("illegal transition", execution=execution.id, why=str(error))
+            return None
+
+    @property
+    def record(self) -> Record:
+        """How forecasts have turned out."""
+        return self._history.record
+
+    def take_raced(self) -> bool:
+        """Whether an append lost against another writer since the last call."""
+        raced, self._raced = self._raced, False
+        return raced
+
+    def take_wrote(self) -> bool:
+        """Whether anything was appended since the last call."""
+        wrote, self._wrote = self._wrote, False
+        return wrote
+
+    def snapshot(
+        self,
+        now_s: float,
+        nodes: Sequence[Node],
+        held: Mapping[ExecutionId, Reason],
+        storage: Supply | None = None,
+        locality: Mapping[Located, Places | None] = _NOTHING_TOLD,
+        paths: Mapping[str, PathUse] = _NO_PATHS,
+    ) -> Snapshot:
+        """The frozen picture that the scheduler decides on."""
+        active = self.active()
+        by_usage = self.policy.order == "fair-share"
+        capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
+        return Snapshot(
+            now_s=now_s,
+            nodes=tuple(map(self._with_hold, nodes) if self.policy.node_holds else nodes),
+            held=held,
+            queued=self.backlog.ranked(self.policy, capacity),
+            active=active,
+            past_runs=self._kinds.frozen(),
+            used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
+            departed=self._history.departed if self.policy.order == "psbs" else (),
+            storage=storage,
+            locality=locality,
+            paths=paths,
+            correct_estimates=self.correct_estimates,
+        )
+
+    def _with_hold(self, node: Node) -> Node:
+        hold = self.policy.node_holds.get(node.name)
+        return node if hold is None else replace(node, hold=hold)
+
+    def executions(self) -> list[Execution]:
+        """Every execution that is not terminal, oldest first."""
+        return list(self._executions.values())
+
+    def active(self) -> tuple[Execution, ...]:
+        """Those that hold reservations, oldest first."""
+        if not self._active_in_order:
+            self._active = {e.id: e for e in sorted(self._active.values(), key=_by_age)}
+            self._active_in_order = True
+        return tuple(self._active.values())
+
+    def moving(self) -> list[Execution]:
+        """Those of the active of which something is to be started or stopped, or is under way, oldest first."""
+        return sorted(self._moving.values(), key=_by_age)
+
+    def get(self, execution_id: ExecutionId) -> Execution | None:
+        """The execution, unless it is terminal or unknown."""
+        return self._executions.get(execution_id)
+
+    def alive_services(self, executions: Iterable[ExecutionId]) -> set[ServiceId]:
+        """Ids of those services of these executions that may still be somewhere."""
+        known = map(self._executions.get, executions)
+        return {s.id for e in known if e is not None for s in e.services if s.alive}
+
+    def _changed_elsewhere(self, entries: Iterable[JournalEntry]) -> Iterator[ExecutionId]:
+        newest = {e.execution_id: e for e in entries if e.execution_id is not None}
+        for execution_id, entry in newest.items():
+            if execution_id in self._ended_here:
+                if entry.version == self._ended_here[execution_id]:
+                    del self._ended_here[execution_id]
+                continue
+            known = self._executions.get(execution_id)
+            if known is None or known.version < (entry.version or 0):
+                log.info("heard", execution=execution_id, kind=entry.kind, request=entry.cause_id)
+                yield execution_id
+
+    def _reload(self, execution_id: ExecutionId) -> None:
+        try:
+            self._keep(self._store.execution(execution_id))
+        except NotFound:
+            self._drop(execution_id)
+
+    def _keep(self, execution: Execution) -> None:
+        before = self._executions.get(execution.id)
+        if execution.terminal:
+            if self._drop(execution.id):
+                self._history.learn(execution, self.policy.usage_half_life_s)
+                self._kinds.learned(run_key(execution))
+                self.backlog.learned(run_key(execution))
+            return
+        if before is None:
+            self._kinds.enter(run_key(execution))
+        self._executions[execution.id] = execution
+        if execution.state in WAITING_STATES:
+            self.backlog.put(execution)
+            self._active.pop(execution.id, None)
+            self._moving.pop(execution.id, None)
+        else:
+            self.backlog.remove(execution)
+            # Younger ones may have started before it.
+            self._active_in_order &= execution.id in self._active
+            self._active[execution.id] = execution
+            if _moves(execution):
+                self._moving[execution.id] = execution
+            else:
+                self._moving.pop(execution.id, None)
+        if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
+            self._history.record.started(execution)
+
+    def _drop(self, execution_id: ExecutionId) -> bool:
+        """Forget one that is over; whether it was known."""
+        known = self._executions.pop(execution_id, None)
+        if known is None:
+            return False
+        self.backlog.remove(known)
+        self._active.pop(execution_id, None)
+        self._moving.pop(execution_id, None)
+        self._kinds.leave(run_key(known))
+        return True
+
+
+def _moves(execution: Execution) -> bool:
+    """Whether it stops, or any of its services has a place and does not run yet, or leaves it."""
+    if execution.state is ExecutionState.STOPPING:
+        return True
+    return any(s.state in _UNDER_WAY or (s.state is ServiceState.CREATED and s.node) for s in execution.services)
+
+
+def _by_age(execution: Execution) -> tuple[float, ExecutionId]:
+    return execution.submitted_at_s, execution.id

@@ -1,0 +1,117 @@
+"""Where the inputs of the queue lie, on nodes: told to the scheduler, and waited for a moment at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.locality import Places
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.storage import Located, located
+from zoe_lib.domain.store_hosts import held_by_nodes, nodes_by_host
+from zoe_master.state.state_cache import Picture
+from zoe_master.storage.input_places import Told
+from zoe_master.storage.reconciler import Keeper
+
+WEIGHER = "locality"
+PATIENCE_S = 1.0
+"""How long an execution may wait for the first answer. One on a host of the store takes less than a tenth of that."""
+# So many executions with inputs are looked at, the first by age; and so many hosts of the store are remembered.
+_EXECUTIONS_MAX = 1000
+_HOSTS_MAX = 10_000
+# After so many inputs that lie on no node, the store is taken to be elsewhere, and asked about one each five minutes.
+_ELSEWHERE = 20
+_PROBE_S = 300.0
+_LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The object store is asked where its inputs lie.")
+
+
+class Locating:
+    """Between the picture and the keeper of a controller.
+
+    Where the first inputs lie on no node, the store is taken to be on other machines: then one input after the other is
+    asked about, to learn of hosts, and nobody waits. The first that lies on a node ends that.
+    """
+
+    def __init__(self, picture: Picture, keeper: Keeper | None) -> None:
+        self._picture = picture
+        self._keeper = keeper
+        self._hosts: set[str] = set()
+        self._elsewhere: set[Located] = set()
+        self._told: Told = {}
+        self._apart = False
+        self._probe: frozenset[Located] = frozenset()
+        self._probed_s = 0.0
+        self.awaited: frozenset[Located] = frozenset()
+        """Inputs about which there is no answer yet."""
+        self._due_s: float | None = None
+
+    def look(self, nodes: Sequence[Node], now_s: float) -> Told:
+        """By input: what each node holds of it, by the node's name; None where nothing is known."""
+        self._due_s, self.awaited = None, frozenset()
+        if self._keeper is None or not self._picture.policy.weighers.get(WEIGHER):
+            self._told = {}
+            return self._told
+        wanted = frozenset(_inputs(self._reading()))
+        self._keeper.locate(self._probing(wanted, now_s) if self._apart else wanted)
+        told = self._keeper.places()
+        self.awaited = frozenset() if self._apart else wanted - told.keys()
+        if not told:
+            self._told = {}
+            return self._told
+        hosts = nodes_by_host(nodes)
+        for one, places in told.items():
+            if places is not None and places.hosts and len(self._hosts) < _HOSTS_MAX:
+                self._hosts |= places.hosts.keys()
+                self._elsewhere.add(one)
+        if not hosts.keys().isdisjoint(self._hosts):
+            self._elsewhere.clear()
+        self._apart = len(self._elsewhere) >= _ELSEWHERE
+        self._told = {one: _on_nodes(told[one], hosts) for one in sorted(wanted & told.keys())}
+        return self._told
+
+    def held(self, now_s: float) -> Mapping[ExecutionId, Reason]:
+        """Who waits for an answer about its inputs."""
+        if self._keeper is None or self._apart or not self._picture.policy.weighers.get(WEIGHER):
+            return {}
+        found: dict[ExecutionId, Reason] = {}
+        for execution in islice(self._picture.backlog.reading, _EXECUTIONS_MAX):
+            until_s = execution.marks.get(Mark.QUEUED, 0.0) + PATIENCE_S
+            waits = execution.state is ExecutionState.QUEUED and now_s < until_s
+            if waits and any(one not in self._told for one in _inputs((execution,))):
+                found[execution.id] = _LOCATING
+                self._due_s = until_s if self._due_s is None else min(self._due_s, until_s)
+        return found
+
+    def due_s(self) -> float | None:
+        """When somebody who waits for an answer waits no longer."""
+        return self._due_s
+
+    def _probing(self, wanted: frozenset[Located], now_s: float) -> frozenset[Located]:
+        if wanted and now_s >= self._probed_s + _PROBE_S:
+            self._probe, self._probed_s = frozenset({min(wanted)}), now_s
+        return self._probe
+
+    def _reading(self) -> Iterator[Execution]:
+        """Those with inputs that may still be placed: the queue, and who runs and can grow."""
+        yield from islice(self._picture.backlog.reading, _EXECUTIONS_MAX)
+        growing = (e for e in self._picture.active() if e.application.malleable and _reads(e))
+        yield from islice(growing, _EXECUTIONS_MAX)
+
+
+def _on_nodes(places: Places | None, hosts: Mapping[str, frozenset[str]]) -> Places | None:
+    return None if places is None else replace(places, hosts=held_by_nodes(places, hosts))
+
+
+def _reads(execution: Execution) -> bool:
+    storage = execution.application.storage
+    return storage is not None and bool(storage.inputs)
+
+
+def _inputs(executions: Iterable[Execution]) -> Iterator[Located]:
+    for execution in executions:
+        if execution.application.storage is not None:
+            for one in execution.application.storage.inputs:
+                yield located(execution.tenant, one.uri)

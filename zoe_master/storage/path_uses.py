@@ -1,0 +1,59 @@
+"""What nodes move to and from the object store, as its proxies count it, for the weigher `storage_headroom`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from zoe_lib.domain.cluster import Node, storage_path
+from zoe_lib.domain.path_use import PathUse
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.store_hosts import host_key, nodes_by_host
+from zoe_master.storage.reconciler import Keeper
+
+WEIGHER = "storage_headroom"
+Look = Callable[[Sequence[Node], Policy], Mapping[str, PathUse]]
+"""What nodes move, by name, and what their paths can; empty where nobody wants to know."""
+# Rates are told in steps of the width, so that their flicker is not news.
+_STEPS = 16
+
+
+class PathUses:
+    """A node's path is as wide as its label says; without one, as wide as the most that any such node has moved."""
+
+    def __init__(self, keeper: Keeper | None) -> None:
+        self._keeper = keeper
+        self._most = 0
+
+    def look(self, nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
+        """By node; empty where nothing is measured, or nobody wants to know."""
+        if self._keeper is None or not policy.weighers.get(WEIGHER):
+            return {}
+        told = self._keeper.moved()
+        if told is None:
+            return {}
+        hosts = nodes_by_host(nodes)
+        moved: dict[str, float] = defaultdict(float)
+        for host, rate in told.items():
+            names = hosts.get(host_key(host), frozenset())
+            if len(names) == 1:  # of an address that several have nobody knows whose traffic it is
+                moved[next(iter(names))] += rate
+        labelled = {node.name: width for node in nodes if (width := storage_path(node)) is not None}
+        most = max((rate for name, rate in moved.items() if name not in labelled), default=0.0)
+        self._most = max(self._most, _rounded_up(most))
+        found = {}
+        for node in nodes:
+            width = int(labelled.get(node.name, self._most))
+            if width > 0:
+                found[node.name] = PathUse(_in_steps(moved[node.name], width), width)
+        return found
+
+
+def _in_steps(rate: float, width: int) -> int:
+    step = max(width // _STEPS, 1)
+    return -(-int(rate) // step) * step
+
+
+def _rounded_up(rate: float) -> int:
+    """To the next power of two, so that a record that is beaten by little is no news."""
+    return 1 << (int(rate) - 1).bit_length() if rate >= 1 else 0

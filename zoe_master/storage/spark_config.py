@@ -1,0 +1,95 @@
+"""What services know of the object store: how inputs are read, and configuration of Spark and Hadoop as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from storage_bridge.model import S3
+from storage_bridge.stocator import (
+    S3Service,
+    SwiftService,
+    credentials_xml,
+    defaults_text,
+    s3_credentials,
+    s3_properties,
+    swift_credentials,
+    swift_properties,
+)
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.promises import view_schemes
+from zoe_lib.domain.storage import Credential, InputRead, StorageDemand
+from zoe_master.backends.base import StorageAccess
+from zoe_master.storage import input_document as told_inputs
+
+_NOTHING = StorageAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a service of the object store is: Swift's authentication (v1), or the endpoint of an S3 service.
+
+    swift: whether an S3 service is a Swift, which has views.
+    """
+
+    url: str
+    region: str = ""
+    swift: bool = False
+
+
+class Connectors:
+    """`places` by the name of the service; `jars` are paths on the nodes. `credentials` tells those of a tenant."""
+
+    def __init__(
+        self,
+        places: Mapping[str, Place] | None = None,
+        jars: Sequence[str] = (),
+        credentials: Callable[[str], Mapping[str, Credential]] = lambda _: {},
+    ) -> None:
+        self._places = places or {}
+        self._jars = jars
+        self._credentials = credentials
+
+    @property
+    def view_schemes(self) -> tuple[str, ...]:
+        """Schemes of the inputs that may be read through views."""
+        return view_schemes(S3 in self._places and self._places[S3].swift)
+
+    def access(self, execution: Execution) -> StorageAccess:
+        """Of one try. Only the services that its inputs and outputs name are among the configuration."""
+        storage = execution.application.storage
+        if storage is None:
+            return _NOTHING
+        inputs = {one.name: InputRead(one.name, one.uri) for one in storage.inputs}
+        inputs |= {read.name: read for read in execution.inputs}
+        outputs = {one.name: one.uri for one in storage.outputs}
+        used = sorted(services_of(storage) & self._places.keys())
+        files = dict(self._files(used, execution.tenant)) if used else {}
+        return StorageAccess(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
+
+    def _files(self, used: Sequence[str], tenant: str) -> Mapping[str, str]:
+        known = self._credentials(tenant)
+        swift = {
+            name: SwiftService(name, self._places[name].url, self._places[name].region) for name in used if name != S3
+        }
+        properties = dict(swift_properties(list(swift.values()), self._jars)) if swift else {}
+        keys = dict(swift_credentials({swift[n]: (known[n].user, known[n].key) for n in swift if n in known}))
+        if S3 in used:
+            properties |= s3_properties(S3Service(self._places[S3].url), self._jars)
+            keys |= s3_credentials(known[S3].user, known[S3].key) if S3 in known else {}
+        return {"spark-defaults.conf": defaults_text(properties), "core-site.xml": credentials_xml(keys)}
+
+
+def services_of(storage: StorageDemand) -> frozenset[str]:
+    """The names of the services that its URIs lead to; plain files need none."""
+    uris = (one.uri for one in (*storage.inputs, *storage.outputs))
+    return frozenset(_named(uris))
+
+
+def _named(uris: Iterable[str]) -> Iterable[str]:
+    for uri in uris:
+        scheme, _, rest = uri.partition("://")
+        if scheme == S3:
+            yield S3
+        elif scheme == "swift2d" and (name := rest.partition("/")[0].partition(".")[2]):
+            yield name

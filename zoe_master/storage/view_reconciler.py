@@ -1,0 +1,147 @@
+"""Keeps the views of inputs as `storage` keeps SLOs: what is wanted is there, and nothing else of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import structlog
+
+from storage_bridge.base import StorageController
+from storage_bridge.model import S3, StorageRefusedError, StorageUnavailableError, Verdict, View
+from storage_bridge.pushdown import verdict
+from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.promises import pushed_down, why_no_view
+from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.predicate import PredicateError, columns, parse
+from zoe_master.crash_points import Reach, Step
+from zoe_master.storage.tenant_tokens import NoAccessError, SignIn, nobody
+
+log = structlog.get_logger(__name__)
+_BUCKET_CHARACTERS_MAX = 63
+_AFTER_A_FAILURE = "an earlier try failed, and a view may have been the reason"
+_UNCHARGED = f"{_AFTER_A_FAILURE}; that try does not count as one of its retries"
+
+
+class InputViews:
+    """How inputs with a pushdown are read. schemes: of the inputs that may have views here."""
+
+    def __init__(self, schemes: Sequence[str]) -> None:
+        self._schemes = tuple(schemes)
+
+    def of(self, execution: Execution) -> dict[str, View]:
+        """The views that it reads, or may read while that is not decided; by the names of inputs."""
+        wanted = pushed_down(execution.application)
+        if execution.inputs:
+            used = {read.name for read in execution.inputs if read.view}
+            return {one.name: _view(execution, one) for one in wanted if one.name in used}
+        return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
+
+    def reads(self, execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
+        """How each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no verdict."""
+        return tuple(self._read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
+
+    def _read(
+        self, execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str
+    ) -> InputRead:
+        if why := self._why_plain(execution, one):
+            return InputRead(one.name, one.uri, why=f"plainly: {why}")
+        view = _view(execution, one)
+        found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
+        if not found.used:
+            return InputRead(one.name, one.uri, why=found.why)
+        return InputRead(one.name, view.uri, view.id, found.columns, found.why)
+
+    def _why_plain(self, execution: Execution, one: StorageObject) -> str:
+        """Why no view of an input is looked for; nothing when it may have one."""
+        if why := why_no_view(one, self._schemes):
+            return why
+        if one.uri.startswith(f"{S3}://") and len(_view(execution, one).container) > _BUCKET_CHARACTERS_MAX:
+            return (
+                f"the name of a bucket has at most {_BUCKET_CHARACTERS_MAX} characters; give the input a shorter name"
+            )
+        # Whether a view was the reason is not known; plain objects are never worse than before.
+        if Mark.VIEW_FAILED in execution.marks:
+            return _UNCHARGED
+        return _AFTER_A_FAILURE if execution.failed_attempts else ""
+
+
+def _view(execution: Execution, one: StorageObject) -> View:
+    """Of this try alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
+    assert one.pushdown is not None
+    view_id = f"{execution.id}-{execution.attempt}-{one.name}"
+    asked = one.pushdown
+    csv = one.csv or Csv()
+    return View(
+        view_id,
+        execution.tenant,
+        one.uri,
+        _delivered(asked),
+        asked.where,
+        asked.types,
+        csv.names,
+        (("delimiter", csv.delimiter), ("quote", csv.quote), ("escape", csv.escape), ("header", csv.header),
+         ("null_text", csv.null_text)) if one.csv else (),
+    )  # fmt: skip
+
+
+def _delivered(asked: Pushdown) -> tuple[str, ...]:
+    """The columns wanted and those of `where`, which the reader looks at again; none is all."""
+    if not asked.columns or not asked.where:
+        return asked.columns
+    try:
+        looked_at = columns(parse(asked.where))
+    except PredicateError:  # of a version that read more than this one
+        looked_at = frozenset()
+    return tuple(dict.fromkeys((*asked.columns, *sorted(looked_at))))
+
+
+class ViewLooks:
+    """One look after the other. Whether a view pays is found out once, as long as somebody wants to know."""
+
+    def __init__(self, controller: StorageController, reach: Reach, sign_in: SignIn = nobody) -> None:
+        self._controller = controller
+        self._reach = reach
+        self._sign_in = sign_in
+        self._verdicts: dict[str, Verdict] = {}
+
+    def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, Verdict]:
+        """Have these views and no others; the verdicts on those that are not decided yet. StorageUnavailableError."""
+        views = {view.id: view for view in wanted}
+        self._verdicts = {view_id: found for view_id, found in self._verdicts.items() if view_id in undecided}
+        there = {view.id for view in self._controller.views()}
+        for view_id in sorted(undecided - self._verdicts.keys()):
+            self._verdicts[view_id] = self._judge(views[view_id])
+            there.add(view_id)
+        keep = {view_id for view_id in views if view_id not in self._verdicts or self._verdicts[view_id].used}
+        for view_id in sorted(there - keep):
+            self._drop(view_id)
+        for view_id in sorted(keep - there):
+            self._make_again(views[view_id])
+        return dict(self._verdicts)
+
+    def _judge(self, view: View) -> Verdict:
+        try:
+            token = self._sign_in(view)
+            self._controller.create_view(replace(view, token=token))
+            self._reach(Step.VIEW_MADE)
+            return verdict(self._controller.sample(view.id, token))
+        except StorageRefusedError as refusal:
+            return Verdict(False, (), f"plainly: there is no view ({refusal.sentence})")
+        except (StorageUnavailableError, NoAccessError) as error:
+            return Verdict(False, (), f"plainly: there is no view ({error})")
+
+    def _drop(self, view_id: str) -> None:
+        """One that cannot be removed now holds up no other: the next look tries again."""
+        try:
+            self._controller.drop_view(view_id)
+            self._reach(Step.VIEW_DROPPED)
+        except StorageUnavailableError as error:
+            log.warning("a view that nobody reads cannot be removed now", view=view_id, why=str(error))
+
+    def _make_again(self, view: View) -> None:
+        """Somebody removed one that is read: until it is back, reads fail, as they do with a source that is gone."""
+        try:
+            self._controller.create_view(replace(view, token=self._sign_in(view)))
+        except (StorageUnavailableError, NoAccessError) as error:
+            log.warning("a view that is in use cannot be made again", view=view.id, why=str(error))
