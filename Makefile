@@ -120,7 +120,7 @@ picture: runtime ## draw the README's picture again, from a real run of the demo
 	@$(RUN) -m scripts.picture
 
 openapi: setup ## write docs/reference/openapi.json again
-	@$(RUN) -m zoe_api.openapi > docs/reference/openapi.json.draft && mv docs/reference/openapi.json.draft docs/reference/openapi.json
+	@$(RUN) -m scripts.openapi > docs/reference/openapi.json.draft && mv docs/reference/openapi.json.draft docs/reference/openapi.json
 
 clean: ## remove the environment and caches of this folder (not ZOE_HOME)
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -67,17 +66,3 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 def text(app: FastAPI) -> str:
     """The document as it is kept in the tree."""
     return json.dumps(app.openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def main() -> int:
-    """Write the document to standard output; nothing of an installation is needed."""
-    from zoe_api.main import create_app
-    from zoe_lib.config import Settings
-    from zoe_lib.store.memory import MemoryStore
-
-    sys.stdout.write(text(create_app(Settings(), MemoryStore(), master=None)))  # type: ignore[arg-type]
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zoe_cli.exits import Exit
+from zoe_cli.rows import Rows
 from zoe_cli.text import json_text, printable
 from zoe_lib.sdk import Refused, Unreachable, ZoeError
 
@@ -30,14 +30,6 @@ class Format(StrEnum):
     JSON = "json"
     YAML = "yaml"
     NAME = "name"
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A table: its columns and its rows. The first column names a row."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
 
 
 def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:

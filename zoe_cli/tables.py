@@ -9,7 +9,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from zoe_cli.output import Rows
+from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 
 _STATE_STYLES = {

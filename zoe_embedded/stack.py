@@ -21,7 +21,7 @@ from typing import IO
 import httpx
 import tomli_w
 
-from zoe_api.passwords import hashed
+from zoe_api.sign_in.passwords import hashed
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.log_files import log_to
 from zoe_embedded.postgres import EmbeddedPostgres

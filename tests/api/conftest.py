@@ -16,7 +16,7 @@ from tests.support.opened import Opened
 from tests.support.postgres import PostgresServer, postgres_server, postgres_url, store
 from tests.support.serving import Served
 from tests.support.upstream import application
-from zoe_api import passwords
+from zoe_api.sign_in import passwords
 from zoe_lib.sdk import Client
 
 __all__ = ["postgres_server", "postgres_url", "store"]

@@ -12,8 +12,7 @@ from tests.support.browser import PASSWORD, Browser
 from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
-from zoe_api import passwords
-from zoe_api.sign_in import brake
+from zoe_api.sign_in import brake, passwords
 
 SESSION = "/api/v1/session"
 

@@ -15,10 +15,10 @@ import pytest
 from tests.support.api import Api, in_threads
 from tests.support.browser import Browser
 from tests.support.waiting import DEADLINE_S
-from zoe_api import passwords, sessions
+from zoe_api import sessions
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import brake, password_checks
+from zoe_api.sign_in import brake, password_checks, passwords
 from zoe_api.sign_in.oidc import Oidc
 from zoe_lib.sign_in_settings import OidcSettings
 from zoe_lib.store.people import SignInAttempt

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
-from zoe_cli.output import Rows, table
+from zoe_cli.output import table
+from zoe_cli.rows import Rows
 from zoe_cli.text import json_text, printable
 from zoe_cli.yaml_text import yaml_text
 

@@ -10,8 +10,7 @@ import pytest
 from tests.support.browser import PASSWORD
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
-from zoe_api import passwords
-from zoe_api.sign_in import brake
+from zoe_api.sign_in import brake, passwords
 from zoe_lib.store.people import User
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from zoe_api import passwords
 from zoe_api.access import Admin
 from zoe_api.addresses import address_of
 from zoe_api.audit_changes import note_changes
@@ -18,6 +17,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
+from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.password_checks import ADMINS
 from zoe_api.views import token_view

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from zoe_api import access, passwords, sessions
+from zoe_api import access, sessions
 from zoe_api.access import Reader, SignedIn
 from zoe_api.addresses import address_of
 from zoe_api.dependencies import ServicesDep, StoreDep
+from zoe_api.password_sign_in import signed_in
 from zoe_api.password_strength import check_strength
 from zoe_api.routers.oidc import START
+from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import Brake, network_of
-from zoe_api.sign_in.by_password import signed_in
 from zoe_lib.store.base import Store
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice

@@ -9,8 +9,9 @@ import typer
 from zoe_cli.commands.documents import File, Settings, data_format, load, load_description, refuse
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import Format, Rows, emit, emit_data, note
+from zoe_cli.output import Format, emit, emit_data, note
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_lib.descriptions import DescriptionError, convert, expand, parse
 
 

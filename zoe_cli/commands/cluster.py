@@ -10,8 +10,9 @@ import typer
 
 from zoe_cli.commands.dates import date
 from zoe_cli.context import options
-from zoe_cli.output import Rows, emit
+from zoe_cli.output import emit
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, rate, size
 from zoe_lib.wire import Meter, NodeView, StatusView
 

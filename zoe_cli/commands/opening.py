@@ -10,8 +10,9 @@ import typer
 from zoe_cli.commands.arguments import Id
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import Rows, emit, note
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_lib.wire import ExecutionView, ServiceView
 
 

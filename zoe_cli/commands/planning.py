@@ -11,8 +11,9 @@ from zoe_cli.commands.changes import change_words
 from zoe_cli.commands.documents import File, Settings, load_description
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import Format, Rows, emit, note, write
+from zoe_cli.output import Format, emit, note, write
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock
 from zoe_lib.wire import PlanView

@@ -11,8 +11,9 @@ import typer
 from zoe_cli.commands.dates import date
 from zoe_cli.commands.policy import setting
 from zoe_cli.context import options
-from zoe_cli.output import Rows, emit, note
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
 from zoe_lib.descriptions.quantities import bytes_of
 from zoe_lib.wire import ReplayRequest, ReplayView

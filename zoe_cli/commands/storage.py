@@ -8,8 +8,9 @@ import typer
 
 from zoe_cli.commands import credentials
 from zoe_cli.context import options
-from zoe_cli.output import Format, Rows, emit, note, table, write
+from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import with_output
+from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
 from zoe_lib.domain.execution import Mark

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import Format, Rows, emit, note
+from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.units import duration
 from zoe_lib.domain.roles import Scope
 from zoe_lib.wire import TokenRequest, TokenView

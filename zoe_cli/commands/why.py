@@ -10,8 +10,9 @@ from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.changes import change_words
 from zoe_cli.commands.places import places_words
 from zoe_cli.context import options
-from zoe_cli.output import Format, Rows, emit, note, table, write
+from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState

@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from urllib.parse import quote
-
 from zoe_lib import wire
 from zoe_lib.domain.roles import Role
-
-if TYPE_CHECKING:
-    from zoe_lib.sdk.client import Client
+from zoe_lib.sdk.transport import Transport, path_part
 
 
 class Administration:
     """Users, tenants, roles, quotas, tokens, and the audit log; needs the scope `admin`."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def users(self) -> wire.UserList:
         """All users with their roles."""
-        return self._client.call(wire.UserList, "GET", "/admin/users")
+        return self._transport.call(wire.UserList, "GET", "/admin/users")
 
     def add_user(self, name: str, password: str | None = None) -> wire.UserView:
         """Make a user, a member of nothing yet."""
-        return self._client.call(wire.UserView, "POST", "/admin/users", body=wire.NewUser(name=name, password=password))
+        return self._transport.call(
+            wire.UserView, "POST", "/admin/users", body=wire.NewUser(name=name, password=password)
+        )
 
     def change_user(
         self, name: str, *, password: str | None = None, disabled: bool | None = None, end_tokens: bool = False
     ) -> wire.UserView:
         """Set a password, disable, or enable again."""
         change = wire.UserChange(password=password, disabled=disabled, end_tokens=end_tokens)
-        return self._client.call(wire.UserView, "PATCH", f"/admin/users/{_part(name)}", body=change)
+        return self._transport.call(wire.UserView, "PATCH", f"/admin/users/{path_part(name)}", body=change)
 
     def end_access(self, name: str) -> wire.EndedAccessView:
         """End all tokens and sessions of a user."""
-        return self._client.call(wire.EndedAccessView, "DELETE", f"/admin/users/{_part(name)}/access")
+        return self._transport.call(wire.EndedAccessView, "DELETE", f"/admin/users/{path_part(name)}/access")
 
     def tenants(self) -> wire.TenantList:
         """All tenants with members and quotas."""
-        return self._client.call(wire.TenantList, "GET", "/admin/tenants")
+        return self._transport.call(wire.TenantList, "GET", "/admin/tenants")
 
     def add_tenant(self, name: str) -> wire.QuotaView:
         """Make a tenant."""
-        return self._client.call(wire.QuotaView, "POST", "/admin/tenants", body=wire.NewTenant(name=name))
+        return self._transport.call(wire.QuotaView, "POST", "/admin/tenants", body=wire.NewTenant(name=name))
 
     def set_quota(
         self,
@@ -59,30 +56,26 @@ class Administration:
             executions_of_user_max=executions_of_user_max,
             time_limit_s_max=time_limit_s_max,
         )
-        return self._client.call(wire.QuotaView, "PUT", f"/admin/tenants/{_part(tenant)}/quota", body=quota)
+        return self._transport.call(wire.QuotaView, "PUT", f"/admin/tenants/{path_part(tenant)}/quota", body=quota)
 
     def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:
         """Make a user a member of a tenant, or change the role there."""
-        path = f"/admin/tenants/{_part(tenant)}/members/{_part(user)}"
-        return self._client.call(wire.MemberView, "PUT", path, body=wire.RoleChoice(role=role))
+        path = f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}"
+        return self._transport.call(wire.MemberView, "PUT", path, body=wire.RoleChoice(role=role))
 
     def remove_member(self, user: str, tenant: str) -> None:
         """End a membership, with its tokens and sessions."""
-        self._client.answer("DELETE", f"/admin/tenants/{_part(tenant)}/members/{_part(user)}")
+        self._transport.answer("DELETE", f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}")
 
     def tokens(self) -> wire.TokenList:
         """Everybody's tokens, without their secrets."""
-        return self._client.call(wire.TokenList, "GET", "/admin/tokens")
+        return self._transport.call(wire.TokenList, "GET", "/admin/tokens")
 
     def revoke_token(self, token_id: str) -> None:
         """Make anybody's token worthless at once."""
-        self._client.answer("DELETE", f"/admin/tokens/{_part(token_id)}")
+        self._transport.answer("DELETE", f"/admin/tokens/{path_part(token_id)}")
 
     def audit(self, *, user: str | None = None, before: int | None = None, limit: int = 50) -> wire.AuditList:
         """Who asked for which change, newest first; `before` is the page's `next_before`."""
         parameters = {"user": user, "before": before, "limit": limit}
-        return self._client.call(wire.AuditList, "GET", "/admin/audit", parameters=parameters)
-
-
-def _part(text: str) -> str:
-    return quote(text, safe="")
+        return self._transport.call(wire.AuditList, "GET", "/admin/audit", parameters=parameters)

@@ -6,33 +6,19 @@ import base64
 import json
 import time
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, TypeVar
-from urllib.parse import quote
+from typing import Any
 from uuid import uuid4
-
-import httpx
-from pydantic import BaseModel, ValidationError
 
 from zoe_lib import wire
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.administration import Administration
-from zoe_lib.sdk.errors import Unreachable, ZoeError
-from zoe_lib.sdk.problems import problem_of, unreachable
-from zoe_lib.sdk.sse import ServerEvent
-from zoe_lib.sdk.streams import ResumedStream
-from zoe_lib.tls import verification
-
-Model = TypeVar("Model", bound=BaseModel)
-
-_RETRY_PAUSE_S = 0.3
-_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+from zoe_lib.sdk.transport import Transport, path_part
 
 # Longer than servers let a replay take.
 _REPLAY_TIMEOUT_S = 3600.0
 
 
-class Client:
+class Client(Transport):
     """Speaks to one Zoe. Use it as a context manager, or call `close`.
 
     While the server does not answer, what may be done twice is tried again for up to `patience_s`: reads, submissions
@@ -40,40 +26,10 @@ class Client:
     replaces the network in tests.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        *,
-        timeout_s: float = 10.0,
-        patience_s: float = 0.0,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
-        self.url = url.rstrip("/")
-        self._patience_s = patience_s
-        self._http = httpx.Client(
-            base_url=self.url + "/api/v1",
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=timeout_s,
-            transport=transport,
-            trust_env=False,
-            verify=verification(self.url),
-        )
-
     @property
     def admin(self) -> Administration:
         """What admins do with people."""
         return Administration(self)
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._http.close()
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
@@ -92,7 +48,7 @@ class Client:
 
     def execution(self, execution_id: str) -> wire.ExecutionView:
         """One execution."""
-        return self.call(wire.ExecutionView, "GET", f"/executions/{_part(execution_id)}")
+        return self.call(wire.ExecutionView, "GET", f"/executions/{path_part(execution_id)}")
 
     def executions(
         self,
@@ -117,19 +73,19 @@ class Client:
 
     def cancel(self, execution_id: str) -> wire.ExecutionView:
         """End an execution."""
-        return self.call(wire.ExecutionView, "POST", f"/executions/{_part(execution_id)}/cancel", again=True)
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
 
     def explain(self, execution_id: str) -> wire.Explanation:
         """Why it is not running."""
-        return self.call(wire.Explanation, "GET", f"/executions/{_part(execution_id)}/explain")
+        return self.call(wire.Explanation, "GET", f"/executions/{path_part(execution_id)}/explain")
 
     def eta(self, execution_id: str) -> wire.Eta:
         """When it is expected to start and to end."""
-        return self.call(wire.Eta, "GET", f"/executions/{_part(execution_id)}/eta")
+        return self.call(wire.Eta, "GET", f"/executions/{path_part(execution_id)}/eta")
 
     def why_waited(self, execution_id: str) -> wire.WhyWaited:
         """Where the time before its start went."""
-        return self.call(wire.WhyWaited, "GET", f"/executions/{_part(execution_id)}/waits")
+        return self.call(wire.WhyWaited, "GET", f"/executions/{path_part(execution_id)}/waits")
 
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
@@ -146,7 +102,7 @@ class Client:
         `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first.
         """
         parameters: dict[str, str | int] = {"execution_id": execution_id, "after": after}
-        for event in self._stream("/events", parameters, deadline_s):
+        for event in self.stream("/events", parameters, deadline_s):
             view = wire.EventView.model_validate_json(event.data)
             state = _STATE_AFTER.get(view.kind)
             yield view, state
@@ -154,34 +110,34 @@ class Client:
     def events(self, execution_id: str, after: int = 0) -> wire.EventList:
         """What happened so far, in order."""
         return self.call(
-            wire.EventList, "GET", f"/executions/{_part(execution_id)}/events", parameters={"after": after}
+            wire.EventList, "GET", f"/executions/{path_part(execution_id)}/events", parameters={"after": after}
         )
 
     def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
         """A piece of a service's output."""
-        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/logs"
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs"
         return self.call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
 
     def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
         """A service's output until it has ended, over restarts of the server, each byte once."""
-        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/logs/stream"
-        for event in self._stream(path, {"offset": offset}):
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs/stream"
+        for event in self.stream(path, {"offset": offset}):
             if event.kind == "log":
                 yield base64.b64decode(json.loads(event.data)["data"])
 
     def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
         """Where a named port of a running service answers: in the proxy, or for operators who ask for it, directly."""
-        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}"
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}"
         return self.call(wire.AddressView, "GET", path, parameters={"direct": direct} if direct else None)
 
     def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
         """A URL that lets a browser into a proxied port, once and within a minute."""
-        path = f"/executions/{_part(execution_id)}/services/{_part(service_id)}/ports/{_part(port)}/open"
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}/open"
         return self.call(wire.OpenView, "POST", path)
 
     def execution_usage(self, execution_id: str) -> wire.UsageList:
         """Samples of what an execution used."""
-        return self.call(wire.UsageList, "GET", f"/executions/{_part(execution_id)}/usage")
+        return self.call(wire.UsageList, "GET", f"/executions/{path_part(execution_id)}/usage")
 
     # -- cluster ---------------------------------------------------------------------------------------------------
     def nodes(self) -> wire.NodeList:
@@ -262,7 +218,7 @@ class Client:
 
     def revoke_token(self, token_id: str) -> None:
         """Make a token worthless."""
-        self.answer("DELETE", f"/tokens/{_part(token_id)}")
+        self.answer("DELETE", f"/tokens/{path_part(token_id)}")
 
     # -- credentials for the object store --------------------------------------------------------------------------
     def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
@@ -273,80 +229,12 @@ class Client:
         self, service: str, request: wire.CredentialRequest, tenant: str | None = None
     ) -> wire.CredentialView:
         """Keep how the tenant logs in to a service."""
-        path = f"/storage/credentials/{_part(service)}"
+        path = f"/storage/credentials/{path_part(service)}"
         return self.call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
 
     def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
         """Forget how the tenant logs in to a service."""
-        self.answer("DELETE", f"/storage/credentials/{_part(service)}", parameters={"tenant": tenant})
-
-    # -- requests --------------------------------------------------------------------------------------------------
-    def call(
-        self,
-        model: type[Model],
-        method: str,
-        path: str,
-        *,
-        body: BaseModel | None = None,
-        parameters: dict[str, Any] | None = None,
-        headers: dict[str, str] | None = None,
-        again: bool = False,
-        timeout_s: float | None = None,
-    ) -> Model:
-        """One request whose answer is of this model."""
-        response = self.answer(
-            method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
-        )
-        try:
-            return model.model_validate_json(response.content)
-        except ValidationError as error:
-            raise ZoeError(
-                f"the server at {self.url} answers in a way that this client does not know: {error}"
-            ) from None
-
-    def answer(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: BaseModel | None = None,
-        parameters: dict[str, Any] | None = None,
-        headers: dict[str, str] | None = None,
-        again: bool = False,
-        timeout_s: float | None = None,
-    ) -> httpx.Response:
-        """One request. `again`: doing it twice does no harm, as with reads. `timeout_s` in place of the client's."""
-        request = self._http.build_request(
-            method,
-            path,
-            json=None if body is None else body.model_dump(mode="json"),
-            params={key: value for key, value in (parameters or {}).items() if value is not None},
-            headers=headers,
-            timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
-        )
-        give_up_s = time.monotonic() + self._patience_s
-        while True:
-            try:
-                return self._once(request)
-            except Unreachable as error:
-                harmless = again or method == "GET" or isinstance(error.__cause__, _NEVER_SENT)
-                if not harmless or time.monotonic() + _RETRY_PAUSE_S > give_up_s:
-                    raise
-                time.sleep(_RETRY_PAUSE_S)
-
-    def _once(self, request: httpx.Request) -> httpx.Response:
-        try:
-            response = self._http.send(request)
-        except httpx.TransportError as error:
-            raise unreachable(self._http, error) from error
-        if response.is_error:
-            raise problem_of(response)
-        return response
-
-    def _stream(
-        self, path: str, parameters: dict[str, str | int], deadline_s: float | None = None
-    ) -> Iterator[ServerEvent]:
-        return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+        self.answer("DELETE", f"/storage/credentials/{path_part(service)}", parameters={"tenant": tenant})
 
 
 _STATE_AFTER: dict[str, ExecutionState] = {
@@ -357,8 +245,3 @@ _STATE_AFTER: dict[str, ExecutionState] = {
     "running": ExecutionState.RUNNING,
     "stopping": ExecutionState.STOPPING,
 }
-
-
-def _part(text: str) -> str:
-    """A text as one part of a path, whatever it holds."""
-    return quote(text, safe="")

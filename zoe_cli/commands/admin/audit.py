@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import Rows, emit, note
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_lib.wire import AuditEntryView
 

@@ -8,8 +8,9 @@ import typer
 
 from zoe_cli.commands.tokens import expiry
 from zoe_cli.context import options
-from zoe_cli.output import Rows, emit
+from zoe_cli.output import emit
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 
 app = typer.Typer(help="Everybody's API tokens.", no_args_is_help=True)
 

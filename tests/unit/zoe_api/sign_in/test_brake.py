@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from zoe_api import passwords
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import (
     FAILURES_OF_NETWORK_MAX,
     FAILURES_OF_PAIR_MAX,

@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from tests.support.waiting import until
-from zoe_api import passwords
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, Brake
 from zoe_api.sign_in.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
 from zoe_lib.store.memory import MemoryStore

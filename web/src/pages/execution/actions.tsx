@@ -3,7 +3,7 @@ import { Link, useNavigate } from "react-router";
 import { api, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { ErrorBox } from "../../components/feedback";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 export function Actions({ execution }: { execution: Execution }) {
   const may = useMay("submit");

@@ -4,14 +4,14 @@ import { Empty, ErrorBox } from "../../components/feedback";
 import { Plot } from "../../components/plot";
 import { bytes } from "../../format";
 import { type Demands, demandsOf } from "./demands";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 import { useBandwidth } from "./use-bandwidth";
-import { useUse } from "./use-use";
+import { useUsage } from "./use-usage";
 
 const cores = (value: number) => `${value.toFixed(2)} cores`;
 
 export function ChartsTab({ execution }: { execution: Execution }) {
-  const { times, cpu, memory, error } = useUse(execution);
+  const { times, cpu, memory, error } = useUsage(execution);
   const demands = useMemo(() => demandsOf(execution), [execution]);
   return (
     <>

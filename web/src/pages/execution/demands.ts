@@ -1,4 +1,4 @@
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 export type Demands = Map<string, { cores: number; memory: number }>;
 

@@ -1,5 +1,5 @@
 import { CopyButton, saveAs } from "../../components/files";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 export function DescriptionTab({ execution }: { execution: Execution }) {
   const text = JSON.stringify(execution.description, null, 2);

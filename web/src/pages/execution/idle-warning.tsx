@@ -1,7 +1,7 @@
 import type { JournalEvent } from "../../api/journal";
 import { useNow } from "../../components/now";
 import { distance, moment } from "../../format";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 /** That nobody has used an interactive application for long, and when it will be ended if that stays so. */
 export function IdleWarning({ execution, events }: { execution: Execution; events: JournalEvent[] }) {

@@ -1,7 +1,7 @@
 import { useSearchParams } from "react-router";
 import { Empty } from "../../components/feedback";
 import { LogView } from "./log-view";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 export function LogsTab({ execution }: { execution: Execution }) {
   const [query, setQuery] = useSearchParams();

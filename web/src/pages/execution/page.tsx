@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { useParams } from "react-router";
-import { api, type Schemas, told } from "../../api/client";
+import { api, told } from "../../api/client";
 import { type JournalEvent, useJournal } from "../../api/journal";
 import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
@@ -16,8 +16,6 @@ import { ServicesTab } from "./services";
 import { Summary } from "./summary";
 import { Timeline } from "./timeline";
 import { Waiting, WhyWaited } from "./waiting";
-
-export type Execution = Schemas["ExecutionView"];
 
 const TABS = ["services", "logs", "charts", "events", "description"];
 const EVENTS_PAGE = 1000;

@@ -1,4 +1,4 @@
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 interface Component {
   name?: unknown;

@@ -6,8 +6,8 @@ import { Empty, ErrorBox } from "../../components/feedback";
 import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
 import { duration, moment } from "../../format";
-import type { Execution } from "./page";
 import { proxiedPorts } from "./ports";
+import type { Execution } from "./types";
 
 type Service = Schemas["ServiceView"];
 

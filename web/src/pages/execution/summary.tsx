@@ -1,8 +1,8 @@
 import type { Link as StreamLink } from "../../api/stream";
 import { StateBadge } from "../../components/state";
 import { moment } from "../../format";
-import type { Execution } from "./page";
 import { placesText } from "./places";
+import type { Execution } from "./types";
 
 export function Summary({ execution, link }: { execution: Execution; link: StreamLink }) {
   const over = execution.outcome !== null && execution.state !== "stopping";

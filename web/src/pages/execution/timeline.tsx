@@ -1,6 +1,6 @@
 import { duration, moment } from "../../format";
 import { timeline } from "./marks";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 /** When it got how far; marks that this execution never has are left out once it has ended. */
 export function Timeline({ execution }: { execution: Execution }) {

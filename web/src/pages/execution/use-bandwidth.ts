@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, told } from "../../api/client";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 const ASK_AGAIN_MS = 5_000;
 

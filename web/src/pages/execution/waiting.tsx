@@ -3,8 +3,8 @@ import { api, type Schemas, told } from "../../api/client";
 import { useNow } from "../../components/now";
 import { Table } from "../../components/table";
 import { bytes, clock, distance, duration, moment } from "../../format";
-import type { Execution } from "./page";
 import { placesText } from "./places";
+import type { Execution } from "./types";
 
 const ASK_AGAIN_MS = 5_000;
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from zoe_api import passwords
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
+from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import Brake, network_of
 from zoe_api.sign_in.identity import admit
 from zoe_lib.wire import SignIn

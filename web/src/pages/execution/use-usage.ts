@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, type Schemas, told } from "../../api/client";
-import type { Execution } from "./page";
+import type { Execution } from "./types";
 
 type Sample = Schemas["UsageView"];
 
 const ASK_AGAIN_MS = 5_000;
 
 /** What its services used over time: cores (from CPU seconds) and memory, a line a service. */
-export function useUse(execution: Execution) {
+export function useUsage(execution: Execution) {
   const { data, error } = useQuery({
     queryKey: ["execution", execution.id, "usage"],
     queryFn: () =>

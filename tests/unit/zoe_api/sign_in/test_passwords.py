@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argon2 import Type, extract_parameters
 
-from zoe_api import passwords
+from zoe_api.sign_in import passwords
 
 
 def test_hashes_are_argon2id_of_full_strength_and_salted() -> None:

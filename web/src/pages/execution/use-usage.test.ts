@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Execution } from "./page";
-import { linesOf } from "./use-use";
+import type { Execution } from "./types";
+import { linesOf } from "./use-usage";
 
 const EXECUTION = { services: [{ id: "s1", name: "main-0" }] } as unknown as Pick<Execution, "services">;
 

@@ -1,0 +1,134 @@
+"""Requests of the SDK over HTTP: answers as models, retries, streams that resume."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from zoe_lib.sdk.errors import Unreachable, ZoeError
+from zoe_lib.sdk.problems import problem_of, unreachable
+from zoe_lib.sdk.sse import ServerEvent
+from zoe_lib.sdk.streams import ResumedStream
+from zoe_lib.tls import verification
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_RETRY_PAUSE_S = 0.3
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class Transport:
+    """One connection to a server. Use it as a context manager, or call `close`.
+
+    While the server does not answer, what may be done twice is tried again for up to `patience_s`: reads, and what is
+    marked as safe to repeat. All else only if the connection was never made. `transport` replaces the network in tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 10.0,
+        patience_s: float = 0.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._patience_s = patience_s
+        self._http = httpx.Client(
+            base_url=self.url + "/api/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout_s,
+            transport=transport,
+            trust_env=False,
+            verify=verification(self.url),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._http.close()
+
+    def call(
+        self,
+        model: type[Model],
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        again: bool = False,
+        timeout_s: float | None = None,
+    ) -> Model:
+        """One request whose answer is of this model."""
+        response = self.answer(
+            method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
+        )
+        try:
+            return model.model_validate_json(response.content)
+        except ValidationError as error:
+            raise ZoeError(
+                f"the server at {self.url} answers in a way that this client does not know: {error}"
+            ) from None
+
+    def answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        again: bool = False,
+        timeout_s: float | None = None,
+    ) -> httpx.Response:
+        """One request. `again`: doing it twice does no harm, as with reads. `timeout_s` in place of the client's."""
+        request = self._http.build_request(
+            method,
+            path,
+            json=None if body is None else body.model_dump(mode="json"),
+            params={key: value for key, value in (parameters or {}).items() if value is not None},
+            headers=headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
+        )
+        give_up_s = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return self._once(request)
+            except Unreachable as error:
+                harmless = again or method == "GET" or isinstance(error.__cause__, _NEVER_SENT)
+                if not harmless or time.monotonic() + _RETRY_PAUSE_S > give_up_s:
+                    raise
+                time.sleep(_RETRY_PAUSE_S)
+
+    def _once(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = self._http.send(request)
+        except httpx.TransportError as error:
+            raise unreachable(self._http, error) from error
+        if response.is_error:
+            raise problem_of(response)
+        return response
+
+    def stream(
+        self, path: str, parameters: dict[str, str | int], deadline_s: float | None = None
+    ) -> Iterator[ServerEvent]:
+        """The events of a stream, over restarts of the server; TimedOut after `deadline_s` of `time.monotonic`."""
+        return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+
+
+def path_part(text: str) -> str:
+    """A text as one part of a path, whatever it holds."""
+    return quote(text, safe="")
