@@ -23,7 +23,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import NotFound, Store
 from zoe_lib.store.codec import encode
 from zoe_lib.store.people import Principal, Quota, quota_of
-from zoe_lib.store.quotas import with_time_limit
+from zoe_lib.store.quotas import check_counts, with_time_limit
 from zoe_lib.wire import (
     AmountView,
     CatalogueEntryView,
@@ -55,20 +55,20 @@ def validate_description(body: ValidateRequest, who: Reader, its: ServicesDep) -
 def plan_application(body: PlanRequest, who: Reader, request: Request, its: ServicesDep) -> PlanView:
     """Whether it would start now, else when, why not, and the smallest change that would start it; nothing is kept.
 
-    422 `never_fits` when it never would, `time_limit_too_long` when the own tenant may not have it so long. 429:
+    Refused as a submission would be: 422 `never_fits` when it never would start, `time_limit_too_long` when the own
+    tenant may not have it so long; 429 `quota_exceeded` while the quota of executions is used up. 429, too:
     `check_busy` while the description waits to be checked here, `plan_busy` while the master computes other plans.
     """
     with checking(its, who):
         application, notes, priority = _as_submitted(body.application, who, its, body.priority)
+        demand = _demand(its.store, who, application)
         question = {
             "application": encode(application),
             "tenant": who.tenant,
             "user": who.user,
             "priority": priority,
         }
-    return PlanView(
-        notes=notes, demand=_demand(its.store, who, application), **ask(its.master, "plan", question, request, who.user)
-    )
+    return PlanView(notes=notes, demand=demand, **ask(its.master, "plan", question, request, who.user))
 
 
 @router.post("/convert", response_model=ConvertResponse)
@@ -141,15 +141,19 @@ def _as_submitted(
 
 
 def _demand(store: Store, who: Principal, application: Application) -> DemandView:
+    """What it would take; QuotaExceeded when the quota of executions refuses it."""
     core, everything = application.core_resources(), application.total_resources()
     quota, active = quota_of(store.tenants(), who.tenant), store.active_counts()
+    executions = sum(number for (tenant, _), number in active.items() if tenant == who.tenant)
+    executions_of_user = active.get((who.tenant, who.user), 0)
+    check_counts(who.tenant, who.user, quota, executions, executions_of_user)
     return DemandView(
         core=_amount(sum(c.essential_count for c in application.components), core),
         elastic=_amount(sum(c.elastic_count for c in application.components), everything - core),
         time_limit_s=application.time_limit_s,
-        executions=sum(number for (tenant, _), number in active.items() if tenant == who.tenant),
+        executions=executions,
         executions_max=quota.executions_max,
-        executions_of_user=active.get((who.tenant, who.user), 0),
+        executions_of_user=executions_of_user,
         executions_of_user_max=quota.executions_of_user_max,
     )
 

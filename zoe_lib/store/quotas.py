@@ -17,7 +17,7 @@ def admitted(execution: Execution, quota: Quota, executions: int, executions_of_
     TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
     """
     application, notes = with_time_limit(execution.application, execution.tenant, quota)
-    _check_counts(execution, quota, executions, executions_of_user)
+    check_counts(execution.tenant, execution.user, quota, executions, executions_of_user)
     return replace(execution, application=application, notes=(*execution.notes, *notes))
 
 
@@ -35,6 +35,14 @@ def with_time_limit(application: Application, tenant: str, quota: Quota) -> tupl
     return replace(application, time_limit_s=longest_s), (note,)
 
 
+def check_counts(tenant: str, user: str, quota: Quota, executions: int, executions_of_user: int) -> None:
+    """QuotaExceeded when one more of the user in the tenant is refused."""
+    if quota.executions_max is not None and executions >= quota.executions_max:
+        raise QuotaExceeded(tenant, quota.executions_max)
+    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
+        raise QuotaExceeded(f"{user} in {tenant}", quota.executions_of_user_max)
+
+
 def same_submission(stored: Execution, asked: Execution) -> bool:
     """Whether that is what was stored with this id: what it asks for, of the same user.
 
@@ -44,13 +52,6 @@ def same_submission(stored: Execution, asked: Execution) -> bool:
     if application.time_limit_s is None:
         application = replace(application, time_limit_s=stored.application.time_limit_s)
     return (stored.tenant, stored.user, stored.application) == (asked.tenant, asked.user, application)
-
-
-def _check_counts(execution: Execution, quota: Quota, executions: int, executions_of_user: int) -> None:
-    if quota.executions_max is not None and executions >= quota.executions_max:
-        raise QuotaExceeded(execution.tenant, quota.executions_max)
-    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
-        raise QuotaExceeded(f"{execution.user} in {execution.tenant}", quota.executions_of_user_max)
 
 
 def _text(seconds: float) -> str:
