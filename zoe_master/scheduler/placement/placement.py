@@ -67,7 +67,8 @@ class Placer:
         self._static = [FILTERS[name] for name in filters if name in STATIC_FILTERS]
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
         self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
-        self._named = [(name, FILTERS[name]) for name in filters]
+        # A hold is named before what else the node lacks: while it lasts, no end of an execution opens the node.
+        self._named = [(name, FILTERS[name]) for name in sorted(filters, key=lambda name: name != "holds")]
         # Where no node holds any input, and for whom has none, that weigher changes nothing, and costs nothing.
         self._plain = Weighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
         self._with_places = Weighing(policy.weighers) if ledger.locality else self._plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.cluster import Node
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.request import Request
@@ -12,7 +13,9 @@ def holds(request: Request, node: Node, _ledger: Ledger) -> str | None:
     hold = node.hold
     if hold is None or not hold.refuses(request.tenant, request.begins_s, request.ends_s):
         return None
+    lasts = "" if hold.until_s is None else f" until {utc_text(hold.until_s)}"
     why = f": {hold.note}" if hold.note else ""
-    if hold.tenant is None:
-        return f"drained{why}"
-    return f"reserved for another tenant{why}" if request.begins_s >= hold.since_s else f"to be reserved soon{why}"
+    if request.begins_s < hold.since_s:
+        what = "drained" if hold.tenant is None else "reserved"
+        return f"to be {what} soon, from {utc_text(hold.since_s)}{lasts}{why}"
+    return f"drained{lasts}{why}" if hold.tenant is None else f"reserved for another tenant{lasts}{why}"

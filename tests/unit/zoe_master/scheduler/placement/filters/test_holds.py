@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, ledger, node, queued, request, started
+from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.policy import Policy
@@ -13,6 +14,8 @@ from zoe_master.scheduler.placement.filters.holds import holds
 
 DRAINED = NodeHold(note="new disks")
 LATER = NodeHold(tenant="physics", since_s=1000.0, until_s=2000.0)
+SOON = f"to be reserved soon, from {utc_text(1000.0)} until {utc_text(2000.0)}"
+RESERVED = f"reserved for another tenant until {utc_text(2000.0)}"
 
 
 def answer(hold: NodeHold | None, tenant: str = "default", begins_s: float = 0.0, ends_s: float = 10.0) -> str | None:
@@ -31,11 +34,11 @@ def test_a_drained_node_takes_nobody_and_says_why() -> None:
     ("begins_s", "ends_s", "refused"),
     [
         (900.0, 1000.0, None),
-        (900.0, 1001.0, "to be reserved soon"),
-        (1000.0, 1001.0, "reserved for another tenant"),
-        (1999.0, float("inf"), "reserved for another tenant"),
+        (900.0, 1001.0, SOON),
+        (1000.0, 1001.0, RESERVED),
+        (1999.0, float("inf"), RESERVED),
         (2000.0, float("inf"), None),
-        (0.0, float("inf"), "to be reserved soon"),
+        (0.0, float("inf"), SOON),
     ],
 )
 def test_a_reserved_one_takes_others_only_if_they_have_ended_by_then(

@@ -1,0 +1,64 @@
+"""What is said of each node to somebody who waits."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.support.scheduling import FIFO, component, node, queued, started
+from zoe_lib.domain.clock import utc_text
+from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.domain.policy import DEFAULT_FILTERS
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.what_if.explain import explain
+
+NOW_S = 1000.0
+HOLDS = {
+    "drained": NodeHold(note="new disks"),
+    f"drained until {utc_text(2000)}": NodeHold(until_s=2000.0),
+    f"reserved for another tenant until {utc_text(2000)}": NodeHold(tenant="physics", until_s=2000.0),
+    "reserved for another tenant": NodeHold(tenant="physics"),
+    f"to be reserved soon, from {utc_text(1500)} until {utc_text(2000)}": NodeHold(
+        tenant="physics", since_s=1500.0, until_s=2000.0
+    ),
+}
+WANTED = queued("x", component(cores=4, labels=(("disk", "ssd"),)), expected_run_s=3600.0)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+@pytest.mark.parametrize("text", HOLDS)
+def test_a_hold_is_named_whether_the_node_is_busy_or_not(text: str, busy: bool) -> None:
+    held = node("held", cores=8, hold=HOLDS[text], labels={"disk": "ssd"})
+    other = node("other", cores=3, labels={"disk": "ssd"})
+    active = (started(queued("r", component(cores=8)), "held"),) if busy else ()
+    told = explain(Snapshot(NOW_S, (held, other), (WANTED,), active), FIFO, "x")
+    assert told is not None
+    note = f": {held.hold.note}" if held.hold is not None and held.hold.note else ""
+    assert told.nodes["held"] == {"c": text + note}
+    assert told.nodes["other"] == {"c": "cores: 4 wanted, 3 there"}
+
+
+def test_every_node_whose_hold_is_in_the_way_is_named_by_it() -> None:
+    """Nodes at random: small, busy, down, without the label, and held; the policy lists filters in any sequence."""
+    chance = random.Random(1)
+    for _ in range(300):
+        nodes = tuple(
+            node(
+                f"n{i}",
+                cores=chance.choice([2, 8]),
+                ready=chance.random() < 0.8,
+                labels=chance.choice([{}, {"disk": "ssd"}]),
+                hold=chance.choice([None, *HOLDS.values()]),
+            )
+            for i in range(4)
+        )
+        active = (started(queued("r", component(cores=2)), chance.choice(nodes).name),)
+        filters = tuple(chance.sample(DEFAULT_FILTERS, len(DEFAULT_FILTERS)))
+        told = explain(Snapshot(NOW_S, nodes, (WANTED,), active), replace(FIFO, filters=filters), "x")
+        assert told is not None
+        for one in nodes if told.nodes else ():
+            held = one.hold is not None and one.hold.refuses("default", NOW_S, NOW_S + 3600.0)
+            text = told.nodes.get(one.name, {}).get("c", "")
+            assert text.startswith(("drained", "reserved", "to be reserved")) == held, (one, text)
