@@ -44,12 +44,12 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
         candidates = queue.ranked([*candidates, *started])
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))
     #    What no core can take back must leave the room that backfill has promised to the first that waits.
-    grows = walk.grows() if policy.preemption == "none" else None
+    growth = walk.growth() if policy.preemption == "none" else None
     turns = queue.turns(candidates)
     if turns is None:
-        elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left, grows)
+        elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left, growth)
     else:
-        elastic = give_elastic_in_turns(candidates, placer, queue.holdings, turns, snapshot.now_s, left, grows)
+        elastic = give_elastic_in_turns(candidates, placer, queue.holdings, turns, snapshot.now_s, left, growth)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -12,9 +12,8 @@ from zoe_lib.domain.gateway import core_groups
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
-from zoe_lib.domain.resources import total
 from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
-from zoe_master.scheduler.backfill.elastic import Grows
+from zoe_master.scheduler.backfill.growth import Growth
 from zoe_master.scheduler.backfill.profile import Profile
 from zoe_master.scheduler.backfill.reclaim import Elastic, Reclaim
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
@@ -146,23 +145,15 @@ class QueuePass:
             self._reservation = Reservation(blocked, widest, self._releases(), estimates, self._snapshot.now_s)
         return self._reservation
 
-    def grows(self) -> Grows | None:
-        """Which places elastic services may have that stay until their execution ends; None: all."""
+    def growth(self) -> Growth | None:
+        """Where elastic services may be that stay until their execution ends; None: anywhere."""
         promised: Profile | Reservation | None = None
         if self._blocked is not None and self._policy.backfill != "none":
             conservative = self._policy.backfill == "conservative"
             promised = self._reserve_all(self._blocked) if conservative else self._reserve(self._blocked)
         if promised is None and not self._queue.holdings.limited:
             return None
-
-        def lets_grow(execution: Execution, places: Sequence[Placement]) -> bool:
-            ends_s = self._queue.span(execution)[1]
-            if promised is not None and not promised.lets_grow(execution, places, ends_s):
-                return False
-            components = (execution.component_of(execution.service(place.service_id)) for place in places)
-            return self._lines.lets_grow(execution, total(one.reservation for one in components), ends_s)
-
-        return lets_grow
+        return Growth(promised, self._lines, self._queue)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
         """On what is free, or else where elastic services give way.

@@ -99,6 +99,10 @@ class Reservation:
         """The same of elastic services of one that runs until `ends_s`, for services that no core can take back."""
         return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
 
+    def beside(self, room: Placer, ends_s: float) -> Placer | None:
+        """What is free in this room and beside the blocked one at its reserved time."""
+        return None if self._then is None or ends_s <= self.shadow_s else self._beside(room, self._then)
+
     def _fits_then(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         if self._then is None:
             return False

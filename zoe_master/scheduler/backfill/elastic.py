@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from zoe_lib.domain.application import Component
@@ -11,14 +11,13 @@ from zoe_lib.domain.consequences import wants_elastic
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, Service
 from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.backfill.growth import Growth
 from zoe_master.scheduler.ordering.limits import Holdings
 from zoe_master.scheduler.ordering.tenancy import Turns, by_tenant, in_turns
 from zoe_master.scheduler.placement.placement import Placer
 from zoe_master.scheduler.placement.request import Request
 
 Given = dict[ExecutionId, tuple[Placement, ...]]
-# Whether elastic services of an execution may have these places.
-Grows = Callable[[Execution, Sequence[Placement]], bool]
 
 
 def give_elastic(
@@ -27,15 +26,15 @@ def give_elastic(
     holdings: Holdings,
     now_s: float,
     placements_max: int,
-    grows: Grows | None = None,
+    growth: Growth | None = None,
 ) -> Given:
     """Place as many elastic services as fit, execution by execution in policy order, at most `placements_max`.
 
-    Without `grows`, every place is allowed.
+    Without `growth`, every place is allowed.
     """
     result: Given = {}
     for execution in executions:
-        placements = tuple(_of_one(execution, placer, holdings, now_s, placements_max, grows))
+        placements = tuple(_of_one(execution, placer, holdings, now_s, placements_max, growth))
         if placements:
             result[execution.id] = placements
             placements_max -= len(placements)
@@ -51,10 +50,12 @@ def give_elastic_in_turns(
     turns: Turns,
     now_s: float,
     placements_max: int,
-    grows: Grows | None = None,
+    growth: Growth | None = None,
 ) -> Given:
     """Place one elastic service a turn, each tenant's in policy order, at most `placements_max`."""
-    offers = {tenant: _one_by_one(its, placer, holdings, now_s, grows) for tenant, its in by_tenant(executions).items()}
+    offers = {
+        tenant: _one_by_one(its, placer, holdings, now_s, growth) for tenant, its in by_tenant(executions).items()
+    }
     result: dict[ExecutionId, list[Placement]] = defaultdict(list)
     for execution_id, placement in islice(in_turns(offers, turns), max(placements_max, 0)):
         result[execution_id].append(placement)
@@ -67,22 +68,22 @@ def _of_one(
     holdings: Holdings,
     now_s: float,
     placements_max: int,
-    grows: Grows | None,
+    growth: Growth | None,
 ) -> Iterable[Placement]:
     for component, services in wants_elastic(execution, now_s):
-        placements = _place(execution, component, services[: max(placements_max, 0)], placer, holdings, grows)
+        placements = _place(execution, component, services[: max(placements_max, 0)], placer, holdings, growth)
         placements_max -= len(placements)
         yield from placements
 
 
 def _one_by_one(
-    executions: Iterable[Execution], placer: Placer, holdings: Holdings, now_s: float, grows: Grows | None
+    executions: Iterable[Execution], placer: Placer, holdings: Holdings, now_s: float, growth: Growth | None
 ) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
     """Those of one tenant; what finds no place now finds none later in the pass, and those like it neither."""
     for execution in executions:
         for component, services in wants_elastic(execution, now_s):
             for service in services:
-                placements = _place(execution, component, [service], placer, holdings, grows)
+                placements = _place(execution, component, [service], placer, holdings, growth)
                 if not placements:
                     break
                 yield (execution.id, placements[0]), component.reservation
@@ -94,19 +95,15 @@ def _place(
     services: list[Service],
     placer: Placer,
     holdings: Holdings,
-    grows: Grows | None,
+    growth: Growth | None,
 ) -> list[Placement]:
     """As many as fit within all limits, and have places that are allowed."""
     allowed = holdings.room_for(execution, component.reservation)
     count = len(services) if allowed is None else min(len(services), allowed)
     begins_s, ends_s = placer.span(execution)
     wanted = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
-    nodes = placer.place(wanted)
+    nodes = placer.place(wanted) if growth is None else growth.place(execution, services, wanted, placer)
     names = (placer.ledger.nodes[node].name for node in nodes)
     placements = [Placement(service_id=service.id, node=name) for service, name in zip(services, names, strict=False)]
-    if grows is not None:
-        kept = [grows(execution, [placement]) for placement in placements]
-        placer.undo(wanted, [node for node, stays in zip(nodes, kept, strict=True) if not stays])
-        placements = [placement for placement, stays in zip(placements, kept, strict=True) if stays]
     holdings.take(execution, component.reservation * len(placements))
     return placements

@@ -20,6 +20,9 @@ from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import Placer
 
+# Each costs a look at all nodes in all spans, as a reservation does.
+_BESIDES_MAX = 100
+
 
 @value(frozen=True, slots=True)
 class Found:
@@ -40,6 +43,7 @@ class Profile:
     def __init__(self, rooms: Sequence[Placer], releases: Iterable[Release], now_s: float) -> None:
         self._placer = rooms[0]
         self._present = len(rooms)
+        self._besides_left = _BESIDES_MAX
         self._times = [now_s] * len(rooms)
         self._ledgers = [room.ledger.copy() for room in rooms]
         for ends_at_s, holdings in sorted(releases, key=lambda release: release[0]):
@@ -78,6 +82,16 @@ class Profile:
             return False
         self._take(0, after, ends_s, holdings)
         return True
+
+    def beside(self, room: Placer, ends_s: float) -> Placer | None:
+        """What is free in this room and beside all reservations until then; worked out so many times in a pass."""
+        if self._besides_left == 0:
+            return None
+        self._besides_left -= 1
+        least = room.ledger.copy()
+        for ledger in self._ledgers[: self._first_after(0, ends_s)]:
+            least.lower_to(ledger)
+        return room.on(least)
 
     def _last_full(self, first: int, after: int, cores_milli: int) -> int | None:
         spans = range(after - 1, first - 1, -1)

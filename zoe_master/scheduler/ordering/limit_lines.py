@@ -79,15 +79,18 @@ class LimitLines:
             if line is not None and ends_s > line.starts_s:
                 line.beside -= core
 
-    def lets_grow(self, execution: Execution, amount: Resources, ends_s: float) -> bool:
-        """Whether elastic services that stay until then leave the first what it waits for; if so they count."""
-        lines = [self._lines[holder] for holder in self._holdings.holders(execution) if holder in self._lines]
-        if not all(_passes(line, amount, ends_s) for line in lines):
-            return False
-        for line in lines:
+    def may_grow(self, execution: Execution, amount: Resources, ends_s: float) -> bool:
+        """Whether elastic services that stay until then leave the first what it waits for."""
+        return all(_passes(line, amount, ends_s) for line in self._of_limits(execution))
+
+    def grow(self, execution: Execution, amount: Resources, ends_s: float) -> None:
+        """It has got elastic services that stay until then."""
+        for line in self._of_limits(execution):
             if ends_s > line.starts_s:
                 line.beside -= amount
-        return True
+
+    def _of_limits(self, execution: Execution) -> Sequence[_Line]:
+        return [self._lines[holder] for holder in self._holdings.holders(execution) if holder in self._lines]
 
     def _ends_s(self, execution: Execution) -> float:
         return self._snapshot.now_s + self._estimates.guess_s(execution)

@@ -1,0 +1,81 @@
+"""Where elastic services may be that no core can take back: they leave what is promised to those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from zoe_lib.domain.events import Placement
+from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.resources import total
+from zoe_master.scheduler.ordering.limit_lines import LimitLines
+from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.request import Request
+
+
+class Promised(Protocol):
+    """Room on nodes at later times that is promised to those that wait."""
+
+    def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
+        """Whether these places leave it until then; if so they are taken."""
+        ...
+
+    def beside(self, room: Placer, ends_s: float) -> Placer | None:
+        """What is free in the room and leaves it until then; None where that is not worked out."""
+        ...
+
+
+class Growth:
+    """For one pass. `promised` None: nothing is promised but by the lines of limits."""
+
+    def __init__(self, promised: Promised | None, lines: LimitLines, queue: Queue) -> None:
+        self._promised = promised
+        self._lines = lines
+        self._queue = queue
+
+    def place(self, execution: Execution, services: Sequence[Service], wanted: Request, placer: Placer) -> list[int]:
+        """Take room for these services of one kind, best node first; the node index of each one that got room.
+
+        Where weighers choose nodes that are promised, the other nodes are asked alone, as for cores that pass.
+        """
+        chosen = placer.place(wanted)
+        nodes = self._kept(execution, services, chosen, wanted, placer)
+        if len(nodes) == len(chosen) or self._promised is None:
+            return nodes
+        rest = replace(wanted, count=len(chosen) - len(nodes))
+        ends_s = self._queue.span(execution)[1]
+        amount = rest.component.reservation
+        other = self._promised.beside(placer, ends_s) if self._lines.may_grow(execution, amount, ends_s) else None
+        if other is None:
+            return nodes
+        found = other.place(rest)
+        other.undo(rest, found)
+        for node in found:
+            placer.ledger.take(node, amount)
+        return nodes + self._kept(execution, services[len(nodes) :], found, rest, placer)
+
+    def _kept(
+        self, execution: Execution, services: Sequence[Service], nodes: Sequence[int], wanted: Request, placer: Placer
+    ) -> list[int]:
+        """Those of the nodes that the next of the services may have; the room of the others is given back."""
+        kept: list[int] = []
+        for node in nodes:
+            place = Placement(service_id=services[len(kept)].id, node=placer.ledger.nodes[node].name)
+            if self._lets(execution, [place]):
+                kept.append(node)
+            else:
+                placer.undo(wanted, [node])
+        return kept
+
+    def _lets(self, execution: Execution, places: Sequence[Placement]) -> bool:
+        ends_s = self._queue.span(execution)[1]
+        components = (execution.component_of(execution.service(place.service_id)) for place in places)
+        amount = total(one.reservation for one in components)
+        if not self._lines.may_grow(execution, amount, ends_s):
+            return False
+        if self._promised is not None and not self._promised.lets_grow(execution, places, ends_s):
+            return False
+        self._lines.grow(execution, amount, ends_s)
+        return True
