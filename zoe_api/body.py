@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zoe_api.codes import Code
 from zoe_api.problems import diagnostics_of, problem, problem_response, refuse_unread
+from zoe_api.refusals import note_refused
 from zoe_lib.descriptions import DescriptionError, load_json
 from zoe_lib.wire import Diagnostic
 
@@ -52,6 +53,7 @@ class BodyDoor:
             return
         found = await _check(body) if body and _is_json(headers.get(b"content-type", b"")) else []
         if found:
+            note_refused(scope, Code.INVALID_JSON)
             refusal = problem_response(problem(Code.INVALID_JSON, errors=found, path=scope["path"]))
             await refusal(scope, receive, send)
             return

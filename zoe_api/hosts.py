@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from zoe_api.addresses import host_name, parts_of
 from zoe_api.codes import Code
 from zoe_api.problems import problem, refuse_unread
+from zoe_api.refusals import note_refused
 from zoe_lib.config import ANY_HOST, Settings
 
 _SHOWN_MAX = 200
@@ -69,5 +70,6 @@ def _is_address(name: str) -> bool:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, code: Code, why: str) -> None:
+    note_refused(scope, code)
     hint = "an admin can allow the name (allowed_hosts)" if code is Code.HOST_NOT_ALLOWED else ""
     await refuse_unread(problem(code, why, hint, path=scope["path"]), scope, receive, send)

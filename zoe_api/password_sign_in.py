@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from zoe_api.addresses import address_of
@@ -26,9 +27,9 @@ async def signed_in(body: SignIn, request: Request, its: Services, then: Callabl
     try:
         told = await its.password_checks.run(brake, its.store, lambda: then(passwords.guess(its.store, brake, check)()))
     except ApiProblem:
-        its.sign_in_audit.note(request, body.user, body.provider, right=False)
+        await run_in_threadpool(its.sign_in_audit.note_refused, request, its.store, body.user, body.provider)
         raise
-    its.sign_in_audit.note(request, body.user, body.provider, right=True)
+    its.sign_in_audit.note_right(request, body.user, body.provider)
     return told
 
 

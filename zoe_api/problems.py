@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from zoe_api.codes import PROBLEMS, Code
+from zoe_api.refusals import note_refused
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
@@ -106,6 +107,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(ApiProblem)
     def _api_problem(request: Request, error: ApiProblem) -> Response:
+        if error.problem.status == 401:
+            note_refused(request.scope, Code(error.problem.code))
         return problem_response(error.at(request.url.path))
 
     @app.exception_handler(TimeLimitTooLong)

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from zoe_api import metrics
 from zoe_api.codes import Code
 from zoe_api.problems import problem, problem_response
+from zoe_api.refused_audit import RefusedAudit
 from zoe_lib.store.people import AuditEntry
 
 log = structlog.get_logger(__name__)
@@ -43,6 +44,7 @@ class RequestContext:
     def __init__(self, app: ASGIApp, audit: Audit) -> None:
         self._app = app
         self._audit = audit
+        self._refused = RefusedAudit()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -51,7 +53,7 @@ class RequestContext:
             return
         request_id = _request_id(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
-        head = _Head(scope, request_id, send, self._audit)
+        head = _Head(scope, request_id, send, self._audit, self._refused)
         with structlog.contextvars.bound_contextvars(request=request_id):
             try:
                 await self._app(scope, receive, head.send)
@@ -65,8 +67,10 @@ class RequestContext:
 class _Head:
     """Sees the head of the answer pass."""
 
-    def __init__(self, scope: Scope, request_id: str, send: Send, audit: Audit) -> None:
+    def __init__(self, scope: Scope, request_id: str, send: Send, audit: Audit, refused: RefusedAudit) -> None:
         self._audit = audit
+        self._refused = refused
+        self._late: AuditEntry | None = None
         self._scope = scope
         self._request_id = request_id
         self._send = send
@@ -84,13 +88,23 @@ class _Head:
             self._count(message["status"])
             await self._write_down(self._scope["state"], message["status"])
         await self._send(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            late, self._late = self._late, None
+            if late is not None:
+                await run_in_threadpool(self._audit.add, late)
 
     async def _write_down(self, state: dict[str, Any], status: int) -> None:
         changes = state.get("audit_changes", {})
         if state.get("audit_id") is not None:
             await run_in_threadpool(self._audit.end, state["audit_id"], status, changes)
         elif state.get("audit") is not None:
-            await run_in_threadpool(self._audit.add, replace(state["audit"], status=status, changes=changes))
+            entry = replace(state["audit"], status=status, changes=changes)
+            if state.get("audit_late", False):
+                self._late = entry
+            else:
+                await run_in_threadpool(self._audit.add, entry)
+        else:
+            self._late = self._refused.entry(self._scope, status)
 
     def _count(self, status: int) -> None:
         took_s = time.perf_counter() - self._began_s

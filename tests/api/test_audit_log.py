@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.api import Api
 from tests.support.browser import Browser
-from zoe_api import request_context
+from tests.support.waiting import until
+from zoe_api import refused_audit, request_context
 from zoe_api.sign_in import audit
 from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, network_of
-from zoe_lib.store.people import AuditEntry
+from zoe_lib.store.people import AuditEntry, User
 
 SIGN_IN = "/lite/sign-in"
 
@@ -20,8 +23,36 @@ def sign_ins(api: Api) -> list[AuditEntry]:
     return [entry for entry in reversed(api.store.audit(None, 10_000)) if entry.action == audit.ACTION]
 
 
+def written(api: Api, number: int) -> list[AuditEntry]:
+    """So many sign-ins: refused ones are written down after their answer."""
+    until(lambda: len(sign_ins(api)) >= number)
+    return sign_ins(api)
+
+
+def refused(api: Api, number: int) -> list[AuditEntry]:
+    """So many requests of unknown askers, oldest first."""
+
+    def found() -> list[AuditEntry]:
+        return [entry for entry in reversed(api.store.audit(None, 10_000)) if entry.action == refused_audit.ACTION]
+
+    until(lambda: len(found()) >= number)
+    return found()
+
+
 def told(entry: AuditEntry) -> tuple[str, str, str, int | None]:
     return entry.user, entry.by, entry.address, entry.status
+
+
+def with_places(api: Api, shared: int) -> None:
+    """So few places for refused ones."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(audit, "REFUSED_PER_MINUTE_MAX", shared)
+        made = audit.SignInAudit()
+    object.__setattr__(api.app.state.services, "sign_in_audit", made)
+
+
+def try_as(http: httpx.Client, user: str) -> httpx.Response:
+    return http.post("/api/v1/session", json={"user": user, "password": "a wrong one"})
 
 
 def test_sign_ins_right_wrong_and_braked_are_written_down(api: Api) -> None:
@@ -33,7 +64,7 @@ def test_sign_ins_right_wrong_and_braked_are_written_down(api: Api) -> None:
         browser.try_to_sign_in()
     here = ("ben", "local", "127.0.0.1")
     expected = [(*here, 200), *[(*here, 401)] * FAILURES_OF_PAIR_MAX, (*here, 429), (*here, 429)]
-    assert [told(entry) for entry in sign_ins(api)] == expected
+    assert [told(entry) for entry in written(api, len(expected))] == expected
 
 
 def test_sign_ins_by_the_pages_without_scripts_are_written_down(api: Api) -> None:
@@ -41,7 +72,7 @@ def test_sign_ins_by_the_pages_without_scripts_are_written_down(api: Api) -> Non
     http = api.http(None)
     for password in ("a wrong one", "correct horse battery"):
         http.post(SIGN_IN, data={"user": "ben", "password": password})
-    assert [(e.user, e.status, e.target) for e in sign_ins(api)] == [("ben", 401, SIGN_IN), ("ben", 200, SIGN_IN)]
+    assert [(e.user, e.status, e.target) for e in written(api, 2)] == [("ben", 401, SIGN_IN), ("ben", 200, SIGN_IN)]
 
 
 @pytest.mark.parametrize("user", ["a\0b", "\ud800", "x" * 10_000, "\x1b[2J", ""])
@@ -54,16 +85,86 @@ def test_any_user_name_is_answered_and_kept_plain(api: Api, user: str) -> None:
 def test_a_flood_writes_so_many_entries_a_minute_and_says_how_many_not(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "REFUSED_PER_MINUTE_MAX", 3)
-    browser, now_s = Browser(api), [1e6]
+    with_places(api, 3)
+    http, now_s = api.http(None), [1e6]
     monkeypatch.setattr("zoe_api.sign_in.audit.time.monotonic", lambda: now_s[0])
     for _ in range(8):
-        browser.try_to_sign_in(password="a wrong one")
-    assert len(sign_ins(api)) == 3
+        try_as(http, "nobody")
+    assert len(written(api, 3)) == 3
     now_s[0] += 61
-    browser.try_to_sign_in(password="a wrong one")
-    *_, last = sign_ins(api)
+    try_as(http, "nobody")
+    *_, last = written(api, 4)
     assert (len(sign_ins(api)), last.changes) == (4, {"sign_ins_not_listed_before": [0, 5]})
+
+
+def test_a_flood_of_made_up_names_hides_no_wrong_password_of_a_user(api: Api) -> None:
+    with_places(api, 3)
+    Browser(api)
+    api.store.add_user(User("Eve"))
+    http = api.http(None)
+    for number in range(12):
+        try_as(http, f"made-up-{number}")
+    for user in ("ben", "made-up-x", "eve", "ben", "ben"):
+        try_as(http, user)
+    users = [entry.user for entry in written(api, 7)]
+    assert users == ["made-up-0", "made-up-1", "made-up-2", "ben", "eve", "ben", "ben"]
+    for _ in range(3):  # each user's first is listed, whatever others come to; the rest share places
+        try_as(http, "ben")
+    try_as(http, "ada")
+    assert [entry.user for entry in written(api, 9)][7:] == ["ben", "ada"]
+
+
+def test_an_answer_does_not_wait_for_the_entry_of_a_refused_sign_in(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else its time tells which names are users'."""
+    Browser(api)
+    kept, go_on = api.store.add_audit, threading.Event()
+
+    def slow(entry: AuditEntry) -> int:
+        assert go_on.wait(30)
+        return kept(entry)
+
+    monkeypatch.setattr(api.store, "add_audit", slow)
+    http = api.http(None)
+    assert [try_as(http, user).status_code for user in ("ben", "nobody")] == [401, 401]
+    go_on.set()
+    assert {entry.user for entry in written(api, 2)} == {"ben", "nobody"}
+
+
+def test_requests_of_unknown_askers_are_written_down(api: Api) -> None:
+    http = api.http(None)
+    http.get("/api/v1/executions")
+    http.post("/api/v1/executions", json={}, headers={"Authorization": "Bearer zoe_1_nothing"})
+    api.http().post("/api/v1/plan", content=b"{not json", headers={"Content-Type": "application/json"})
+    http.get("/api/v1/me", headers={"Host": "evil.example.org\x7f"})
+    http.get("/lite/%00", headers={"Host": "evil.example.org"})
+    found = [(entry.by, entry.status, entry.target, entry.address) for entry in refused(api, 4)]
+    here = "127.0.0.1"
+    assert [one for one in found if one[0] != "http_error"] == [
+        ("no_token", 401, "/api/v1/executions", here),
+        ("bad_token", 401, "/api/v1/executions", here),
+        ("invalid_json", 400, "/api/v1/plan", here),
+        ("host_not_allowed", 421, "/lite/?", here),
+    ]
+    assert refused(api, 4)[-1].changes == {"host": [None, "evil.example.org"]}
+
+
+def test_a_flood_of_one_network_leaves_places_to_others(api: Api) -> None:
+    http = api.http(None)
+
+    def ask(address: str) -> None:
+        http.get("/api/v1/me", headers={"X-Forwarded-For": address})
+
+    for _ in range(30):
+        ask("192.0.2.1")
+    ask("198.51.100.1")
+    addresses = [entry.address for entry in refused(api, refused_audit.MORE_PER_MINUTE_MAX + 2)]
+    assert addresses == ["192.0.2.1"] * (refused_audit.MORE_PER_MINUTE_MAX + 1) + ["198.51.100.1"]
+    left_out = 29 - refused_audit.MORE_PER_MINUTE_MAX
+    assert refused(api, 1)[-1].changes == {"refused_not_listed_before": [0, left_out]}
+    for number in range(2 * refused_audit.NETWORKS_PER_MINUTE_MAX):
+        ask(f"203.0.113.{number}")
+    most = refused_audit.MORE_PER_MINUTE_MAX + refused_audit.NETWORKS_PER_MINUTE_MAX
+    assert len(refused(api, most)) == most
 
 
 def test_changes_are_written_down_with_old_and_new_values(api: Api) -> None:

@@ -22,7 +22,8 @@ from zoe_api.codes import PROBLEMS, Code
 from zoe_api.dependencies import Services
 from zoe_api.password_sign_in import signed_in
 from zoe_api.problems import ApiProblem
-from zoe_api.sign_in.passwords import LOCAL
+from zoe_api.refusals import note_refused
+from zoe_api.password_sign_in import signed_in
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope
@@ -84,6 +85,8 @@ def _answer(its: Services, page: Page, request: Request, fields: Mapping[str, st
     try:
         return page(its, request, fields)
     except _TOLD as error:
+        if isinstance(error, ApiProblem) and error.problem.status == 401:
+            note_refused(request.scope, Code(error.problem.code))
         return _told(its, error)
 
 

@@ -72,7 +72,7 @@ async def oidc_callback(
         return await _in_its_lane(its, request, attempt.provider, lambda: _signed_in(request, its, attempt, code or ""))
     except ApiProblem as refusal:
         if not hasattr(request.state, "user"):
-            its.sign_in_audit.note(request, "", "oidc", right=False)
+            await run_in_threadpool(its.sign_in_audit.note_refused, request, its.store, "", "oidc")
         return _told(request, refusal)
 
 
@@ -100,9 +100,9 @@ def _signed_in(request: Request, its: Services, attempt: SignInAttempt, code: st
     try:
         user = admit(its.store, identity, its.settings.sign_in_roles, request)
     except ApiProblem:
-        its.sign_in_audit.note(request, identity.name, identity.provider, right=False)
+        its.sign_in_audit.note_refused(request, its.store, identity.name, identity.provider)
         raise
-    its.sign_in_audit.note(request, user, identity.provider, right=True)
+    its.sign_in_audit.note_right(request, user, identity.provider)
     entered = Response()
     proof, _ = sessions.enter(its, request, entered, user, None)
     cookies.remove(entered, request, cookies.SIGN_IN)

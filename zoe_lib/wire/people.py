@@ -198,10 +198,14 @@ class AuditEntryView(Wire):
     at_s: float
     user: str
     tenant: str
-    action: str = Field(description="The operation's id in the OpenAPI document.")
+    action: str = Field(
+        description="The operation's id in the OpenAPI document; `sign_in`; or `refused`, when nobody was known."
+    )
     target: str = Field(description="The path that was asked.")
     request_id: str
-    by: str = Field(description="`session`, the id of the token, or the provider of a sign-in.")
+    by: str = Field(
+        description="`session`, the id of the token, the provider of a sign-in, or the code of what was refused."
+    )
     status: int | None
     address: str = Field(default="", description="From where it was asked.")
     changes: dict[str, list[Any]] = Field(default={}, description="Old and new value by the name of what changed.")

@@ -1,0 +1,38 @@
+"""How many entries that strangers cause are written down in a minute, so that a flood does not fill the database."""
+
+from __future__ import annotations
+
+import time
+
+_MINUTE_S = 60.0
+
+
+class PerMinute:
+    """Places for entries: the first of each key, for so many keys, and some that all share.
+
+    Each API process has its own. Not for several threads at once.
+    """
+
+    def __init__(self, keys_max: int, shared_max: int) -> None:
+        self._keys_max = keys_max
+        self._shared_max = shared_max
+        self._until_s = 0.0
+        self._seen: set[str] = set()
+        self._left = 0
+
+    def take(self, key: str) -> bool:
+        """Return whether one more is written down."""
+        now_s = time.monotonic()
+        if now_s >= self._until_s:
+            self._until_s = now_s + _MINUTE_S
+            self._seen, self._left = set(), self._shared_max
+        if key not in self._seen and len(self._seen) < self._keys_max:
+            self._seen.add(key)
+            return True
+        self._left -= 1
+        return self._left >= 0
+
+
+def plain(text: str, letters_max: int) -> str:
+    """What a stranger wrote, short and of characters that can be stored."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:letters_max])

@@ -1,0 +1,58 @@
+"""Requests of unknown askers in the audit log: those without a valid token, with a foreign host, or not JSON."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
+from zoe_api.addresses import address_of
+from zoe_api.audit_bounds import PerMinute, plain
+from zoe_api.codes import Code
+from zoe_api.sign_in.brake import network_of
+from zoe_lib.store.people import AuditEntry
+
+ACTION = "refused"
+# Of each API process: the first of each network for each reason, of so many, and so many more. With rows of 300 bytes a
+# flood of a day leaves 30 MB.
+NETWORKS_PER_MINUTE_MAX = 60
+MORE_PER_MINUTE_MAX = 10
+_TEXT_MAX = 200
+
+
+class RefusedAudit:
+    """Decides in the event loop which refused requests are written down, and counts the others."""
+
+    def __init__(self) -> None:
+        self._places = PerMinute(NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX)
+        self._left_out = 0
+
+    def entry(self, scope: Scope, status: int) -> AuditEntry | None:
+        """Return what is written down of a request that was noted, if there is a place."""
+        code = scope["state"].get("refused")
+        if code is None:
+            return None
+        asked = HTTPConnection(scope)
+        address = address_of(asked)
+        if not self._places.take(f"{code} {network_of(address)}"):
+            self._left_out += 1
+            return None
+        changes: dict[str, list[object]] = {}
+        if code is Code.HOST_NOT_ALLOWED:
+            changes["host"] = [None, plain(asked.headers.get("host", ""), _TEXT_MAX)]
+        if self._left_out:
+            changes["refused_not_listed_before"] = [0, self._left_out]
+            self._left_out = 0
+        return AuditEntry(
+            at_s=time.time(),
+            user="",
+            tenant="",
+            action=ACTION,
+            target=plain(scope["path"], _TEXT_MAX),
+            request_id=scope["state"]["request_id"],
+            by=str(code),
+            status=status,
+            address=address,
+            changes=changes,
+        )
