@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View
+from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View, place_of
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.storage import Located, whose
 from zoe_master.storage.tenant_tokens import NoAccessError, SignIn
@@ -19,11 +19,15 @@ log = structlog.get_logger(__name__)
 Told = Mapping[Located, Places | None]
 """By input: where its objects lie, or None where that is not known. What is not in it has not been answered yet."""
 
-# News are published at the end of a look; what is left has its turn at the next one.
+# So many calls a look, and so long but for calls that fail; what is left has its turn at the next look.
 _AT_ONCE = 20
 _LOOK_S = 1.0
+_LOOK_MAX_S = 5.0
 # Objects come and go while an execution waits, and so do credentials; and who could not tell may be able to later.
 _AGAIN_S = 30.0
+_ALL = ("", "")
+Account = tuple[str, str]
+"""A tenant and the service that its input names: what a credential is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,15 @@ class _Answer:
     """When it is to be asked again."""
 
 
+def _no_news(_: Told) -> None:
+    pass
+
+
 class PlaceLooks:
-    """One look after the other. A controller that is away or slow is not asked again for half a minute."""
+    """One look after the other. Who cannot tell is not asked again for half a minute.
+
+    That is an account whose sign-in or listing fails, and all of them only when the controller itself does not answer.
+    """
 
     def __init__(
         self, controller: StorageController, sign_in: SignIn, clock: Callable[[], float] = time.monotonic
@@ -43,35 +54,72 @@ class PlaceLooks:
         self._sign_in = sign_in
         self._clock = clock
         self._answers: dict[Located, _Answer] = {}
-        self._away_until_s = 0.0
+        self._paused: dict[Account, float] = {}
+        """Until when; what is over is dropped, and a look adds `_AT_ONCE` at most."""
 
-    def look(self, wanted: frozenset[Located]) -> Told:
-        """What is known of these, and of no others; nothing is raised."""
+    def look(self, wanted: frozenset[Located], news: Callable[[Told], None] = _no_news) -> Told:
+        """What is known of these, and of no others; nothing is raised. `news` is called with it after each answer."""
         self._answers = {one: answer for one, answer in self._answers.items() if one in wanted}
-        began_s = self._clock()
+        began_s = now_s = self._clock()
+        self._paused = {account: until_s for account, until_s in self._paused.items() if until_s > began_s}
         due = [one for one in wanted if one not in self._answers or self._answers[one].again_s <= began_s]
+        asked, end_s = 0, began_s + _LOOK_S
         # What nothing is known of first.
-        for one in sorted(due, key=lambda one: (one in self._answers, one))[:_AT_ONCE]:
-            now_s = self._clock()
-            if now_s > began_s + _LOOK_S:
-                break
-            if now_s >= self._away_until_s:
+        for one in sorted(due, key=lambda one: (one in self._answers, one)):
+            until_s = self._paused_until_s(one)
+            if until_s:
+                self._answers.setdefault(one, _Answer(None, until_s))
+            elif asked < _AT_ONCE and now_s <= end_s:
                 self._answers[one] = self._ask(one)
-        if self._clock() < self._away_until_s:
-            for one in due:
-                self._answers.setdefault(one, _Answer(None, self._away_until_s))
+                asked, before_s, now_s = asked + 1, now_s, self._clock()
+                if self._paused_until_s(one):
+                    # One tenant's time-out takes nothing of the time of others.
+                    end_s = min(end_s + now_s - before_s, began_s + _LOOK_MAX_S)
+                news(self._told())
+        return self._told()
+
+    def _told(self) -> Told:
         return {one: answer.places for one, answer in self._answers.items()}
+
+    def _paused_until_s(self, one: Located) -> float:
+        return self._paused.get(_ALL) or self._paused.get(_account(one), 0.0)
 
     def _ask(self, one: Located) -> _Answer:
         tenant, uri = whose(one)
         try:
             token = self._sign_in(View("", tenant, uri))
             places = self._controller.locality(tenant, uri, token)
-        except (NoAccessError, StorageRefusedError) as error:
+        except StorageRefusedError as error:
             log.info("where an input lies is not told", tenant=tenant, input=uri, why=str(error))
             return _Answer(None, self._clock() + _AGAIN_S)
+        except NoAccessError as error:
+            log.info("where inputs lie is not asked", tenant=tenant, input=uri, why=str(error))
+            return self._pause(_account(one))
         except StorageUnavailableError as error:
-            log.warning("the storage controller does not tell where inputs lie", why=str(error))
-            self._away_until_s = self._clock() + _AGAIN_S
-            return _Answer(None, self._away_until_s)
+            whole = not self._answers_at_all()
+            log.warning(
+                "the storage controller does not tell where inputs lie",
+                tenant=tenant,
+                input=uri,
+                why=str(error),
+                all=whole,
+            )
+            return self._pause(_ALL if whole else _account(one))
         return _Answer(places, self._clock() + _AGAIN_S)
+
+    def _pause(self, account: Account) -> _Answer:
+        self._paused[account] = self._clock() + _AGAIN_S
+        return _Answer(None, self._paused[account])
+
+    def _answers_at_all(self) -> bool:
+        """Whether the controller answers what needs nothing of a tenant."""
+        try:
+            self._controller.capacity()
+        except StorageUnavailableError:
+            return False
+        return True
+
+
+def _account(one: Located) -> Account:
+    tenant, uri = whose(one)
+    return tenant, place_of(uri).service

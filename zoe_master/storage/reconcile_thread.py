@@ -15,13 +15,12 @@ log = structlog.get_logger(__name__)
 W = TypeVar("W")
 T = TypeVar("T")
 V_contra = TypeVar("V_contra", contravariant=True)
-T_co = TypeVar("T_co", covariant=True)
 
 # Ticks are a few seconds apart; longer than the longest of them.
 _FRESH_S = 60.0
 
 
-class Looks(Protocol[V_contra, T_co]):
+class Looks(Protocol[V_contra, T]):
     """Makes something what is wanted, and tells how it is, without holding up whoever asks."""
 
     def want(self, wanted: V_contra) -> int:
@@ -29,8 +28,12 @@ class Looks(Protocol[V_contra, T_co]):
         ...
 
     @property
-    def seen(self) -> tuple[int, T_co]:
+    def seen(self) -> tuple[int, T]:
         """What the last look found, with the number of the order that it was begun with."""
+        ...
+
+    def tell(self, found: T) -> None:
+        """Show what the look under way has found so far."""
         ...
 
     def close(self) -> None:
@@ -70,6 +73,12 @@ class Looking(Generic[W, T]):
             self._order = (number, wanted)
             self._changed.set()
         return number
+
+    def tell(self, found: T) -> None:
+        """Show what the look under way has found so far: `look` calls it. The number stays that of the look before."""
+        if found != self.seen[1]:
+            self.seen = (self.seen[0], found)
+            self._waker.wake()
 
     def close(self) -> None:
         """End once the look under way is over."""

@@ -126,7 +126,14 @@ class KeeperThread:
         self._views = self._aside("zoe-views", lambda wanted: _look_at_views(views, wanted), none, none)
         places = PlaceLooks(for_places or for_views, sign_in)
         unknown: Told = {}
-        self._places = self._aside("zoe-places", lambda w: places.look(w.inputs if w else NO_INPUTS), unknown, unknown)
+
+        def news(told: Told) -> None:  # looked up when there are any: the thread may begin before it is assigned
+            self._places.tell(told)
+
+        def look_at_places(wanted: Wanted | None) -> Told:
+            return places.look(wanted.inputs if wanted else NO_INPUTS, news)
+
+        self._places = self._aside("zoe-places", look_at_places, unknown, unknown)
 
     def want(self, wanted: Wanted) -> None:
         """Leave word for the threads."""
@@ -156,7 +163,7 @@ class KeeperThread:
         self._places.want(Wanted(inputs=objects))
 
     def places(self) -> Told:
-        """What the last look found."""
+        """What the last look found, and the one under way so far."""
         return self._places.seen[1]
 
     def moved(self) -> Mapping[str, float] | None:

@@ -75,6 +75,9 @@ class LateLooking(Generic[W, T]):
             self._begin()
         return self._seen
 
+    def tell(self, found: T) -> None:
+        """Show nothing before the look is over."""
+
     def close(self) -> None:
         """Whoever asked is gone."""
         self._closed = True

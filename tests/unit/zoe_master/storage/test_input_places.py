@@ -5,7 +5,7 @@ from storage_bridge.model import StorageRefusedError, StorageUnavailableError, V
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.storage import located
-from zoe_master.storage.input_places import PlaceLooks
+from zoe_master.storage.input_places import PlaceLooks, Told
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, NoAccessError
 
 KNOWN = Places(Held(1, 9), Held(1, 9), {"n1": Held(1, 9)})
@@ -20,13 +20,16 @@ class Store(SimulatedController):
         self.asked: list[tuple[str, str]] = []
         self.now_s = 0.0
         self.takes_s = 0.01
+        self.slow: set[str] = set()
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
         self.asked.append((uri.rpartition("/")[2], token))
         self.now_s += self.takes_s
         if uri.endswith("secret"):
             raise StorageRefusedError("GET answers 403", "the source cannot be read")
-        if self.down:
+        if tenant in self.slow:
+            self.now_s += 3.0
+        if self.down or tenant in self.slow:
             raise StorageUnavailableError("it does not answer")
         return super().locality(tenant, uri, token)
 
@@ -82,6 +85,54 @@ def test_a_look_ends_in_time_and_goes_on_with_the_next() -> None:
     wanted = frozenset(located("acme", f"swift2d://c.s/{n}") for n in range(8))
     answered = [len(looks.look(wanted)) for _ in range(4)]
     assert answered == [3, 6, 8, 8]
+
+
+def test_each_answer_is_told_as_it_comes() -> None:
+    store = Store()
+    told: list[Told] = []
+    store.looks().look(frozenset({X, Y}), told.append)
+    assert told == [{X: KNOWN}, {X: KNOWN, Y: None}]
+
+
+def test_a_tenant_whose_listing_is_slow_is_left_alone_and_others_are_asked() -> None:
+    """Also in the look in which it is slow, and though it has many inputs."""
+    store = Store()
+    store.slow = {"aaa"}
+    looks = store.looks()
+    slow = frozenset(located("aaa", f"swift2d://c.s/{n}") for n in range(50))
+    assert looks.look(slow | {X}) == {X: KNOWN, **dict.fromkeys(slow)}
+    assert len(store.asked) == 2
+    assert looks.look(frozenset({Y, min(slow)})) == {Y: None, min(slow): None}
+    assert len(store.asked) == 3
+    store.slow = set()
+    store.now_s += 60.0
+    looks.look(frozenset({min(slow)}))
+    assert len(store.asked) == 4
+
+
+def test_a_look_ends_though_every_tenant_is_slow() -> None:
+    store = Store()
+    tenants = [f"t{n}" for n in range(30)]
+    store.slow = set(tenants)
+    looks = store.looks()
+    wanted = frozenset(located(one, "swift2d://c.s/x") for one in tenants)
+    looks.look(wanted)
+    assert store.now_s < 10.0
+
+
+def test_a_credential_that_is_refused_costs_one_sign_in_and_no_other_tenants_places() -> None:
+    store, signed_in = Store(), []
+
+    def sign_in(view: View) -> str:
+        signed_in.append(view.tenant)
+        if view.tenant == "bad":
+            raise NoAccessError("no")
+        return ""
+
+    bad = frozenset(located("bad", f"swift2d://c.s/{n}") for n in range(5))
+    looks = PlaceLooks(store, sign_in, lambda: store.now_s)
+    assert looks.look(bad | {X}) == {X: KNOWN, **dict.fromkeys(bad)}
+    assert sorted(signed_in) == ["acme", "bad"]
 
 
 def test_without_a_credential_nothing_is_asked() -> None:

@@ -16,6 +16,7 @@ from storage_bridge.simulated import SimulatedController
 from tests.support.limited_controller import Limited
 from tests.support.promises import required_by
 from tests.support.waiting import until
+from zoe_lib.domain.locality import Places
 from zoe_lib.domain.promises import Promise, Rates
 from zoe_lib.domain.storage import located
 from zoe_master.storage.reconciler import InlineKeeper, KeeperThread
@@ -117,6 +118,27 @@ def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie(
             until(lambda: keeper.places() == {one: None})
         finally:
             keeper.close()
+
+
+def test_an_input_that_is_answered_is_known_while_others_are_not() -> None:
+    class Partly(SimulatedController):
+        def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
+            assert uri.endswith("/1") or let_go.wait(PATIENCE_S)
+            return super().locality(tenant, uri, token)
+
+    let_go, waker = threading.Event(), Waker()
+    controller = Partly(Capacity(100, {"disk": 100}))
+    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    first, second = (located("acme", f"swift2d://meters.zoe/{n}") for n in (1, 2))
+    try:
+        keeper.locate(frozenset({first, second}))
+        until(lambda: keeper.places() == {first: None})
+        assert waker.wait(PATIENCE_S), "the master is told"
+        let_go.set()
+        until(lambda: keeper.places() == {first: None, second: None})
+    finally:
+        let_go.set()
+        keeper.close()
 
 
 def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
