@@ -18,7 +18,7 @@ from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
 from zoe_lib.domain.policy import priority_max_of
 from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, view_schemes, why_no_view, wished
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.storage import Guarantee, StoreAccess
 from zoe_lib.store.people import Principal
 
 _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
@@ -49,7 +49,7 @@ def checked(document: dict[str, Any], its: Services, who: Principal, priority: i
     priority = application.default_priority if priority is None else priority
     _check_priority(priority, its, who)
     _check_bandwidth(application, storage)
-    found = findings(application, platform)
+    found = findings(application, platform, _access(application, its, who))
     certain = [_located(document, one) for one in found if one.certain]
     reason = never_fits(application, platform.nodes)
     if certain:
@@ -61,6 +61,14 @@ def checked(document: dict[str, Any], its: Services, who: Principal, priority: i
     _check_capacity(application, capacity)
     doubts = (str(_located(document, one)) for one in found)
     return Checked(application, priority, (*_notes_of(application, its.settings, capacity), *doubts))
+
+
+def _access(application: Application, its: Services, who: Principal) -> StoreAccess:
+    """What this user's tenant can reach of the object store; asked for only if the application has URIs."""
+    if application.storage is None or not (application.storage.inputs or application.storage.outputs):
+        return StoreAccess()
+    kept = frozenset(one.service for one in its.store.storage_credentials(who.tenant))
+    return StoreAccess(frozenset(its.settings.storage_services), who.tenant, kept)
 
 
 def _located(document: dict[str, Any], one: Finding) -> Diagnostic:
@@ -116,7 +124,7 @@ def _notes_of(application: Application, settings: Settings, capacity: Rates | No
     if not storage and pushed_down(application):
         yield "no storage controller is configured: it reads the plain objects, without pushdown"
     for one in pushed_down(application) if storage else ():
-        if why := why_no_view(one, schemes):
+        if why := why_no_view(one, schemes, settings.storage_services):
             yield f"input {one.name} is read plainly: {why}"
 
 

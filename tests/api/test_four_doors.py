@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint
 from zoe_lib.domain.resources import Resources
+from zoe_lib.wire import CredentialRequest
 from zoe_master.backends.simulated import Behaviour
 
 Document = dict[str, Any]
@@ -55,7 +57,16 @@ def said(answer: Any) -> Said:
 def form(http: Any, document: Document) -> Document:
     """What the page of an entry of the catalogue asks about: its form filled, then changed as the case wishes."""
     filled = http.post("/api/v1/catalogue/batch/fill", json={"values": {}}).json()["document"]
-    return {**filled, "components": document["components"]}
+    return {**filled, **{key: document[key] for key in ("components", "storage") if key in document}}
+
+
+def at_all_doors(http: Any, document: Document) -> dict[str, Said]:
+    return {
+        "validate": said(http.post("/api/v1/validate", json={"application": document})),
+        "plan": said(http.post("/api/v1/plan", json={"application": document})),
+        "submission": said(http.post("/api/v1/executions", json={"application": document})),
+        "form": said(http.post("/api/v1/plan", json={"application": form(http, document)})),
+    }
 
 
 @pytest.mark.parametrize("capabilities", [ANYTHING, LOCAL, SWARM, PULLING])
@@ -69,12 +80,7 @@ def test_all_doors_say_the_same(api: Api, capabilities: Capabilities) -> None:
     seen = set()
     for case in [*map(application, WISHES.components(3)), *too_large()]:
         document = to_document(case)
-        answers = {
-            "validate": said(http.post("/api/v1/validate", json={"application": document})),
-            "plan": said(http.post("/api/v1/plan", json={"application": document})),
-            "submission": said(http.post("/api/v1/executions", json={"application": document})),
-            "form": said(http.post("/api/v1/plan", json={"application": form(http, document)})),
-        }
+        answers = at_all_doors(http, document)
         assert len(set(answers.values())) == 1, (case, answers)
         seen.add(answers["plan"])
     refused = [one for one in seen if one[0] == 422]
@@ -109,3 +115,38 @@ def test_a_finding_about_a_framework_points_into_the_users_document(api: Api) ->
     assert "/frameworks/0/overrides/worker/image" in pointers
     assert "/frameworks/0" in pointers
     assert "/components/0/image" in pointers
+
+
+NO_SERVICE = "there is no object-store service nosuch on this installation"
+NO_CREDENTIAL = "input x: tenant red has no credential for the service zoe (store one: zoe storage credentials set zoe)"
+
+
+@pytest.fixture
+def with_store(postgres_url: str) -> Iterator[Api]:
+    made = Api(postgres_url, storage_url="http://127.0.0.1:1", storage_services={"zoe": {"url": "http://swift/auth"}})
+    yield made
+    made.close()
+
+
+def test_services_of_the_store_that_do_not_exist_and_credentials_that_are_not_stored_are_said(with_store: Api) -> None:
+    with_store.start_master(nodes=(NODE,))
+    http = with_store.http(transport=InProcess(with_store.app))
+    while not with_store.store.whole_platform().nodes:
+        time.sleep(0.01)
+
+    def notes(uri: str, kind: str = "inputs", **more: Any) -> tuple[str, ...]:
+        document = to_document(application(BASE)) | {"storage": {kind: [{"name": "x", "uri": uri, **more}]}}
+        answers = at_all_doors(http, document)
+        assert len(set(answers.values())) == 1, answers
+        assert answers["plan"][0] == 200
+        return answers["plan"][2]
+
+    pushdown = {"pushdown": {"columns": ["id"]}}
+    assert notes("swift2d://c.nosuch/x") == (f"/storage/inputs/0/uri: input x: {NO_SERVICE} (services here: zoe)",)
+    assert notes("swift2d://c.nosuch/x", "outputs")[0].startswith(f"/storage/outputs/0/uri: output x: {NO_SERVICE}")
+    assert notes("swift2d://c.nosuch/x", **pushdown)[0] == f"input x is read plainly: {NO_SERVICE}"
+    assert "no object-store service s3a" in notes("s3a://bucket/x")[0]
+    assert notes("swift2d://c.zoe/x") == (f"/storage/inputs/0/uri: {NO_CREDENTIAL}",)
+    with_store.client().set_storage_credential("zoe", CredentialRequest(user="red:ann", key="key"))
+    assert notes("swift2d://c.zoe/x", **pushdown) == ()
+    assert notes("file:///data/x") == ()

@@ -157,7 +157,7 @@ def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_
 @pytest.mark.parametrize(
     ("settings", "notes"),
     [
-        ({}, ["input meters is read plainly: only swift2d:// inputs are read through views"]),
+        ({}, ["input meters is read plainly: there is no object-store service s3a on this installation"]),
         ({"storage_services": {"s3a": {"url": "http://s3"}}}, ["input meters is read plainly: only swift2d:// inputs"]),
         ({"storage_services": {"s3a": {"url": "http://s3", "swift_url": "http://s3/auth/v1.0"}}}, []),
     ],
@@ -169,7 +169,8 @@ def test_inputs_by_s3_are_said_to_be_read_plainly_unless_that_service_is_a_swift
     try:
         inputs = [{"name": "meters", "uri": "s3a://meters/2015", "pushdown": {"columns": ["id"]}}]
         told = made.http().post("/api/v1/validate", json={"application": job(storage={"inputs": inputs})}).json()
-        assert len(told["notes"]) == len(notes)
-        assert all(one.startswith(begin) for one, begin in zip(told["notes"], notes, strict=True))
+        plainly = [one for one in told["notes"] if "plainly" in one]
+        assert len(plainly) == len(notes)
+        assert all(one.startswith(begin) for one, begin in zip(plainly, notes, strict=True))
     finally:
         made.close()

@@ -19,6 +19,7 @@ from zoe_lib.store.base import JournalEntry
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour
 from zoe_master.crash_points import Step
+from zoe_master.storage.view_reconciler import InputViews
 
 WANTED = Pushdown(("id", "kwh"), "city = 'Nice'")
 METERS = StorageObject("meters", "swift2d://meters.zoe/2015", WANTED)
@@ -97,6 +98,15 @@ def test_what_the_store_refuses_is_told_in_its_own_words_and_other_inputs_keep_t
         "meters": ("", "plainly: there is no view (there is no column kwh)"),
         "files": ("", "plainly: only swift2d:// inputs are read through views"),
     }
+
+
+def test_of_a_service_that_does_not_exist_there_is_no_view_and_the_reason_names_it() -> None:
+    one = world(SimulatedController(CAPACITY))
+    known = one.get(one.submit(reader()))
+    views = InputViews(("swift2d",), {"other"})
+    assert views.of(known) == {}
+    [read] = views.reads(known, {}, "no reason")
+    assert read.why == "plainly: there is no object-store service zoe on this installation"
 
 
 @pytest.mark.parametrize(("cause", "view"), [(Cause.EXITED, False), (Cause.NODE_LOST, True)])

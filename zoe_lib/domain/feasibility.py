@@ -12,6 +12,8 @@ from zoe_lib.domain.cluster import elastic_never_fits
 from zoe_lib.domain.images import full_name, image_matches
 from zoe_lib.domain.paths import is_below, plain_path
 from zoe_lib.domain.platform import Capabilities, MountPoint, Platform
+from zoe_lib.domain.promises import no_service
+from zoe_lib.domain.storage import StorageDemand, StoreAccess, service_of
 from zoe_lib.domain.templates import TemplateKind, references
 from zoe_lib.domain.values import value
 
@@ -31,14 +33,33 @@ class Finding:
     certain: bool = True
 
 
-def findings(application: Application, platform: Platform) -> list[Finding]:
+def findings(application: Application, platform: Platform, access: StoreAccess | None = None) -> list[Finding]:
     """Return all of them, by component; nothing that is not known counts."""
     found = [
         finding
         for index, component in enumerate(application.components)
         for finding in _of_component(("components", index), component, platform)
     ]
-    return [*found, *_of_devices(application, platform.capabilities)]
+    return [
+        *found,
+        *_of_devices(application, platform.capabilities),
+        *_of_storage(application, access or StoreAccess()),
+    ]
+
+
+def _of_storage(application: Application, access: StoreAccess) -> Iterator[Finding]:
+    """Return notes: a program may bring its own way to the store, and anyone may read a public container."""
+    storage = application.storage or StorageDemand()
+    for kind, ones in (("input", storage.inputs), ("output", storage.outputs)):
+        for index, one in enumerate(ones):
+            place, service = ("storage", f"{kind}s", index, "uri"), service_of(one.uri)
+            if why := no_service(one, access.services):
+                hint = f"services here: {', '.join(sorted(access.services or ())) or 'none'}"
+                yield Finding(place, "no_such_service", f"{kind} {one.name}: {why}", hint, certain=False)
+            elif service and access.credentials is not None and service not in access.credentials:
+                message = f"{kind} {one.name}: tenant {access.tenant} has no credential for the service {service}"
+                hint = f"store one: zoe storage credentials set {service}"
+                yield Finding(place, "no_storage_credential", message, hint, certain=False)
 
 
 def _of_component(place: tuple[str | int, ...], component: Component, platform: Platform) -> Iterator[Finding]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.storage import Guarantee, StorageObject
+from zoe_lib.domain.storage import S3, Guarantee, StorageObject, service_of
 from zoe_lib.domain.values import value
 
 _MB = 10**6
-_SWIFT, _S3 = "swift2d", "s3a"
+_SWIFT = "swift2d"
 
 
 @value(frozen=True, slots=True)
@@ -183,11 +183,21 @@ def pushed_down(application: Application) -> tuple[StorageObject, ...]:
 
 def view_schemes(s3_is_swift: bool) -> tuple[str, ...]:
     """Return the schemes of URIs that can be read through views. s3_is_swift: the S3 service is a Swift with views."""
-    return (_SWIFT, _S3) if s3_is_swift else (_SWIFT,)
+    return (_SWIFT, S3) if s3_is_swift else (_SWIFT,)
 
 
-def why_no_view(one: StorageObject, schemes: Sequence[str]) -> str:
+def no_service(one: StorageObject, services: Collection[str] | None) -> str:
+    """Return that its service does not exist, as a part of a sentence; nothing if it does, or is not known."""
+    service = service_of(one.uri)
+    if not service or services is None or service in services:
+        return ""
+    return f"there is no object-store service {service} on this installation"
+
+
+def why_no_view(one: StorageObject, schemes: Collection[str], services: Collection[str] | None = None) -> str:
     """Why the store has no views of it, as a part of a sentence; nothing when it may have one."""
+    if why := no_service(one, services):
+        return why
     if one.uri.partition("://")[0] not in schemes:
         return f"only {' and '.join(f'{scheme}://' for scheme in schemes)} inputs are read through views"
     if one.csv and one.csv.multi_line:

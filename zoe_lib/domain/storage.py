@@ -57,6 +57,17 @@ class StorageObject:
     csv: Csv | None = None
 
 
+_SWIFT, S3 = "swift2d", "s3a"
+
+
+def service_of(uri: str) -> str:
+    """The name of the object-store service that a URI leads to; empty for a plain file, which needs none."""
+    scheme, _, rest = uri.partition("://")
+    if scheme == S3:
+        return S3
+    return rest.partition("/")[0].partition(".")[2] if scheme == _SWIFT else ""
+
+
 Located = str
 """A tenant's object whose places are told: each tenant has an account with containers of its own."""
 
@@ -93,6 +104,18 @@ class Credential:
 
     user: str
     key: str = field(repr=False)
+
+
+@value(frozen=True, slots=True)
+class StoreAccess:
+    """The services of the object store that this installation has, and those that a tenant has a credential for.
+
+    None: not known.
+    """
+
+    services: frozenset[str] | None = None
+    tenant: str = ""
+    credentials: frozenset[str] | None = None
 
 
 @value(frozen=True, slots=True)

@@ -31,19 +31,15 @@ from zoe_master.loop.observer import Observer
 from zoe_master.loop.port_secrets import SignIns
 from zoe_master.loop.tick_recorder import Inputs, Seen, TickLog, without_own
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.estimate import RunTime
-from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
+from zoe_master.scheduler.ordering.estimate import RunTime
 from zoe_master.scheduler.what_if.proposal import Proposal, propose
-from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.forecasts import forecast
-from zoe_master.state.state_cache import Picture
-from zoe_master.storage.grants import Granting
-from zoe_master.storage.locating import Locating
-from zoe_master.storage.path_uses import Look, PathUses
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.loop.port_secrets import SignIns
+from zoe_master.crash_points import Reach, pass_by
 from zoe_master.storage.reconciler import Keeper
-from zoe_master.storage.spark_config import Connectors
+from zoe_master.loop.tick_recorder import Inputs, Seen, TickLog, without_own
+from zoe_master.storage.view_reconciler import InputViews
 
 log = structlog.get_logger(__name__)
 
@@ -84,6 +80,7 @@ class Master:
         last_uses: LastUses | None = None,
         paths: Look | None = None,
     ) -> None:
+        connectors = connectors or Connectors()
         self._store = store
         self._backend = backend
         self._epoch = leader_epoch
@@ -92,9 +89,11 @@ class Master:
         self._observer = Observer(self._picture, backend, reach)
         self._images = Images(self._picture, backend)
         self.sign_ins = sign_ins or SignIns()
-        self._executor = Executor(self._picture, backend, connectors or Connectors(), self.sign_ins, reach)
+        self._executor = Executor(self._picture, backend, connectors, self.sign_ins, reach)
         self._idling = Idling(self._picture, last_uses or store.last_uses)
-        self._granting = Granting(self._picture, storage, reach, (connectors or Connectors()).view_schemes)
+        self._granting = Granting(
+            self._picture, storage, reach, InputViews(connectors.view_schemes, connectors.services)
+        )
         self._locating = Locating(self._picture, storage)
         self._paths = paths or PathUses(storage).look
         self._tick_log = tick_log

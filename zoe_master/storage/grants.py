@@ -39,11 +39,9 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 class Granting:
     """Between the picture and the keeper of a controller; without a keeper nothing is promised to anybody."""
 
-    def __init__(
-        self, picture: Picture, keeper: Keeper | None, reach: Reach, schemes: Sequence[str] = view_schemes(False)
-    ) -> None:
+    def __init__(self, picture: Picture, keeper: Keeper | None, reach: Reach, views: InputViews | None = None) -> None:
         self._picture = picture
-        self._views = InputViews(schemes)
+        self._views = views or InputViews(view_schemes(False))
         self._keeper = keeper
         self._reach = reach
         # While the controller is away the last known supply counts, so that nothing promised is taken back for that.

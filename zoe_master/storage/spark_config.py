@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from storage_bridge.model import S3
@@ -18,7 +18,8 @@ from storage_bridge.stocator import (
 )
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.promises import view_schemes
-from zoe_lib.domain.storage import Credential, InputRead, StorageDemand
+from zoe_lib.domain.storage import Credential, InputRead, StorageDemand, service_of
+from zoe_master.storage import input_document as told_inputs
 from zoe_master.backends.base import StorageAccess
 from zoe_master.storage import input_document as told_inputs
 
@@ -46,6 +47,8 @@ class Connectors:
         jars: Sequence[str] = (),
         credentials: Callable[[str], Mapping[str, Credential]] = lambda _: {},
     ) -> None:
+        self.services = None if places is None else frozenset(places)
+        """Their names; None: not known."""
         self._places = places or {}
         self._jars = jars
         self._credentials = credentials
@@ -82,14 +85,4 @@ class Connectors:
 
 def services_of(storage: StorageDemand) -> frozenset[str]:
     """The names of the services that its URIs lead to; plain files need none."""
-    uris = (one.uri for one in (*storage.inputs, *storage.outputs))
-    return frozenset(_named(uris))
-
-
-def _named(uris: Iterable[str]) -> Iterable[str]:
-    for uri in uris:
-        scheme, _, rest = uri.partition("://")
-        if scheme == S3:
-            yield S3
-        elif scheme == "swift2d" and (name := rest.partition("/")[0].partition(".")[2]):
-            yield name
+    return frozenset(name for one in (*storage.inputs, *storage.outputs) if (name := service_of(one.uri)))

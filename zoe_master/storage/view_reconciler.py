@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
@@ -24,10 +24,11 @@ _UNCHARGED = f"{_AFTER_A_FAILURE}; that try does not count as one of its retries
 
 
 class InputViews:
-    """How inputs with a pushdown are read. schemes: of the inputs that may have views here."""
+    """How inputs with a pushdown are read. schemes: of inputs with views; services: those there are."""
 
-    def __init__(self, schemes: Sequence[str]) -> None:
+    def __init__(self, schemes: Sequence[str], services: Collection[str] | None = None) -> None:
         self._schemes = tuple(schemes)
+        self._services = services
 
     def of(self, execution: Execution) -> dict[str, View]:
         """The views that it reads, or may read while that is not decided; by the names of inputs."""
@@ -54,7 +55,7 @@ class InputViews:
 
     def _why_plain(self, execution: Execution, one: StorageObject) -> str:
         """Why no view of an input is looked for; nothing when it may have one."""
-        if why := why_no_view(one, self._schemes):
+        if why := why_no_view(one, self._schemes, self._services):
             return why
         if one.uri.startswith(f"{S3}://") and len(_view(execution, one).container) > _BUCKET_CHARACTERS_MAX:
             return (
