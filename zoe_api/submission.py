@@ -57,7 +57,7 @@ def checked(document: dict[str, Any], its: Services, who: Principal, priority: i
         raise ApiProblem(Code.NEVER_FITS, certain[0].message, errors=diagnostics_of([*certain, *too_large]))
     if reason is not None:
         raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint)
-    capacity = its.store.storage_capacity() if storage and wished(application) is not None else None
+    capacity = platform.storage if storage and wished(application) is not None else None
     _check_capacity(application, capacity)
     doubts = (str(_located(document, one)) for one in found)
     return Checked(application, priority, (*_notes_of(application, its.settings, capacity), *doubts))

@@ -76,7 +76,7 @@ def test_all_doors_say_the_same(api: Api, capabilities: Capabilities) -> None:
     http = api.http(transport=InProcess(api.app))
     while not api.store.whole_platform().nodes:
         time.sleep(0.01)
-    api.store.set_capabilities(capabilities, time.time(), None)
+    api.store.set_capabilities(capabilities, None, time.time(), None)
     seen = set()
     for case in [*map(application, WISHES.components(3)), *too_large()]:
         document = to_document(case)
@@ -102,7 +102,7 @@ def test_the_largest_node_is_named_and_by_how_much_it_is_too_small(api: Api) -> 
 
 
 def test_a_finding_about_a_framework_points_into_the_users_document(api: Api) -> None:
-    api.store.set_capabilities(Capabilities(images=("other/*",)), time.time(), None)
+    api.store.set_capabilities(Capabilities(images=("other/*",)), None, time.time(), None)
     uses = [{"framework": "spark", "parameters": {}, "overrides": {"worker": {"image": "mine/spark"}}}]
     document = {
         "version": 4,

@@ -266,10 +266,10 @@ def test_a_master_keeps_what_the_store_can_promise_in_all_also_while_it_is_away(
     with faulty_controller(served.url) as between:
         one = World([node("n1")], controller=connect(replace(served.settings(attempts=1), url=between.url)))
         one.tick()
-        assert one.store.storage_capacity() == Rates(100 * MB, 100 * MB)
+        assert one.store.whole_platform().storage == Rates(100 * MB, 100 * MB)
         between.fault = "down"
         one.tick()
-        assert one.store.storage_capacity() == Rates(100 * MB, 100 * MB)
+        assert one.store.whole_platform().storage == Rates(100 * MB, 100 * MB)
 
 
 def test_the_dialect_is_found_by_asking(served: Served) -> None:

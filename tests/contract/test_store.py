@@ -213,7 +213,7 @@ def test_only_the_newest_epoch_may_write(open_store: OpenStore) -> None:
     with pytest.raises(NotLeader):
         old.set_platform([], 1.0, old_epoch)
     with pytest.raises(NotLeader):
-        old.set_capabilities(Capabilities(), 1.0, old_epoch)
+        old.set_capabilities(Capabilities(), None, 1.0, old_epoch)
     new.append(execution().id, [refused()], 2, new_epoch)
 
 

@@ -77,7 +77,7 @@ def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore
         unavailable=("zoe/gone:latest",),
     )
     for wanted in (first, Capabilities(images=None, images_there={}), first):
-        store.set_capabilities(wanted, 1.0, None)
+        store.set_capabilities(wanted, None, 1.0, None)
         store.set_platform([node("a")], 1.0, None)
         assert reader.whole_platform() == Platform((node("a"),), wanted)
 
@@ -367,7 +367,7 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.last_journal_id(),
     lambda store: store.set_platform([], 1.0, None),
     lambda store: store.platform(),
-    lambda store: store.set_capabilities(Capabilities(), 1.0, None),
+    lambda store: store.set_capabilities(Capabilities(), None, 1.0, None),
     lambda store: store.whole_platform(),
     lambda store: store.policy(),
     lambda store: store.set_policy(Policy(), 0, 1.0, "admin"),

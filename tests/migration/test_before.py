@@ -13,10 +13,14 @@ from tests.support.api import Api
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.promises import Rates
 from zoe_lib.sdk import Client
 from zoe_lib.store import migrate
+from zoe_lib.store.postgres import PostgresStore
 
 DUMP = Path(__file__).with_name("revision_0023.sql")
+TWO_TABLES = Path(__file__).with_name("revision_0026.sql")
 TOKEN = "zoe_316acc7a3b83_5468cf4548a8be8298a7c2ef31eea57b0f4793ba25dccf4c"
 DONE, FAILED, RUNNING, WAITING = "x1m82nbtcj5g2a9", "x1m82nbtg361kws", "x1m82nbtkvth827", "x1m82nbtqxeh13g"
 
@@ -25,11 +29,42 @@ DONE, FAILED, RUNNING, WAITING = "x1m82nbtcj5g2a9", "x1m82nbtg361kws", "x1m82nbt
 def url(postgres_server: PostgresServer) -> Iterator[str]:
     url = postgres_server.create_empty_database()
     migrate.upgrade(url, "0023")
-    with closing(psycopg2.connect(url.replace("+psycopg2", ""))) as connection, connection.cursor() as cursor:
-        cursor.execute(DUMP.read_text())
-        connection.commit()
+    execute(url, DUMP.read_text())
     migrate.upgrade(url)
     yield url
+    postgres_server.drop_database(url)
+
+
+def execute(url: str, statements: str) -> None:
+    with closing(psycopg2.connect(url.replace("+psycopg2", ""))) as connection, connection.cursor() as cursor:
+        cursor.execute(statements)
+        connection.commit()
+
+
+@pytest.mark.parametrize("capabilities", [True, False])
+def test_what_the_store_can_promise_and_what_can_run_are_kept_in_both_directions(
+    postgres_server: PostgresServer, capabilities: bool
+) -> None:
+    """Also where no master has told of capabilities yet."""
+    url = postgres_server.create_empty_database()
+    migrate.upgrade(url, "0026")
+    execute(url, TWO_TABLES.read_text())
+    able = Capabilities(images=("shell", "python"), commandless=("shell",), host_paths=("/data",))
+    if not capabilities:
+        able = Capabilities()
+        execute(url, "DELETE FROM capabilities")
+    for _ in range(2):
+        migrate.upgrade(url)
+        with closing(PostgresStore(url)) as store:
+            assert store.whole_platform() == Platform((), able, Rates(400_000_000, 200_000_000))
+        migrate.downgrade(url, "0026")
+    migrate.upgrade(url)
+    with closing(PostgresStore(url)) as store:
+        store.set_capabilities(able, Rates(2**70, 1), 1.0, None)
+    migrate.downgrade(url, "0026")
+    with closing(psycopg2.connect(url.replace("+psycopg2", ""))) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT read_bytes_per_s, write_bytes_per_s FROM storage_capacity")
+        assert cursor.fetchall() == [(2**63 - 1, 1)]
     postgres_server.drop_database(url)
 
 

@@ -1,4 +1,4 @@
-"""What there is to run applications on: nodes, and what the back-end can and may do beside their size."""
+"""What there is to run applications on: nodes, what the back-end can and may do beside their size, and the store."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.values import value
 
 
@@ -64,7 +65,11 @@ class Capabilities:
 
 @value(frozen=True, slots=True)
 class Platform:
-    """Both, as a master saw them last; without nodes and capabilities, nothing is known."""
+    """All of it, as a master saw it last; without nodes and capabilities, nothing is known.
+
+    storage: what the object store can promise in all; None while no master was told.
+    """
 
     nodes: tuple[Node, ...] = ()
     capabilities: Capabilities = field(default_factory=Capabilities)
+    storage: Rates | None = None

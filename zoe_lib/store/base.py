@@ -292,20 +292,14 @@ class Store(PeopleStore, Protocol):
         """The nodes as last seen by a master, by name."""
         ...
 
-    def set_storage_capacity(self, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:
-        """Replace what the object store can promise in all; more than 2**63 - 1 is kept as that."""
-        ...
-
-    def storage_capacity(self) -> Rates | None:
-        """What the object store can promise in all, as a master was told last; None while none was."""
-        ...
-
-    def set_capabilities(self, capabilities: Capabilities, at_s: float, leader_epoch: int | None) -> None:
-        """Keep what the back-end can run."""
+    def set_capabilities(
+        self, capabilities: Capabilities, storage: Rates | None, at_s: float, leader_epoch: int | None
+    ) -> None:
+        """Keep what the back-end can run, and what the object store can promise in all; None: as was told last."""
         ...
 
     def whole_platform(self) -> Platform:
-        """The nodes, and what the back-end can run, as last seen by a master; Platform() before the first."""
+        """Nodes, capabilities and what the object store can promise, as a master saw them last; Platform() before."""
         ...
 
     def policy(self) -> Policy:

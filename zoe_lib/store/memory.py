@@ -223,27 +223,23 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             return state.platform
 
-    def set_storage_capacity(self, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:  # noqa: ARG002
-        """Replace what the object store can promise."""
-        with self._reached() as state:
-            self._check_leader(leader_epoch)
-            state.storage_capacity = capacity.at_most(Rates(2**63 - 1, 2**63 - 1))
-
-    def storage_capacity(self) -> Rates | None:
-        """What the object store can promise."""
-        with self._reached() as state:
-            return state.storage_capacity
-
-    def set_capabilities(self, capabilities: Capabilities, at_s: float, leader_epoch: int | None) -> None:  # noqa: ARG002
-        """Keep what the back-end can run."""
+    def set_capabilities(
+        self,
+        capabilities: Capabilities,
+        storage: Rates | None,
+        at_s: float,  # noqa: ARG002
+        leader_epoch: int | None,
+    ) -> None:
+        """Keep what the back-end can run, and the object store can promise."""
         with self._reached() as state:
             self._check_leader(leader_epoch)
             state.capabilities = capabilities
+            state.storage_capacity = storage or state.storage_capacity
 
     def whole_platform(self) -> Platform:
-        """Nodes and capabilities."""
+        """All of it."""
         with self._reached() as state:
-            return Platform(tuple(state.platform), state.capabilities)
+            return Platform(tuple(state.platform), state.capabilities, state.storage_capacity)
 
     def policy(self) -> Policy:
         """The policy in force."""

@@ -200,20 +200,14 @@ class PostgresStore(PostgresPeople):
         """The nodes."""
         return self._database.read(installation.read_platform)
 
-    def set_storage_capacity(self, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:
-        """Replace what the object store can promise."""
-        self._database.write(lambda c: installation.set_storage_capacity(c, capacity, at_s, leader_epoch))
-
-    def storage_capacity(self) -> Rates | None:
-        """What the object store can promise."""
-        return self._database.read(installation.read_storage_capacity)
-
-    def set_capabilities(self, capabilities: Capabilities, at_s: float, leader_epoch: int | None) -> None:
-        """Keep what the back-end can run."""
-        self._database.write(lambda c: installation.set_capabilities(c, capabilities, at_s, leader_epoch))
+    def set_capabilities(
+        self, capabilities: Capabilities, storage: Rates | None, at_s: float, leader_epoch: int | None
+    ) -> None:
+        """Keep what the back-end can run, and the object store can promise."""
+        self._database.write(lambda c: installation.set_capabilities(c, capabilities, storage, at_s, leader_epoch))
 
     def whole_platform(self) -> Platform:
-        """Nodes and capabilities."""
+        """All of it."""
         return self._database.read(self._platform.read)
 
     def policy(self) -> Policy:

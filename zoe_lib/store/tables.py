@@ -135,22 +135,13 @@ platform = Table(
     Column("seen_at_s", Double, nullable=False),
 )
 
-# What the object store can promise in all, as a master was told last.
-storage_capacity = Table(
-    "storage_capacity",
-    metadata,
-    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
-    Column("read_bytes_per_s", BigInteger, nullable=False),
-    Column("write_bytes_per_s", BigInteger, nullable=False),
-    Column("seen_at_s", Double, nullable=False),
-)
-
 capabilities = Table(
     "capabilities",
     metadata,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
     Column("version", BigInteger, nullable=False),
     Column("data", JSONB, nullable=False),
+    Column("storage", JSONB),  # what the object store can promise in all, as a master was told last
     Column("set_at_s", Double, nullable=False),
 )
 

@@ -98,8 +98,7 @@ class Master:
         self._paths = paths or PathUses(storage).look
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
-        self._storage_capacity: Rates | None = None
-        self._capabilities: Capabilities | None = None
+        self._can: tuple[Capabilities, Rates | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
 
@@ -127,7 +126,7 @@ class Master:
         # 4. Act.
         self._executor.carry_out(plan, now_s, plan_id, locality)
         self._granting.sync(plan, now_s, plan_id)
-        self._publish_capacity(self._granting.capacity, now_s)
+        self._publish_capabilities(now_s)
         self._executor.drive(observations, now_s, plan_id)
         self._keep_forecasts(now_s, plan_id)
         self._log(snapshot, plan_id, read_to)
@@ -231,13 +230,10 @@ class Master:
         if nodes != self._platform:
             self._store.set_platform(nodes, now_s, self._epoch)
             self._platform = nodes
-        capabilities = self._backend.capabilities()
-        if capabilities != self._capabilities:
-            self._store.set_capabilities(capabilities, now_s, self._epoch)
-            self._capabilities = capabilities
 
-    def _publish_capacity(self, capacity: Rates | None, now_s: float) -> None:
-        """Keep what was told last while the storage controller is away, writing only changes."""
-        if capacity is not None and capacity != self._storage_capacity:
-            self._store.set_storage_capacity(capacity, now_s, self._epoch)
-            self._storage_capacity = capacity
+    def _publish_capabilities(self, now_s: float) -> None:
+        """Keep what can run here; what the storage controller told last stays while it is away."""
+        can = (self._backend.capabilities(), self._granting.capacity)
+        if can != self._can:
+            self._store.set_capabilities(*can, now_s, self._epoch)
+            self._can = can

@@ -24,10 +24,7 @@ from zoe_lib.store.tables import (
     platform,
     policy,
     services,
-    storage_capacity,
 )
-
-_BIGINT_MAX = 2**63 - 1
 
 
 def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
@@ -45,25 +42,14 @@ def read_platform(connection: Connection) -> Sequence[Node]:
     return [to_node(row) for row in connection.execute(select(platform).order_by(platform.c.name))]
 
 
-def set_storage_capacity(connection: Connection, capacity: Rates, at_s: float, leader_epoch: int | None) -> None:
-    """Replace what the object store can promise in all."""
+def set_capabilities(
+    connection: Connection, wanted: Capabilities, storage: Rates | None, at_s: float, leader_epoch: int | None
+) -> None:
+    """Replace what there was, with the next version; what was told last of the store stays while nothing else is."""
     check_leader(connection, leader_epoch)
-    rates = {"read_bytes_per_s": capacity.read, "write_bytes_per_s": capacity.write}
-    values = {name: min(rate, _BIGINT_MAX) for name, rate in rates.items()} | {"seen_at_s": at_s}
-    upsert = insert_or(storage_capacity).values(id=1, **values)
-    connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_=values))
-
-
-def read_storage_capacity(connection: Connection) -> Rates | None:
-    """What the object store can promise in all; None while no master was told."""
-    row = connection.execute(select(storage_capacity)).one_or_none()
-    return None if row is None else Rates(row.read_bytes_per_s, row.write_bytes_per_s)
-
-
-def set_capabilities(connection: Connection, wanted: Capabilities, at_s: float, leader_epoch: int | None) -> None:
-    """Replace what there was, with the next version."""
-    check_leader(connection, leader_epoch)
-    values = {"data": encode(wanted), "set_at_s": at_s}
+    values: dict[str, object] = {"data": encode(wanted), "set_at_s": at_s}
+    if storage is not None:
+        values["storage"] = encode(storage)
     connection.execute(
         insert_or(capabilities)
         .values(id=1, version=1, **values)
@@ -72,19 +58,20 @@ def set_capabilities(connection: Connection, wanted: Capabilities, at_s: float, 
 
 
 class PlatformReader:
-    """Reads nodes and capabilities; the latter change seldom and may be long, so they are kept until they do."""
+    """Reads all of it; what is no node changes seldom and may be long, so it is kept until it does."""
 
     def __init__(self) -> None:
-        self._kept: tuple[int, Capabilities] = (0, Capabilities())
+        self._kept: tuple[int, Platform] = (0, Platform())
 
     def read(self, connection: Connection) -> Platform:
-        """Both, of one moment."""
+        """All of it, of one moment."""
         version = connection.execute(select(capabilities.c.version)).scalar_one_or_none() or 0
         kept = self._kept
         if version != kept[0]:
-            data = connection.execute(select(capabilities.c.data)).scalar_one()
-            kept = self._kept = (version, decode(Capabilities, data))
-        return Platform(tuple(read_platform(connection)), kept[1])
+            data, storage = connection.execute(select(capabilities.c.data, capabilities.c.storage)).one()
+            told = None if storage is None else decode(Rates, storage)
+            kept = self._kept = (version, Platform((), decode(Capabilities, data), told))
+        return replace(kept[1], nodes=tuple(read_platform(connection)))
 
 
 def _reserved(connection: Connection) -> Mapping[str, Resources]:
