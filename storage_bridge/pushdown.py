@@ -7,6 +7,7 @@ plain read parses everything; a view costs the store the search for records, and
 from __future__ import annotations
 
 from storage_bridge.model import Verdict, ViewSample
+from zoe_lib.domain.amounts import plain
 
 READER_BYTES_PER_S = 60e6
 """How fast one task of Spark 3.5.9 parses CSV at best.
@@ -24,7 +25,7 @@ def verdict(sample: ViewSample) -> Verdict:
         return Verdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
     told = (
-        f"{sample.delivered_bytes / _MB:.3g} of {sample.sampled_bytes / _MB:.3g} MB of a sample are wanted: "
+        f"{plain(sample.delivered_bytes / _MB)} of {plain(sample.sampled_bytes / _MB)} MB of a sample are wanted: "
         f"{view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
     )
     if view_s > GAIN_LEAST * plain_s:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from storage_filters.csv_parser import MARK, UnreadableRecordError, is_blank, values_of
 from storage_filters.selection import CsvFormat, SelectionError
 
@@ -18,9 +20,22 @@ def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
         names = [(value or b"").decode() for value in values_of(line, csv)]
     except UnicodeDecodeError:
         raise UnreadableRecordError("the header is not UTF-8") from None
-    if len({name.lower() for name in names if name}) < sum(map(bool, names)):
-        raise SelectionError("two columns of the header have one name, upper and lower case apart")
+    if why := _same_twice(names):
+        raise SelectionError(why)
     return tuple(name or f"_c{number}" for number, name in enumerate(names))
+
+
+def _same_twice(names: Iterable[str]) -> str:
+    """Return which columns have one name, where case means nothing; nothing if none have."""
+    known: dict[str, str] = {}
+    for name in filter(None, names):
+        if (first := known.get(name.lower())) is None:
+            known[name.lower()] = name
+            continue
+        twice = f"column {name:.40} is twice in the header"
+        both = f"columns {first:.40} and {name:.40} of the header differ only in case, and Spark ignores case"
+        return f"{twice if first == name else both}; name all columns in csv.names"
+    return ""
 
 
 def with_feeds(data: bytes) -> bytes:

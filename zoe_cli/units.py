@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 
+from zoe_lib.domain.amounts import counted, plain, size
+
+__all__ = ["clock", "counted", "duration", "rate", "size"]
+
 
 def duration(seconds: float) -> str:
     """Seconds as people say them: 4.2s, 3m05s, 2h10m, 5d03h."""
@@ -17,17 +21,9 @@ def duration(seconds: float) -> str:
     return f"{hours}h{minutes:02}m" if hours < 48 else f"{hours // 24}d{hours % 24:02}h"
 
 
-def size(amount: int) -> str:
-    """Bytes in the largest binary unit that keeps at least one."""
-    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if amount >= factor:
-            return f"{amount / factor:.1f} {unit}"
-    return f"{amount} B"
-
-
 def rate(bytes_per_s: float) -> str:
     """Bytes per second in MB/s, as descriptions and storage controllers say them."""
-    return f"{bytes_per_s / 1e6:.3g} MB/s"
+    return f"{plain(bytes_per_s / 1e6)} MB/s"
 
 
 def clock(at_s: float) -> str:

@@ -15,7 +15,7 @@ def test_nodes(server: Server, zoe: Zoe, submitted: str) -> None:
     server.start(submitted)
     row = zoe("nodes").out.splitlines()[1]
     assert row.split()[:4] == ["node-1", "ready", "3", "3/8"]
-    assert "3.0 GiB / 32.0 GiB" in row
+    assert "3 GiB / 32 GiB" in row
     assert zoe("nodes", "-o", "json").json()["nodes"][0]["reserved_memory_bytes"] == 3 * GIB
     assert zoe("nodes", "-o", "name").out == "node-1\n"
     server.end(submitted)
@@ -45,7 +45,7 @@ def test_top(server: Server, zoe: Zoe, submitted: str) -> None:
     ]
     lines = zoe("top").out.splitlines()
     assert [line.split()[0][-3:] for line in lines[1:]] == ["1.1", "0.1"]
-    assert "2.0 GiB" in lines[1]
+    assert "2 GiB" in lines[1]
     server.end(submitted)
 
 

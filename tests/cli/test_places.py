@@ -26,16 +26,16 @@ def words(places: Places | None, *nodes: str) -> str:
 
 
 def test_of_nodes_with_services_only_these_are_told() -> None:
-    assert words(PLACES, "n2") == "3 of 4 objects (3.0 MiB of 4.0 MiB) lie on node n2 with 1 of its services"
+    assert words(PLACES, "n2") == "3 of 4 objects (3 MiB of 4 MiB) lie on node n2 with 1 of its services"
     assert words(PLACES, "n1", "n9", "n9") == (
-        "1 of 4 objects (1.0 MiB of 4.0 MiB) lies on node n1 with 1 of its services, "
-        "0 of 4 objects (0 B of 4.0 MiB) lie on node n9 with 2 of its services"
+        "1 of 4 objects (1 MiB of 4 MiB) lies on node n1 with 1 of its services, "
+        "0 of 4 objects (0 B of 4 MiB) lie on node n9 with 2 of its services"
     )
 
 
 def test_of_one_that_waits_those_that_hold_most() -> None:
     assert words(PLACES) == (
-        "3 of 4 objects (3.0 MiB of 4.0 MiB) lie on node n2, 1 of 4 objects (1.0 MiB of 4.0 MiB) lies on node n1"
+        "3 of 4 objects (3 MiB of 4 MiB) lie on node n2, 1 of 4 objects (1 MiB of 4 MiB) lies on node n1"
     )
     many = replace(PLACES, hosts={f"n{n}": Held(1, n) for n in range(1, 5)})
     assert words(many).count("on node") == 3
@@ -59,3 +59,9 @@ def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
         range(2 * NODES_TOLD_MAX, 3 * NODES_TOLD_MAX)
     )
     assert places_of([StorageObject("meters", uri)], "beta", {located("acme", uri): PLACES}) == ()
+
+
+def test_one_object_is_no_objects() -> None:
+    one = Places(Held(1, MIB), Held(1, MIB), {"n1": Held(1, MIB)})
+    assert words(one, "n1") == "1 of 1 object (1 MiB of 1 MiB) lies on node n1 with 1 of its services"
+    assert words(Places(Held(1, MIB), Held(1, MIB), {})) == "none of its 1 object lies on a node"

@@ -81,6 +81,13 @@ def test_the_runtime_gives_path_environment_and_command(world: LocalWorld) -> No
     assert line == "/opt/tools:/usr/local/bin:/usr/bin:/bin sweet component"
 
 
+def test_each_directory_is_on_the_path_once(world: LocalWorld) -> None:
+    runtime = Runtime(path=("/opt/tool/bin", "/usr/bin", "/bin"))
+    world.settings = replace(world.settings, images={**world.settings.images, "tool": runtime})
+    [line] = printed(world, world.start(component("tool", ("sh", "-c", "echo $PATH"))))
+    assert line == "/opt/tool/bin:/usr/bin:/bin:/usr/local/bin"
+
+
 def test_no_command_anywhere_is_a_failed_start(world: LocalWorld) -> None:
     assert "no command" in failure(world, component("shell", ()))
 

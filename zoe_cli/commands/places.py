@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_cli.units import size
+from zoe_cli.units import counted, size
 from zoe_lib.wire import HeldView, InputPlacesView
 
 _NODES_MAX = 3
@@ -17,18 +17,19 @@ def places_words(one: InputPlacesView) -> str:
     holding = [held for held in one.nodes if held.objects or held.services]
     shown = [held for held in holding if held.services] or holding[:_NODES_MAX]
     if not shown:
-        return f"none of its {one.objects} objects lies on a node"
+        return f"none of its {counted(one.objects, 'object')} lies on a node"
     told = ", ".join(_on_node(held, one) for held in shown)
-    return told + (f" (a sample of {_listed(one)} objects)" if one.objects < one.listed or not one.complete else "")
+    return told + (f" (a sample of {_listed(one)})" if one.objects < one.listed or not one.complete else "")
 
 
 def _on_node(held: HeldView, one: InputPlacesView) -> str:
-    """As in: 3 of 4 objects (75.0 of 100.0 MiB) lie on node n2, with 2 services of it."""
+    """As in: 3 of 4 objects (75 MiB of 100 MiB) lie on node n2, with 2 services of it."""
     verb = "lies" if held.objects == 1 else "lie"
     services = f" with {held.services} of its services" if held.services else ""
-    amounts = f"{held.objects} of {one.objects} objects ({size(held.bytes)} of {size(one.bytes)})"
+    amounts = f"{held.objects} of {counted(one.objects, 'object')} ({size(held.bytes)} of {size(one.bytes)})"
     return f"{amounts} {verb} on node {held.node}{services}"
 
 
 def _listed(one: InputPlacesView) -> str:
-    return str(one.listed) if one.complete else f"more than {one.listed}"
+    listed = counted(one.listed, "object")
+    return listed if one.complete else f"more than {listed}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
+from zoe_lib.domain.amounts import cores, counted, size
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.exact_packing import Shortage, Steps
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
@@ -103,12 +104,16 @@ def lacks_resources(component: Component, free: Resources, foreign: Resources = 
     """Which of cores and memory are short, and how much of it other programs use; None when there is enough."""
     wanted = component.reservation
     if free.cores_milli < wanted.cores_milli:
-        short = f"cores: {wanted.cores_milli / 1000:g} wanted, {free.cores_milli / 1000:g} there"
-        return short + (f"; other programs use {foreign.cores_milli / 1000:g}" if foreign.cores_milli > 0 else "")
+        short = f"cores: {_number(wanted.cores_milli)} wanted, {_number(free.cores_milli)} there"
+        return short + (f"; other programs use {_number(foreign.cores_milli)}" if foreign.cores_milli > 0 else "")
     if free.memory_bytes < wanted.memory_bytes:
-        short = f"memory: {_mib(wanted.memory_bytes)} wanted, {_mib(free.memory_bytes)} there"
-        return short + (f"; other programs use {_mib(foreign.memory_bytes)}" if foreign.memory_bytes > 0 else "")
+        short = f"memory: {size(wanted.memory_bytes)} wanted, {size(free.memory_bytes)} there"
+        return short + (f"; other programs use {size(foreign.memory_bytes)}" if foreign.memory_bytes > 0 else "")
     return None
+
+
+def _number(cores_milli: int) -> str:
+    return cores(cores_milli).partition(" ")[0]
 
 
 def never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
@@ -152,7 +157,7 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
         if room >= component.essential_count:
             return None
     return _never(
-        f"component {component.name} needs {component.essential_count} core x {_amount(component.reservation)}; "
+        f"component {component.name} needs {_instances(component)}; "
         f"all nodes together have room for {room}, even when empty",
         component.name,
         f"the largest node, {_largest(labelled)}" if room else _shortfall(component.reservation, labelled),
@@ -181,9 +186,9 @@ def _shortfall(wanted: Resources, nodes: Sequence[Node]) -> str:
         cores_milli, memory_bytes = wanted.cores_milli - there.cores_milli, wanted.memory_bytes - there.memory_bytes
         found = []
         if cores_milli > 0:
-            found.append((cores_milli / wanted.cores_milli, f"{cores_milli / 1000:g} cores"))
+            found.append((cores_milli / wanted.cores_milli, cores(cores_milli)))
         if memory_bytes > 0:
-            found.append((memory_bytes / wanted.memory_bytes, _mib(memory_bytes)))
+            found.append((memory_bytes / wanted.memory_bytes, size(memory_bytes)))
         for kind, amount in wanted.devices.items():
             if (short := amount - there.devices.get(kind, 0)) > 0:
                 found.append((short / amount, f"{short} {kind}"))
@@ -196,7 +201,12 @@ def _shortfall(wanted: Resources, nodes: Sequence[Node]) -> str:
 
 def _amount(amount: Resources) -> str:
     devices = "".join(f" and {count} {kind}" for kind, count in amount.devices.items())
-    return f"{amount.cores_milli / 1000:g} cores and {_mib(amount.memory_bytes)}{devices}"
+    return f"{cores(amount.cores_milli)} and {size(amount.memory_bytes)}{devices}"
+
+
+def _instances(component: Component) -> str:
+    count, each = component.essential_count, _amount(component.reservation)
+    return f"{counted(count, 'core instance')} of {each}{' each' if count > 1 else ''}"
 
 
 def _instances_in(wanted: Resources, room: Resources) -> int:
@@ -219,9 +229,9 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
     if wanted.fits_in(everything):
         return None
     return _never(
-        f"the core services together{_with_gateway(application, gateway)} need {wanted.cores_milli / 1000:g} cores and "
-        f"{_mib(wanted.memory_bytes)}; "
-        f"all nodes together have {everything.cores_milli / 1000:g} cores and {_mib(everything.memory_bytes)}",
+        f"the core services together{_with_gateway(application, gateway)} need {cores(wanted.cores_milli)} and "
+        f"{size(wanted.memory_bytes)}; "
+        f"all nodes together have {cores(everything.cores_milli)} and {size(everything.memory_bytes)}",
         "",
     )
 
@@ -245,7 +255,7 @@ def _packs(
 def _with_gateway(application: Application, gateway: Resources) -> str:
     if gateway == NO_GATEWAY or bearing_component(application) is None:
         return ""
-    return f" with their gateway ({gateway.cores_milli / 1000:g} cores, {_mib(gateway.memory_bytes)})"
+    return f" with their gateway ({cores(gateway.cores_milli)}, {size(gateway.memory_bytes)})"
 
 
 def _never(sentence: str, component: str, hint: str = "") -> Reason:
@@ -256,9 +266,3 @@ def _never(sentence: str, component: str, hint: str = "") -> Reason:
 def _largest(nodes: Sequence[Node]) -> str:
     node = max(nodes, key=lambda n: (n.total.memory_bytes, n.total.cores_milli))
     return f"{node.name}, has {_amount(node.total)}"
-
-
-def _mib(amount: int) -> str:
-    if amount >= 2**30:
-        return f"{amount / 2**30:.4g} GiB"
-    return f"{amount / 2**20:.4g} MiB"

@@ -115,7 +115,7 @@ def image_refusal(image: str, able: Capabilities) -> tuple[str, str] | None:
     if able.images is None or image_matches(image, able.images):
         return None
     return (
-        f"image {image} cannot run on this back-end: it is not on the admin's list",
+        f"image {image} cannot run on this back-end: {able.why_no_image}",
         f"allowed are: {', '.join(sorted(able.images)) or 'none'}",
     )
 

@@ -42,6 +42,7 @@ class Capabilities:
 
     The first fields are settings: what is beyond them never runs until an admin changes them.
     images: patterns of images that may run; None: any. See `images.image_matches`.
+    why_no_image: why any other image may not run, as a part of a sentence.
     commandless: patterns of images that name no command of their own.
     host_paths: directories that may be mounted, with what lies below; None: any.
     workspaces: whether tenants have one.
@@ -53,6 +54,7 @@ class Capabilities:
     """
 
     images: tuple[str, ...] | None = None
+    why_no_image: str = "it is not on the admin's list"
     commandless: tuple[str, ...] = ()
     host_paths: tuple[str, ...] | None = None
     workspaces: bool = True

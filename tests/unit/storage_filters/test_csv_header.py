@@ -8,10 +8,19 @@ from storage_filters.csv_header import header_names
 from storage_filters.selection import CsvFormat, SelectionError
 
 
-@pytest.mark.parametrize("header", [b"a,A,c\n", b"a,b,a\n"])
-def test_names_that_spark_would_change_are_refused(header: bytes) -> None:
-    with pytest.raises(SelectionError, match="one name"):
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        (b"id,kwh,KWH\n", "columns kwh and KWH of the header differ only in case"),
+        (b"a,b,a\n", "column a is twice in the header"),
+        (b"x" * 5000 + b"," + b"x" * 5000, f"column {'x' * 40} is twice"),
+    ],
+)
+def test_names_that_spark_would_change_are_refused_and_named(header: bytes, why: str) -> None:
+    with pytest.raises(SelectionError, match=why) as refused:
         header_names(header, CsvFormat(header=True))
+    assert "csv.names" in str(refused.value)
+    assert len(str(refused.value)) < 300
 
 
 def test_columns_without_a_name_are_called_by_their_place() -> None:

@@ -26,7 +26,7 @@ from zoe_master.backends.base import (
 )
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.hints import Hints
-from zoe_master.backends.local.images import image_status, runtime_patterns
+from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_patterns
 from zoe_master.backends.local.layout import Layout
 from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
 from zoe_master.backends.local.outputs import prune, read_output
@@ -247,6 +247,7 @@ def _capabilities(settings: LocalSettings) -> Capabilities:
     silent = {name: runtime for name, runtime in settings.images.items() if not runtime.command}
     return Capabilities(
         images=runtime_patterns(settings.images),
+        why_no_image=NO_RUNTIME,
         commandless=runtime_patterns(silent),
         host_paths=allowed_bases(settings.host_paths_allowed),
     )

@@ -11,6 +11,8 @@ from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.local.settings import Runtime
 
+NO_RUNTIME = "no runtime is set for it"
+
 
 def find_runtime(image: str, runtimes: Mapping[str, Runtime]) -> Runtime | None:
     """The runtime of the image's full name, else of its name without the tag."""
@@ -29,7 +31,7 @@ def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
     configured = ", ".join(sorted(runtimes)) or "none"
     return ImageStatus(
         ImageState.UNAVAILABLE,
-        f"image {image} cannot run on this back-end: no runtime is set for it",
+        f"image {image} cannot run on this back-end: {NO_RUNTIME}",
         f"runtimes are set for: {configured}",
     )
 

@@ -163,7 +163,7 @@ def _environment(start: Start, runtime: Runtime, places: _Places, filled: _Fille
     """Nothing of the master's; the component's own wins over the runtime's."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {
-        "PATH": os.pathsep.join((*runtime.path, *SYSTEM_PATH)),
+        "PATH": os.pathsep.join(dict.fromkeys((*runtime.path, *SYSTEM_PATH))),
         "LANG": "C.UTF-8",
         "HOME": str(places.scratch),
         "TMPDIR": str(places.scratch),

@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 
+from zoe_lib.domain.amounts import plain
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy, limit_of
 from zoe_lib.domain.promises import Rates, Supply, required
@@ -137,7 +138,7 @@ def _needs(wanted: Rates, room: Rates) -> str:
 
 
 def _mb(rate: int) -> str:
-    return f"{rate / _MB:.4g}"
+    return plain(rate / _MB)
 
 
 def _until(at_s: float, now_s: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from zoe_lib.domain.amounts import cores, size
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Holder, Limit, Policy, limits_of
 from zoe_lib.domain.reasons import Reason, ReasonCode
@@ -132,10 +133,12 @@ def _over(most: int | None, held: int, wanted: int) -> int:
 
 
 def _text(amount: Resources) -> str:
-    return f"{amount.cores_milli / 1000:g} cores and {amount.memory_bytes / 2**20:.0f} MiB"
+    return f"{cores(amount.cores_milli)} and {size(amount.memory_bytes)}"
 
 
 def _limit_text(limit: Limit) -> str:
-    cores = None if limit.cores_milli is None else f"{limit.cores_milli / 1000:g} cores"
-    memory = None if limit.memory_bytes is None else f"{limit.memory_bytes / 2**20:.0f} MiB"
-    return " and ".join(text for text in (cores, memory) if text)
+    amounts = (
+        None if limit.cores_milli is None else cores(limit.cores_milli),
+        None if limit.memory_bytes is None else size(limit.memory_bytes),
+    )
+    return " and ".join(text for text in amounts if text)

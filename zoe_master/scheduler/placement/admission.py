@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from zoe_lib.domain.amounts import cores, size
 from zoe_lib.domain.cluster import Node, fits_when_empty
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
@@ -158,8 +159,7 @@ def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reas
 
 def _size(execution: Execution, placer: Placer) -> str:
     core = core_total(execution.application, placer.ledger.gateway)
-    many = "" if core.cores_milli == 1000 else "s"
-    return f"{core.cores_milli / 1000:g} core{many} and {core.memory_bytes / 2**20:.0f} MiB"
+    return f"{cores(core.cores_milli)} and {size(core.memory_bytes)}"
 
 
 def _nodes(count: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from zoe_lib.domain.amounts import cores, size
 from zoe_lib.domain.cluster import Node, lacks_labels
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.request import Request
@@ -11,7 +12,6 @@ from zoe_master.scheduler.placement.request import Request
 # Measured use changes with every look. Told in coarse steps, the reason changes, and is journalled, only now and then.
 _STEPS = 16
 _NODES_NAMED = 3
-_GIB = 2**30
 
 
 def foreign_reason(request: Request, nodes: tuple[Node, ...], size: str, counts: dict[str, int]) -> Reason:
@@ -49,11 +49,11 @@ def _uses(request: Request, node: Node) -> Iterator[str]:
     if wanted.memory_bytes and foreign.memory_bytes > 0:
         steps = max(round(foreign.memory_bytes * _STEPS / max(total.memory_bytes, 1)), 1)
         used = steps * total.memory_bytes / _STEPS
-        yield f"about {used / _GIB:.3g} of {total.memory_bytes / _GIB:.3g} GiB of memory"
+        yield f"about {size(used)} of {size(total.memory_bytes)} of memory"
     if wanted.cores_milli and foreign.cores_milli > 0:
         steps = max(round(foreign.cores_milli * _STEPS / max(total.cores_milli, 1)), 1)
         used = steps * total.cores_milli / _STEPS
-        yield f"about {used / 1000:.3g} of {total.cores_milli / 1000:g} cores"
+        yield f"about {cores(used).partition(' ')[0]} of {cores(total.cores_milli)}"
     for kind in wanted.devices:
         if foreign.devices.get(kind, 0) > 0:
             yield f"{foreign.devices[kind]} of {total.devices.get(kind, 0)} {kind}"

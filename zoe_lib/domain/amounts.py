@@ -1,0 +1,31 @@
+"""Amounts in sentences, written plainly: no exponents, four digits at most where a unit keeps it short."""
+
+from __future__ import annotations
+
+_UNITS = (("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10))
+_DIGITS = 4
+
+
+def size(amount: float) -> str:
+    """Bytes in the largest binary unit of which there is at least one, such as `1.5 GiB`."""
+    for unit, power in _UNITS:
+        if abs(amount) >= 2**power:
+            return f"{plain(amount / 2**power)} {unit}"
+    return f"{amount:.0f} B"
+
+
+def plain(number: float) -> str:
+    """Return a number with four digits, or all of those before its point."""
+    whole = len(f"{abs(number):.0f}")
+    text = f"{number:.{max(_DIGITS - whole, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def cores(milli: float) -> str:
+    """Thousandths of a core in words, such as `1 core` or `0.05 cores`."""
+    return f"{(number := milli / 1000):.3f}".rstrip("0").rstrip(".") + (" core" if number == 1 else " cores")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as `1 object` or `2 objects`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
