@@ -23,7 +23,7 @@ from zoe_api.dependencies import Services
 from zoe_api.password_sign_in import signed_in
 from zoe_api.problems import ApiProblem
 from zoe_api.refusals import note_refused
-from zoe_api.password_sign_in import signed_in
+from zoe_api.sign_in.passwords import LOCAL
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope

@@ -31,14 +31,19 @@ from zoe_master.loop.observer import Observer
 from zoe_master.loop.port_secrets import SignIns
 from zoe_master.loop.tick_recorder import Inputs, Seen, TickLog, without_own
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.ordering.estimate import RunTime
-from zoe_master.scheduler.what_if.proposal import Proposal, propose
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.loop.port_secrets import SignIns
-from zoe_master.crash_points import Reach, pass_by
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
+from zoe_master.scheduler.what_if.proposal import Proposal, propose
+from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
+from zoe_master.state.forecasts import forecast
+from zoe_master.state.state_cache import Picture
+from zoe_master.storage.grants import Granting
+from zoe_master.storage.locating import Locating
+from zoe_master.storage.path_uses import Look, PathUses
 from zoe_master.storage.reconciler import Keeper
-from zoe_master.loop.tick_recorder import Inputs, Seen, TickLog, without_own
+from zoe_master.storage.spark_config import Connectors
 from zoe_master.storage.view_reconciler import InputViews
 
 log = structlog.get_logger(__name__)

@@ -19,7 +19,6 @@ from storage_bridge.stocator import (
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.promises import view_schemes
 from zoe_lib.domain.storage import Credential, InputRead, StorageDemand, service_of
-from zoe_master.storage import input_document as told_inputs
 from zoe_master.backends.base import StorageAccess
 from zoe_master.storage import input_document as told_inputs
 
