@@ -16,7 +16,7 @@ from zoe_lib.descriptions.diagnostics import pointer
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
-from zoe_lib.domain.policy import priority_max_of
+from zoe_lib.domain.policy import PRIORITY_MAX, priority_max_of
 from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, view_schemes, why_no_view, wished
 from zoe_lib.domain.storage import Guarantee, StoreAccess
 from zoe_lib.store.people import Principal
@@ -42,12 +42,14 @@ class Checked:
 def checked(document: dict[str, Any], its: Services, who: Principal, priority: int | None = None) -> Checked:
     """The application of a description, unless it can never run here: 422 with everything that stands in its way.
 
-    `priority` is the description's when none is asked for, and no higher than this principal may give. Submission,
-    `validate`, `plan` and forms all go through here, so that they cannot differ.
+    `priority` is the description's when none is asked for, and no higher than this principal may give; without any it
+    is 0, or the highest that is allowed if that is lower. Submission, `validate`, `plan` and forms all go through here,
+    so that they cannot differ.
     """
     application, storage, platform = _parsed(document), its.settings.storage_url is not None, its.store.whole_platform()
-    priority = application.default_priority if priority is None else priority
-    _check_priority(priority, its, who)
+    if priority is None and "priority" in document:
+        priority = application.default_priority
+    priority = _allowed_priority(priority, its, who)
     _check_bandwidth(application, storage)
     found = findings(application, platform, _access(application, its, who))
     certain = [_located(document, one) for one in found if one.certain]
@@ -75,17 +77,21 @@ def _located(document: dict[str, Any], one: Finding) -> Diagnostic:
     return located(document, Diagnostic(pointer(*one.place), one.code, one.message, one.hint))
 
 
-def _check_priority(priority: int, its: Services, who: Principal) -> None:
-    if who.operator:
-        return
-    most = priority_max_of(its.store.policy(), who.tenant)
+def _allowed_priority(asked: int | None, its: Services, who: Principal) -> int:
+    most = PRIORITY_MAX if who.operator else priority_max_of(its.store.policy(), who.tenant)
+    priority = min(0, most) if asked is None else asked
     if priority > most:
         raise ApiProblem(
             Code.PRIORITY_TOO_HIGH,
             f"it asks for priority {priority}, and users of {who.tenant} may give {most} at most",
             "ask for a lower one, or ask an operator to submit it",
-            [wire.Diagnostic(pointer="/priority", code="too_high", message=f"higher than {most}")],
+            [
+                wire.Diagnostic(
+                    pointer="/priority", code="too_high", message=f"higher than {most}, the most in {who.tenant}"
+                )
+            ],
         )
+    return priority
 
 
 def _check_bandwidth(application: Application, storage: bool) -> None:

@@ -59,6 +59,10 @@ def test_a_quota_of_hours(server: Server, zoe: Zoe, app_file: Path) -> None:
         assert (refused.code, "it asks for 7200 s (2 h)" in refused.err) == (2, True)
     for wrong in (["--hours", "0"], ["--hours", "nan"], ["--of-user", "-1"], ["--executions", "some"], []):
         assert zoe("admin", "quota", "set", "lab", *wrong).code == 2
+    for hours in ("0", "1e9"):
+        told = zoe("admin", "quota", "set", "lab", "--hours", hours).err.replace("\n", " ")
+        assert "is not a time limit: use hours above 0" in " ".join(told.replace("│", " ").split())
+        assert "Input should" not in told
     assert zoe("admin", "quota", "set", "nowhere", "--hours", "1").code == 3
     assert "1.5" in zoe("admin", "quota", "ls").out
     zoe("admin", "quota", "set", "lab", "--hours", "none")

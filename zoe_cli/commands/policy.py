@@ -35,7 +35,9 @@ def set_policy(
         try:
             policy = PolicyView.model_validate(wanted)
         except ValidationError as error:
-            raise typer.BadParameter("; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())) from None
+            raise typer.BadParameter(
+                "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            ) from None
         if dry:
             _emit_dry_run(context, client.try_policy(policy))
         else:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 SECONDS_MAX = 100 * 365 * 86_400.0
 ID_MAX = 2**63 - 1
+
+
+def _number(given: object) -> object:
+    if isinstance(given, bool):
+        raise PydanticCustomError("number_type", "{word} is not a number", {"word": str(given).lower()})
+    return given
+
+
+# Python takes `true` for 1; who writes it meant something else.
+Whole = Annotated[int, BeforeValidator(_number)]
+Amount = Annotated[float, BeforeValidator(_number)]
 
 
 class Wire(BaseModel):

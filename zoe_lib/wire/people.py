@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from zoe_lib.domain.roles import Role, Scope
-from zoe_lib.wire.base import SECONDS_MAX, Wire
+from zoe_lib.wire.base import SECONDS_MAX, Amount, Whole, Wire
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
@@ -156,9 +156,9 @@ class QuotaView(Wire):
 
     `time_limit_s_max` is the longest time limit that one may ask for, and gets when it asks for none; null: any."""
 
-    executions_max: int | None = Field(ge=0, le=2**31 - 1)
-    executions_of_user_max: int | None = Field(default=None, ge=0, le=2**31 - 1)
-    time_limit_s_max: float | None = Field(default=None, gt=0, le=TIME_LIMIT_S_MAX)
+    executions_max: Whole | None = Field(ge=0, le=2**31 - 1)
+    executions_of_user_max: Whole | None = Field(default=None, ge=0, le=2**31 - 1)
+    time_limit_s_max: Amount | None = Field(default=None, gt=0, le=TIME_LIMIT_S_MAX)
 
 
 class RoleChoice(Wire):

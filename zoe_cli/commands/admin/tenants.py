@@ -14,6 +14,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_lib.domain.roles import Role
 from zoe_lib.wire import QuotaView, TenantDetail
+from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 roles = typer.Typer(help="What users are in tenants: viewer, user, operator or admin.", no_args_is_help=True)
@@ -27,7 +28,13 @@ def _count(text: str) -> float:
 
 
 def _hours(text: str) -> float:
-    return _bound(text, float)
+    hours = _bound(text, float)
+    if not 0 < hours * 3600 <= TIME_LIMIT_S_MAX and hours != math.inf:
+        raise typer.BadParameter(
+            f"{text!r} is not a time limit: use hours above 0, up to {TIME_LIMIT_S_MAX / 3600:.0f}, or `{_NO_BOUND}`; "
+            "with --executions 0 nothing more is accepted"
+        )
+    return hours
 
 
 def _bound(text: str, number: Callable[[str], float]) -> float:
