@@ -30,7 +30,8 @@ FIELDS = {
     "`read_bytes_per_s` and `write_bytes_per_s` that may be guaranteed to it; `*` stands for all others. Who has "
     "reached its limit waits (`tenant_limit`) and holds up nobody",
     "priorities_max": "highest priority that users may give to their executions, by tenant, and below 0 what they get "
-    "without asking for any; `*` stands for all others, and who is not named may give up to 1000; operators and admins may give any",
+    "without asking for any; `*` stands for all others, and who is not named may give up to 1000; operators and admins "
+    "may give any",
     "user_limits": "most `cores_milli` and `memory_bytes` that the services of each user may reserve in a tenant, by "
     "tenant; `*` stands for all others. Both limits hold, the user's and the tenant's. Who has reached its own waits "
     "(`user_limit`) and holds up nobody",
