@@ -11,7 +11,7 @@ from tests.support.object_store import logged_in
 from tests.support.whole_storage import Whole
 from zoe_lib.domain.storage import Credential
 from zoe_master.crash_points import pass_by
-from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, TenantTokens
+from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, OTHER_ACCOUNT, TenantTokens
 from zoe_master.storage.view_reconciler import ViewLooks
 
 GUESSES = (
@@ -43,7 +43,7 @@ def test_who_has_no_right_to_a_source_is_told_the_same_whatever_it_holds(whole: 
     wrong = Credential("acme:ann", "guessed")
     assert told(whole, {"zoe": wrong}) == {f"plainly: there is no view ({UNREADABLE})"}
     other = Credential("beta:bob", "bob-key")  # who may sign in, but has no rights here
-    assert told(whole, {"zoe": other}) == {f"plainly: there is no view ({UNREADABLE})"}
+    assert told(whole, {"zoe": other}) == {f"plainly: there is no view ({OTHER_ACCOUNT})"}
     sentences = told(whole, {"zoe": Credential("acme:ann", whole.store.user("acme:ann").key)})
     assert len(sentences) == len(GUESSES)
     assert any("there is no column price; there are id, city, kwh, note" in one for one in sentences)

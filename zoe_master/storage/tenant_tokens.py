@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from urllib.parse import unquote
 
 import httpx
 
@@ -11,6 +12,9 @@ from zoe_lib.domain.storage import Credential
 from zoe_lib.tls import verification
 
 NO_CREDENTIAL = "no credential of its tenant is stored for the service of its source"
+OTHER_ACCOUNT = (
+    "the credential that is stored for its tenant belongs to another account, and views are made in the tenant's own"
+)
 _TIMEOUT_S = 10.0
 _FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 
@@ -52,4 +56,15 @@ class TenantTokens:
             raise NoAccessError(UNREADABLE)
         if not answer.is_success or not token:
             raise NoAccessError(f"the object store answers {answer.status_code} to the sign-in of its tenant")
+        if _is_of_another(str(answer.headers.get("X-Storage-Url", "")), view.tenant):
+            raise NoAccessError(OTHER_ACCOUNT)
         return str(token)
+
+
+def _is_of_another(storage_url: str, tenant: str) -> bool:
+    """Whether the account that a sign-in leads to is not the tenant's: a prefix that only the controller knows, and it.
+
+    Programs that use the credential read that account, and would find none of the tenant's views there.
+    """
+    account = unquote(storage_url.rstrip("/").rpartition("/")[2])
+    return bool(account) and not account.endswith(tenant)
