@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 SECONDS_MAX = 100 * 365 * 86_400.0
 ID_MAX = 2**63 - 1
 
 
-def _number(given: object) -> object:
+def no_boolean(given: object) -> object:
+    """Refuse true and false, which Python takes for 1 and 0, where a number is asked for."""
     if isinstance(given, bool):
         raise PydanticCustomError("number_type", "{word} is not a number", {"word": str(given).lower()})
     return given
-
-
-# Python takes `true` for 1; who writes it meant something else.
-Whole = Annotated[int, BeforeValidator(_number)]
-Amount = Annotated[float, BeforeValidator(_number)]
 
 
 class Wire(BaseModel):
     """Base of all messages: unknown keys in requests are refused."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+class Numbers(Wire):
+    """Base of messages in which true is no number."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean(cls, given: object, info: ValidationInfo) -> object:
+        boolean = cls.model_fields[info.field_name or ""].annotation is bool
+        return given if boolean else no_boolean(given)
 
 
 class Diagnostic(Wire):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from zoe_lib.domain.roles import Role, Scope
-from zoe_lib.wire.base import SECONDS_MAX, Amount, Whole, Wire
+from zoe_lib.wire.base import SECONDS_MAX, Numbers, Wire
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
@@ -151,14 +151,14 @@ class NewTenant(Wire):
     name: Name
 
 
-class QuotaView(Wire):
+class QuotaView(Numbers):
     """How many executions of a tenant, and of each of its users, may wait or run at the same time; null: any number.
 
     `time_limit_s_max` is the longest time limit that one may ask for, and gets when it asks for none; null: any."""
 
-    executions_max: Whole | None = Field(ge=0, le=2**31 - 1)
-    executions_of_user_max: Whole | None = Field(default=None, ge=0, le=2**31 - 1)
-    time_limit_s_max: Amount | None = Field(default=None, gt=0, le=TIME_LIMIT_S_MAX)
+    executions_max: int | None = Field(ge=0, le=2**31 - 1)
+    executions_of_user_max: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    time_limit_s_max: float | None = Field(default=None, gt=0, le=TIME_LIMIT_S_MAX)
 
 
 class RoleChoice(Wire):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import PRIORITY_MAX, Policy, TenantLimit, UserLimit
-from zoe_lib.wire.base import Amount, Whole, Wire
+from zoe_lib.wire.base import Numbers, Wire, no_boolean
 
 Order = Literal[
     "fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share",
@@ -16,63 +16,67 @@ Order = Literal[
 ]  # fmt: skip
 
 
-class TenantLimitView(Wire):
+class TenantLimitView(Numbers):
     """What one tenant's running services may reserve, and have guaranteed of the store, in all; null is no limit."""
 
-    cores_milli: Whole | None = Field(default=None, ge=0)
-    memory_bytes: Whole | None = Field(default=None, ge=0)
-    read_bytes_per_s: Whole | None = Field(default=None, ge=0)
-    write_bytes_per_s: Whole | None = Field(default=None, ge=0)
+    cores_milli: int | None = Field(default=None, ge=0)
+    memory_bytes: int | None = Field(default=None, ge=0)
+    read_bytes_per_s: int | None = Field(default=None, ge=0)
+    write_bytes_per_s: int | None = Field(default=None, ge=0)
 
 
-class UserLimitView(Wire):
+class UserLimitView(Numbers):
     """What the running services of one user may reserve in a tenant, in all; null is no limit."""
 
-    cores_milli: Whole | None = Field(default=None, ge=0)
-    memory_bytes: Whole | None = Field(default=None, ge=0)
+    cores_milli: int | None = Field(default=None, ge=0)
+    memory_bytes: int | None = Field(default=None, ge=0)
 
 
-class NodeHoldView(Wire):
+class NodeHoldView(Numbers):
     """A node that is drained (no tenant) or reserved for one tenant, from `since_s` until before `until_s`."""
 
     tenant: str | None = None
-    since_s: Amount = Field(default=0.0, ge=0, allow_inf_nan=False)
-    until_s: Amount | None = Field(default=None, ge=0, allow_inf_nan=False)
+    since_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    until_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     note: str = Field(default="", max_length=200)
 
 
-class PolicyView(Wire):
+class PolicyView(Numbers):
     """The admin's policy; see docs/reference/policy.md for every field."""
 
     order: Order = "size"
     backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "easy-sjbf"
-    backfill_depth_max: Whole = Field(default=100, ge=1, le=10_000)
+    backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
     preemption: Literal["none", "elastic"] = "elastic"
-    ageing_s: Amount = Field(default=36_000.0, ge=0, allow_inf_nan=False)
+    ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)
     tenants: Literal["none", "drf"] = "none"
-    tenant_shares: dict[str, Annotated[Amount, Field(gt=0, allow_inf_nan=False)]] = Field(default={})
+    tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(no_boolean)]] = Field(
+        default={}
+    )
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
     user_limits: dict[str, UserLimitView] = Field(default={})
-    priorities_max: dict[str, Annotated[Whole, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX)]] = Field(default={})
-    usage_half_life_s: Amount = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
-    fair_share_age_weight: Amount = Field(default=0.06, ge=0, allow_inf_nan=False)
-    interactive_share: Amount = Field(default=0.0, ge=0, le=1)
+    priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX), BeforeValidator(no_boolean)]] = (
+        Field(default={})
+    )
+    usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
+    fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
+    interactive_share: float = Field(default=0.0, ge=0, le=1)
     node_holds: dict[str, NodeHoldView] = Field(default={})
     filters: list[str] = Field(default=[])
-    weighers: dict[str, Amount] = Field(default={})
-    queue_scan_max: Whole = Field(default=100_000, ge=1)
-    placements_per_tick_max: Whole = Field(default=10_000, ge=1)
-    start_attempts_max: Whole = Field(default=3, ge=1, le=100)
-    elastic_failures_max: Whole = Field(default=5, ge=1, le=100)
-    elastic_backoff_s: Amount = Field(default=5.0, gt=0, le=3600)
-    retry_backoff_s: Amount = Field(default=1.0, gt=0, le=3600)
-    retry_backoff_max_s: Amount = Field(default=300.0, gt=0, le=86400)
-    storage_patience_s: Amount = Field(default=30.0, gt=0, le=86400)
-    idle_after_s: Amount = Field(default=0.0, ge=0, allow_inf_nan=False)
-    idle_warning_s: Amount = Field(default=600.0, gt=0, allow_inf_nan=False)
-    idle_cores_milli: Whole = Field(default=100, ge=0)
+    weighers: dict[str, Annotated[float, BeforeValidator(no_boolean)]] = Field(default={})
+    queue_scan_max: int = Field(default=100_000, ge=1)
+    placements_per_tick_max: int = Field(default=10_000, ge=1)
+    start_attempts_max: int = Field(default=3, ge=1, le=100)
+    elastic_failures_max: int = Field(default=5, ge=1, le=100)
+    elastic_backoff_s: float = Field(default=5.0, gt=0, le=3600)
+    retry_backoff_s: float = Field(default=1.0, gt=0, le=3600)
+    retry_backoff_max_s: float = Field(default=300.0, gt=0, le=86400)
+    storage_patience_s: float = Field(default=30.0, gt=0, le=86400)
+    idle_after_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    idle_warning_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    idle_cores_milli: int = Field(default=100, ge=0)
     idle_without_ports: bool = False
-    version: Whole = 0
+    version: int = 0
 
     @classmethod
     def of(cls, policy: Policy) -> PolicyView:
@@ -93,8 +97,8 @@ class PassView(Wire):
 
     first: list[str]
     starts: list[str]
-    starts_total: Whole
-    preempted_total: Whole = Field(description="Elastic services that would have to go.")
+    starts_total: int
+    preempted_total: int = Field(description="Elastic services that would have to go.")
 
 
 class DryRunView(Wire):
