@@ -9,12 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StorageCapacity:
-    """Bytes per second that the store can move in all, and what is promised of it."""
+    """Bytes per second that the store can move in all, and what is promised of it.
+
+    one_proxy_bytes_per_s: what the largest of its proxies moves, both ways together; proxies_bytes_per_s: what all of
+    them do. None: not told.
+    """
 
     read_bytes_per_s: int
     write_bytes_per_s: int
     promised_read_bytes_per_s: int = 0
     promised_write_bytes_per_s: int = 0
+    one_proxy_bytes_per_s: int | None = None
+    proxies_bytes_per_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,9 @@ class OwnController:
 
     def capacity(self) -> StorageCapacity:
         """What it can move and has promised."""
-        return understood(lambda: StorageCapacity(**self._line.ask("GET", "/v1/capacity")))
+        told = understood(lambda: dict(self._line.ask("GET", "/v1/capacity")))
+        # A controller before this route tells nothing of its proxies.
+        return understood(lambda: StorageCapacity(**told, **self._line.ask("GET", "/v1/proxies", absent={})))
 
     def feasible(self, demand: BandwidthDemand) -> Feasibility:
         """Whether it would fit."""

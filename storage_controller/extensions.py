@@ -101,6 +101,14 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
             "promised_write_bytes_per_s": sum(slo.write_bytes_per_s or 0 for slo in promised),
         }
 
+    @routes.get("/proxies")
+    def proxies() -> dict[str, int | None]:
+        rates = works.promisable.proxies.values()
+        return {
+            "one_proxy_bytes_per_s": max(rates, default=None),
+            "proxies_bytes_per_s": sum(rates) if rates else None,
+        }
+
     @routes.post("/feasible")
     def feasible(demand: Demand) -> dict[str, Any]:
         slo = BandwidthSlo(demand.read_bytes_per_s, demand.write_bytes_per_s)

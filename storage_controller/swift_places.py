@@ -17,7 +17,7 @@ import httpx
 
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from storage_controller.answers import Refused
-from storage_controller.swift_line import UNAUTHORIZED, SwiftLine
+from storage_controller.swift_http import UNAUTHORIZED, SwiftLine
 from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.store_hosts import host_key
 

@@ -11,7 +11,7 @@ from storage_bridge.model import UNREADABLE, View, ViewSample
 from storage_controller.answers import Refused
 from storage_controller.sampling import sample
 from storage_controller.sources import defined, names_of
-from storage_controller.swift_line import UNAUTHORIZED, SwiftAdmin, SwiftLine
+from storage_controller.swift_http import UNAUTHORIZED, SwiftAdmin, SwiftLine
 
 __all__ = ["SwiftAdmin", "SwiftViews"]
 

@@ -18,7 +18,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from zoe_api import lite, openapi, problems
-from zoe_api.apps.door import AppsDoor
+from zoe_api.apps.middleware import AppsDoor
 from zoe_api.body import BodyDoor
 from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
@@ -42,8 +42,8 @@ from zoe_api.routers import (
     ports,
     session,
     storage,
-    use,
 )
+from zoe_api.routers import usage as use
 from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings

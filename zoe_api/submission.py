@@ -17,7 +17,16 @@ from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
 from zoe_lib.domain.policy import PRIORITY_MAX, priority_max_of
-from zoe_lib.domain.promises import Rates, never_granted, never_promised, pushed_down, view_schemes, why_no_view, wished
+from zoe_lib.domain.promises import (
+    StoreCapacity,
+    never_granted,
+    never_promised,
+    not_always_kept,
+    pushed_down,
+    view_schemes,
+    why_no_view,
+    wished,
+)
 from zoe_lib.domain.storage import Guarantee, StoreAccess
 from zoe_lib.store.people import Principal
 
@@ -106,15 +115,15 @@ def _check_bandwidth(application: Application, storage: bool) -> None:
         )
 
 
-def _check_capacity(application: Application, capacity: Rates | None) -> None:
+def _check_capacity(application: Application, capacity: StoreCapacity | None) -> None:
     """422 when it requires more than the object store can promise in all; None where that is not known."""
-    reason = never_promised(application, capacity) if capacity is not None else None
+    reason = never_promised(application, capacity.rates) if capacity is not None else None
     if reason is not None:
         error = wire.Diagnostic(pointer="/storage/bandwidth", code="unavailable", message=reason.hint)
         raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint, [error])
 
 
-def _notes_of(application: Application, settings: Settings, capacity: Rates | None) -> Iterator[str]:
+def _notes_of(application: Application, settings: Settings, capacity: StoreCapacity | None) -> Iterator[str]:
     """What the user should know of how it will run on this back-end."""
     storage, s3 = settings.storage_url is not None, settings.storage_services.get("s3a")
     schemes = view_schemes(s3 is not None and bool(s3.swift_url))
@@ -125,8 +134,8 @@ def _notes_of(application: Application, settings: Settings, capacity: Rates | No
                 yield f"the local back-end does nothing about {key}, which is asked for by: {names}"
     if not storage and application.storage is not None and application.storage.bandwidth is not None:
         yield "no storage controller is configured: it runs without the bandwidth it prefers"
-    if capacity is not None and (beyond := never_granted(application, capacity)):
-        yield beyond
+    if capacity is not None:
+        yield from filter(None, [never_granted(application, capacity.rates) or not_always_kept(application, capacity)])
     if not storage and pushed_down(application):
         yield "no storage controller is configured: it reads the plain objects, without pushdown"
     for one in pushed_down(application) if storage else ():

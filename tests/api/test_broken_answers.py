@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.proxied import DOMAIN, HTTP, SECRET, Proxied
 from tests.support.waiting import until
-from zoe_api.apps import door
+from zoe_api.apps import middleware as door
 
 BROKEN = {
     "length": b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",

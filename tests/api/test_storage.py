@@ -14,7 +14,7 @@ from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_lib.domain.platform import Capabilities
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth
 
 PATH = "/api/v1/storage/over-time"
 MB = 10**6
@@ -95,7 +95,7 @@ def test_what_is_no_span_is_refused(api: Api) -> None:
 def with_controller(postgres_url: str) -> Iterator[Api]:
     """An API that knows of a storage controller, which a master was told of 40 MB/s to read and 20 to write."""
     made = Api(postgres_url, storage_url="http://127.0.0.1:1")
-    made.store.set_capabilities(Capabilities(), Rates(40 * MB, 20 * MB), 1.0, None)
+    made.store.set_capabilities(Capabilities(), StoreCapacity(40 * MB, 20 * MB), 1.0, None)
     yield made
     made.close()
 
@@ -131,8 +131,34 @@ def test_who_prefers_more_than_there_is_is_told_and_may_run(with_controller: Api
     ]
 
 
+@pytest.mark.parametrize("guarantee", ["required", "preferred"])
+@pytest.mark.parametrize("path", ["validate", "executions"])
+def test_what_the_proxies_cannot_always_keep_is_noted(with_controller: Api, path: str, guarantee: str) -> None:
+    capacity = StoreCapacity(60 * MB, 60 * MB, 40 * MB, 80 * MB)
+    with_controller.store.set_capabilities(Capabilities(), capacity, 2.0, None)
+    verb = {"required": "requires", "preferred": "prefers"}[guarantee]
+
+    def notes(**rates: str) -> list[str]:
+        answer = with_controller.http().post(f"/api/v1/{path}", json=asking(guarantee, **rates))
+        assert answer.is_success
+        found: list[str] = answer.json()["notes"]
+        return found
+
+    several = "together: more comes only to services that use several proxies"
+    assert notes(read="20MB/s", write="20MB/s") == []
+    assert notes(read="50MB/s") == [
+        f"it {verb} 50MB/s to read, and one proxy of the object store moves 40MB/s, reads and writes {several}"
+    ]
+    [through_several] = notes(read="40MB/s", write="40MB/s")
+    assert through_several.startswith(f"it {verb} 40MB/s to read and 40MB/s to write, and one proxy")
+    assert notes(read="30MB/s", write="55MB/s") == [
+        f"it {verb} 30MB/s to read and 55MB/s to write, and the proxies of the object store move 80MB/s together, "
+        "reads and writes: it cannot have both at once"
+    ]
+
+
 def test_of_a_direction_in_which_nothing_can_be_promised_nothing_is_to_be_asked(with_controller: Api) -> None:
-    with_controller.store.set_capabilities(Capabilities(), Rates(40 * MB, 0), 2.0, None)
+    with_controller.store.set_capabilities(Capabilities(), StoreCapacity(40 * MB, 0), 2.0, None)
     asked = asking("required", read="1MB/s", write="1MB/s")
     told = problem(with_controller.http().post("/api/v1/validate", json=asked))
     assert told["hint"].startswith("ask for at most 1MB/s to read and nothing to write, or")
@@ -149,7 +175,7 @@ def test_where_no_master_was_told_a_capacity_nothing_is_refused_for_it(postgres_
 def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_store(with_controller: Api) -> None:
     http, key = with_controller.http(), {"Idempotency-Key": "once"}
     first = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
-    with_controller.store.set_capabilities(Capabilities(), Rates(1, 1), 2.0, None)
+    with_controller.store.set_capabilities(Capabilities(), StoreCapacity(1, 1), 2.0, None)
     again = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
     assert first.is_success
     assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])

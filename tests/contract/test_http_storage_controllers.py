@@ -25,7 +25,7 @@ from tests.support.promises import required_by
 from tests.support.storage_contract import StorageContract
 from tests.support.storage_controller import MB, PATIENCE_S, SAMPLE, Served, served_controller
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.promises import Rates, refused
+from zoe_lib.domain.promises import Rates, StoreCapacity, refused
 from zoe_lib.domain.storage import Guarantee
 from zoe_master.storage.reconciler import InlineKeeper
 
@@ -261,15 +261,16 @@ def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) ->
 
 
 def test_a_master_keeps_what_the_store_can_promise_in_all_also_while_it_is_away(served: Served) -> None:
+    served.proxies |= {"p": 80 * MB, "q": 60 * MB}
     others = connect(served.settings("other"))
     others.set_slo("b", BandwidthSlo(30 * MB))  # which takes nothing of what there is in all
     with faulty_controller(served.url) as between:
         one = World([node("n1")], controller=connect(replace(served.settings(attempts=1), url=between.url)))
         one.tick()
-        assert one.store.whole_platform().storage == Rates(100 * MB, 100 * MB)
+        assert one.store.whole_platform().storage == StoreCapacity(100 * MB, 100 * MB, 80 * MB, 140 * MB)
         between.fault = "down"
         one.tick()
-        assert one.store.whole_platform().storage == Rates(100 * MB, 100 * MB)
+        assert one.store.whole_platform().storage == StoreCapacity(100 * MB, 100 * MB, 80 * MB, 140 * MB)
 
 
 def test_the_dialect_is_found_by_asking(served: Served) -> None:

@@ -20,7 +20,7 @@ from zoe_master.backends.base import Observation, ObservedState, Peer, Start
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
 from zoe_master.backends.local.cgroups import find_parent
 from zoe_master.backends.local.hints import hint_name
-from zoe_master.backends.local.shim import processes
+from zoe_master.backends.local.supervisor import processes
 from zoe_master.waker import Waker
 
 DEADLINE_S = 60.0

@@ -11,7 +11,7 @@ import pytest
 from tests.local.support import LocalWorld, needs_cgroups, python, shell, wait_until
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.local.shim import processes
+from zoe_master.backends.local.supervisor import processes
 
 # A daemon by the book: forked twice, in a session of its own, deaf to requests, printing its pid.
 DAEMON = """

@@ -8,8 +8,8 @@ from tests.local.support import MIB, LocalWorld, needs_cgroups, python, start_of
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.local.shim import files
 from zoe_master.backends.local.specification import specify
+from zoe_master.backends.local.supervisor import files
 
 LIMITED = {"reservation": Resources(500, 64 * MIB)}
 GREEDY_CHILD = """

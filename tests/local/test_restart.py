@@ -18,8 +18,8 @@ from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local.launch import launch
 from zoe_master.backends.local.records import new_record
-from zoe_master.backends.local.shim import files, processes
 from zoe_master.backends.local.specification import specify
+from zoe_master.backends.local.supervisor import files, processes
 
 REPOSITORY = Path(__file__).parents[2]
 HOLDER = """

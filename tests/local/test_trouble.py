@@ -12,7 +12,7 @@ from tests.local.support import LocalWorld, shell, start_of
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import BackendError, ObservedState
 from zoe_master.backends.local import launch
-from zoe_master.backends.local.shim import files
+from zoe_master.backends.local.supervisor import files
 
 
 def test_a_supervisor_that_cannot_begin_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:

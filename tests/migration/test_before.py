@@ -14,7 +14,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.platform import Capabilities, Platform
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.sdk import Client
 from zoe_lib.store import migrate
 from zoe_lib.store.postgres import PostgresStore
@@ -56,11 +56,11 @@ def test_what_the_store_can_promise_and_what_can_run_are_kept_in_both_directions
     for _ in range(2):
         migrate.upgrade(url)
         with closing(PostgresStore(url)) as store:
-            assert store.whole_platform() == Platform((), able, Rates(400_000_000, 200_000_000))
+            assert store.whole_platform() == Platform((), able, StoreCapacity(400_000_000, 200_000_000))
         migrate.downgrade(url, "0026")
     migrate.upgrade(url)
     with closing(PostgresStore(url)) as store:
-        store.set_capabilities(able, Rates(2**70, 1), 1.0, None)
+        store.set_capabilities(able, StoreCapacity(2**70, 1), 1.0, None)
     migrate.downgrade(url, "0026")
     with closing(psycopg2.connect(url.replace("+psycopg2", ""))) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT read_bytes_per_s, write_bytes_per_s FROM storage_capacity")

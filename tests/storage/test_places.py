@@ -16,7 +16,7 @@ from storage_bridge.http import ControllerSettings, Line
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
 from storage_bridge.zoe_controller import OwnController
 from storage_controller.answers import Refused
-from storage_controller.swift_line import SwiftAdmin, SwiftLine
+from storage_controller.swift_http import SwiftAdmin, SwiftLine
 from storage_controller.swift_places import LOOKED_AT_MAX, SwiftPlaces
 from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, Person, logged_in, object_store

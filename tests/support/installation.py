@@ -22,7 +22,7 @@ from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sdk import Client
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.local.hints import hint_name
-from zoe_master.backends.local.shim import processes
+from zoe_master.backends.local.supervisor import processes
 
 REPOSITORY = Path(__file__).parents[2]
 GIB = 2**30

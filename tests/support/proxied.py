@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from tests.support.listeners import Connects, Listener
 from tests.support.scheduling import component, queued, started
 from tests.support.serving import Served
-from zoe_api.apps.door import AppsDoor
+from zoe_api.apps.middleware import AppsDoor
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.store.people import AppAccess

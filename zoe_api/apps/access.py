@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 
 from zoe_api import cookies
-from zoe_api.apps.numbers import label
+from zoe_api.apps.port_numbers import label
 from zoe_api.apps.request_target import same_origin
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.store.base import Store

@@ -18,7 +18,7 @@ from zoe_api.addresses import host_name
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
 from zoe_api.apps.activity import Activity, is_use
-from zoe_api.apps.numbers import read_label
+from zoe_api.apps.port_numbers import read_label
 from zoe_api.apps.request_target import origin_form
 from zoe_api.apps.targets import Target, Targets
 from zoe_api.codes import Code

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from starlette.concurrency import run_in_threadpool
 
-from zoe_api.apps.numbers import service_at
+from zoe_api.apps.port_numbers import service_at
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import ExecutionId, Service, ServiceId
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 
 from zoe_api.access import Reader, Submitter, check, proved
 from zoe_api.apps.access import entrance, host_of, ticket_for
-from zoe_api.apps.numbers import number_of
+from zoe_api.apps.port_numbers import number_of
 from zoe_api.dependencies import Services, ServicesDep, visible_execution
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.values import value
 
 
@@ -74,4 +74,4 @@ class Platform:
 
     nodes: tuple[Node, ...] = ()
     capabilities: Capabilities = field(default_factory=Capabilities)
-    storage: Rates | None = None
+    storage: StoreCapacity | None = None

@@ -40,6 +40,24 @@ class Rates:
 
 
 @value(frozen=True, slots=True)
+class StoreCapacity:
+    """Bytes per second that the object store can promise in all, to everybody together.
+
+    one_proxy: what its largest proxy moves, both ways together; proxies: what all of them do. None: not told.
+    """
+
+    read: int = 0
+    write: int = 0
+    one_proxy: int | None = None
+    proxies: int | None = None
+
+    @property
+    def rates(self) -> Rates:
+        """What can be promised each way."""
+        return Rates(self.read, self.write)
+
+
+@value(frozen=True, slots=True)
 class Supply:
     """What of the store's bandwidth can be promised to executions in all; `problem` says why nothing is known of it."""
 
@@ -105,6 +123,21 @@ def never_granted(application: Application, capacity: Rates) -> str:
     if wanted is None or wanted.fits_in(capacity):
         return ""
     return f"it prefers {beyond(wanted, capacity)}: it runs without; ask for {_largest(wanted, capacity)}"
+
+
+def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
+    """Return a sentence about bandwidth that can be promised, and that proxies do not always move; else nothing."""
+    wanted = wished(application) or Rates()
+    verb = "prefers" if required(application) is None else "requires"
+    asked = " and ".join(f"{_exactly(rate)} to {what}" for what, rate, _ in _ways(wanted, capacity.rates))
+    both, one, all_of_them = wanted.read + wanted.write, capacity.one_proxy, capacity.proxies
+    if all_of_them is not None and both > all_of_them:
+        moved = f"the proxies of the object store move {_exactly(all_of_them)} together, reads and writes"
+        return f"it {verb} {asked}, and {moved}: it cannot have both at once"
+    if one is not None and both > one:
+        moved = f"one proxy of the object store moves {_exactly(one)}, reads and writes together"
+        return f"it {verb} {asked}, and {moved}: more comes only to services that use several proxies"
+    return ""
 
 
 def beyond(wanted: Rates, capacity: Rates) -> str:

@@ -10,7 +10,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.domain.values import value
 from zoe_lib.store.people import AuditEntry, PeopleStore
@@ -293,7 +293,7 @@ class Store(PeopleStore, Protocol):
         ...
 
     def set_capabilities(
-        self, capabilities: Capabilities, storage: Rates | None, at_s: float, leader_epoch: int | None
+        self, capabilities: Capabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
     ) -> None:
         """Keep what the back-end can run, and what the object store can promise in all; None: as was told last."""
         ...

@@ -14,7 +14,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.store.base import (
     BandwidthPoint,
@@ -226,7 +226,7 @@ class MemoryStore(MemoryPeople):
     def set_capabilities(
         self,
         capabilities: Capabilities,
-        storage: Rates | None,
+        storage: StoreCapacity | None,
         at_s: float,  # noqa: ARG002
         leader_epoch: int | None,
     ) -> None:

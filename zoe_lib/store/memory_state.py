@@ -15,7 +15,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
 from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.domain.values import value
@@ -85,7 +85,7 @@ class State:
         self.journal: list[Record] = []
         self.subscribers: dict[object, Callable[[], None]] = {}
         self.platform: Sequence[Node] = ()
-        self.storage_capacity: Rates | None = None
+        self.storage_capacity: StoreCapacity | None = None
         self.capabilities = Capabilities()
         self.policy = Policy()
         self.leader: object | None = None

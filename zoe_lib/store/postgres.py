@@ -12,7 +12,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use
 from zoe_lib.store.base import (
     BandwidthPoint,
@@ -201,7 +201,7 @@ class PostgresStore(PostgresPeople):
         return self._database.read(installation.read_platform)
 
     def set_capabilities(
-        self, capabilities: Capabilities, storage: Rates | None, at_s: float, leader_epoch: int | None
+        self, capabilities: Capabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
     ) -> None:
         """Keep what the back-end can run, and the object store can promise."""
         self._database.write(lambda c: installation.set_capabilities(c, capabilities, storage, at_s, leader_epoch))

@@ -19,7 +19,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
@@ -103,7 +103,7 @@ class Master:
         self._paths = paths or PathUses(storage).look
         self._tick_log = tick_log
         self._platform: Sequence[Node] = ()
-        self._can: tuple[Capabilities, Rates | None] | None = None
+        self._can: tuple[Capabilities, StoreCapacity | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
 

@@ -15,6 +15,7 @@ from zoe_lib.domain.events import (
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.promises import (
     Rates,
+    StoreCapacity,
     Supply,
     awaits_grant,
     awaits_inputs,
@@ -46,7 +47,7 @@ class Granting:
         self._reach = reach
         # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
         self._supply: Rates | None = None
-        self.capacity: Rates | None = None
+        self.capacity: StoreCapacity | None = None
         """What the store can promise in all, also to others; None while it was never told."""
 
     def supply(self) -> Supply | None:

@@ -23,7 +23,7 @@ from storage_bridge.model import (
     View,
 )
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.promises import Promise, Rates, Supply, by_tenant
+from zoe_lib.domain.promises import Promise, Rates, StoreCapacity, Supply, by_tenant
 from zoe_lib.domain.storage import Located
 from zoe_master.crash_points import Reach, Step
 from zoe_master.storage.report import StorageReport, report
@@ -49,7 +49,7 @@ class Seen:
     refused: Mapping[ExecutionId, str] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     missing: frozenset[ExecutionId] = frozenset()
-    capacity: Rates | None = None
+    capacity: StoreCapacity | None = None
 
     @property
     def looked(self) -> bool:
@@ -99,9 +99,14 @@ class SloLooks:
             return Seen(AWAY)
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
-        everything = Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s)
+        everything = StoreCapacity(
+            capacity.read_bytes_per_s,
+            capacity.write_bytes_per_s,
+            capacity.one_proxy_bytes_per_s,
+            capacity.proxies_bytes_per_s,
+        )
         # What others were promised by the controller is not there for us.
-        supply = Supply(everything - promised + sum(there.values(), Rates()))
+        supply = Supply(everything.rates - promised + sum(there.values(), Rates()))
         held = asking.held(there)
         missing = wanted.missing(held) if wanted is not None else frozenset()
         return Seen(supply, held, asking.refused, missing=missing, capacity=everything)

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import ConcurrentUpdate
 from zoe_lib.store.codec import decode, encode
@@ -43,7 +43,7 @@ def read_platform(connection: Connection) -> Sequence[Node]:
 
 
 def set_capabilities(
-    connection: Connection, wanted: Capabilities, storage: Rates | None, at_s: float, leader_epoch: int | None
+    connection: Connection, wanted: Capabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
 ) -> None:
     """Replace what there was, with the next version; what was told last of the store stays while nothing else is."""
     check_leader(connection, leader_epoch)
@@ -69,7 +69,7 @@ class PlatformReader:
         kept = self._kept
         if version != kept[0]:
             data, storage = connection.execute(select(capabilities.c.data, capabilities.c.storage)).one()
-            told = None if storage is None else decode(Rates, storage)
+            told = None if storage is None else decode(StoreCapacity, storage)
             kept = self._kept = (version, Platform((), decode(Capabilities, data), told))
         return replace(kept[1], nodes=tuple(read_platform(connection)))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from zoe_master.backends.local.shim.spec import CgroupSpec
+from zoe_master.backends.local.supervisor.spec import CgroupSpec
 
 # A supervisor takes its group away within milliseconds of its last word.
 REMOVE_S_MAX = 2.0

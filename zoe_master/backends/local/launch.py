@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from zoe_master.backends.local.shim import files, processes
+from zoe_master.backends.local.supervisor import files, processes
 
 # Only this directory is added to the path of a bare interpreter, and compiled files are found, which `-m` of a package
 # or a script by its file name would not do as fast.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zoe_master.backends.base import LogChunk
 from zoe_master.backends.local import directories
-from zoe_master.backends.local.shim import files
+from zoe_master.backends.local.supervisor import files
 
 _TRIES = 3
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from zoe_lib.domain.execution import ExecutionId, ServiceId
 from zoe_master.backends.failures import CannotStart
-from zoe_master.backends.local.shim import files
+from zoe_master.backends.local.supervisor import files
 
 _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, Start, Usage
-from zoe_master.backends.local.shim import files, processes
+from zoe_master.backends.local.supervisor import files, processes
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
 

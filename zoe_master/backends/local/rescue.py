@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 from zoe_lib.domain.execution import ServiceId
-from zoe_master.backends.local.shim import files, processes
-from zoe_master.backends.local.shim.cgroup import Cgroup
 from zoe_master.backends.local.specification import BACKEND_VARIABLE, SERVICE_VARIABLE
+from zoe_master.backends.local.supervisor import files, processes
+from zoe_master.backends.local.supervisor.cgroup import Cgroup
 
 
 def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.0) -> bool:

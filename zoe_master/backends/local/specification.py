@@ -17,8 +17,8 @@ from zoe_master.backends.local.directories import Owner, make_owned, write_owned
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
-from zoe_master.backends.local.shim import files
-from zoe_master.backends.local.shim.spec import ProbeSpec, StartSpec
+from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.local.supervisor.spec import ProbeSpec, StartSpec
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 

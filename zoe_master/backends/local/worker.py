@@ -14,8 +14,8 @@ from zoe_master.backends.local import directories, launch
 from zoe_master.backends.local.layout import Layout
 from zoe_master.backends.local.records import FINAL_STATES, Record, Stage, ended_status, observation_of
 from zoe_master.backends.local.rescue import end_leftovers
-from zoe_master.backends.local.shim import files
 from zoe_master.backends.local.specification import specify
+from zoe_master.backends.local.supervisor import files
 
 KILLED_EXIT_CODE = 137
 ERRORS_BYTES_MAX = 500

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from zoe_master.backends.local import cgroups
-from zoe_master.backends.local.shim.cgroup import Cgroup
+from zoe_master.backends.local.supervisor.cgroup import Cgroup
 
 
 def proc_of(tmp_path: Path, mounts: list[str], groups: list[str]) -> Path:

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zoe_master.backends.local.outputs import prune, read_output
-from zoe_master.backends.local.shim import files
-from zoe_master.backends.local.shim.output import BoundedOutput
+from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.local.supervisor.output import BoundedOutput
 
 
 def stream(length: int) -> bytes:
@@ -51,7 +51,7 @@ def test_what_is_read_is_what_was_written_there(sizes: list[int], bound: int, li
         service = Path(name)
         (service / files.OUTPUT).mkdir()
         output = BoundedOutput(str(service / files.OUTPUT), bound)
-        patch.setattr("zoe_master.backends.local.shim.output.os.write", failing_write(failing))
+        patch.setattr("zoe_master.backends.local.supervisor.output.os.write", failing_write(failing))
         offset = 0
         for size in sizes:
             output.write(data[offset : offset + size])

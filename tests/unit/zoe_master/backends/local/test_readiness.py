@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from zoe_master.backends.local.shim.readiness import ANSWER_S_MAX, REST_S_MAX, Readiness
-from zoe_master.backends.local.shim.spec import ProbeSpec
+from zoe_master.backends.local.supervisor.readiness import ANSWER_S_MAX, REST_S_MAX, Readiness
+from zoe_master.backends.local.supervisor.spec import ProbeSpec
 
 
 @pytest.fixture
