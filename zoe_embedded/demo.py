@@ -36,7 +36,7 @@ def main() -> int:
     began_s = time.monotonic()
     try:
         home = Home.find(CLONE).create()
-        console.print("[bold]1[/bold] Bring up PostgreSQL, master and API on loopback")
+        console.print("[bold]1[/bold] Start PostgreSQL, master and API on loopback")
         with Stack(home) as stack:
             console.print(f"  up at {stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             right = _run(console, stack)
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _run(console: Console, stack: Stack) -> bool:
-    console.print("[bold]2[/bold] Smart-meter readings in the workspace")
+    console.print("[bold]2[/bold] Put smart-meter readings into the workspace")
     data = Dataset(stack.workspace / "energy-report", stack.home.component_account)
     prepare(console, data)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
@@ -69,7 +69,7 @@ def _run(console: Console, stack: Stack) -> bool:
 def prepare(console: Console, data: Dataset) -> None:
     """Have the readings in the workspace, made now or before."""
     if data.complete:
-        console.print(f"  {data.rows:,} rows are there from before")
+        console.print(f"  {data.rows:,} rows are already there")
         data.forget_result()
         return
     columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -141,9 +141,13 @@ def judge(console: Console, data: Dataset, execution_id: str) -> bool:
         return False
     console.print(f"[green]The answer is right[/green]: {len(expected)} rows equal those computed without Spark.")
     console.print("Where to look next:")
-    console.print("  make serve                      the same stack, staying up")
-    console.print(f"  .venv/bin/zoe show {execution_id}   this execution, once it serves")
-    console.print("  docs/tutorial.md                describe and run an application of your own")
+    show = f".venv/bin/zoe show {execution_id}"
+    for what, why in (
+        ("make serve", "start the same stack and keep it running"),
+        (show, "show this execution, while `make serve` runs"),
+        ("docs/tutorial.md", "describe and run an application of your own"),
+    ):
+        console.print(f"  {what:<{len(show)}}   {why}", markup=False)
     return True
 
 

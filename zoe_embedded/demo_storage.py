@@ -45,7 +45,7 @@ def main() -> int:
     began_s = time.monotonic()
     try:
         home = Home.find(CLONE).create()
-        console.print("[bold]1[/bold] Bring up OpenStack Swift, PostgreSQL, master, API and storage controller")
+        console.print("[bold]1[/bold] Start OpenStack Swift, PostgreSQL, master, API and storage controller")
         with storage_site(home, BandwidthSlo(RATE, RATE)) as site:
             console.print(f"  up at {site.stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             last = _run(console, site, rows)
@@ -64,7 +64,7 @@ def main() -> int:
 
 def _run(console: Console, site: Site, rows: int) -> str | None:
     """The last line of the application's output; None when something is not as it should be."""
-    console.print("[bold]2[/bold] Smart-meter readings, into the store")
+    console.print("[bold]2[/bold] Copy smart-meter readings into the store")
     data = Dataset(site.stack.workspace / "energy-report", site.stack.home.component_account, rows)
     prepare(console, data)
     _upload(console, site, data.directory / "readings")
@@ -75,7 +75,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
         execution = follow(console, client, client.submit(document).id)
         driver = next(service for service in execution.services if service.component == "driver")
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
-    console.print("[bold]4[/bold] How its inputs were read, and what it printed")
+    console.print("[bold]4[/bold] How its inputs were read and what it printed")
     for read in execution.inputs:
         console.print(f"  {read.name}: {read.why}", markup=False)
     if execution.state is not ExecutionState.SUCCEEDED:

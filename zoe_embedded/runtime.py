@@ -83,7 +83,7 @@ def ensure_notebook(home: Home) -> Runtime:
 
 
 def _add_notebook(directory: Path, lock: Path) -> None:
-    _say("runtime: JupyterLab beside Spark")
+    _say("runtime: installing JupyterLab next to Spark")
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
@@ -134,7 +134,7 @@ def _fingerprint(python: Path) -> str:
 
 def _build(directory: Path, python: Path) -> None:
     wheel = _spark_wheel()
-    _say("runtime: Java and Spark into an environment of their own")
+    _say("runtime: installing Java and Spark into their own environment")
     text = (_REQUIREMENTS / "runtime.lock").read_text()
     with tempfile.TemporaryDirectory() as apart:
         lock = Path(apart) / "others.lock"
@@ -189,7 +189,7 @@ def _spark_wheel() -> Path:
         if kept_hash.exists() and kept_hash.read_text() == _sha256(wheel):
             return wheel
         wheel.unlink()
-    _say("runtime: building Spark's wheel from its source package (318 MB), once; some minutes on a slow line")
+    _say("runtime: building Spark's wheel from its source package (318 MB), once; minutes on a slow connection")
     cache.mkdir(parents=True, exist_ok=True)
     only_spark = cache / "spark.lock"
     only_spark.write_text(_entry(lock.read_text(), _SPARK))

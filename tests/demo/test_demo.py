@@ -51,7 +51,7 @@ def test_the_demo_gives_the_right_answer_twice_and_leaves_nothing_running(home: 
         assert f"  {mark} " in first
     assert first.count("(elastic)") == 2
     second = run_demo(home)
-    assert "2,000,000 rows are there from before" in second
+    assert "2,000,000 rows are already there" in second
     assert [p for p in psutil.process_iter(["cmdline"]) if str(home) in " ".join(p.info["cmdline"] or [])] == []
 
 

@@ -91,7 +91,7 @@ def test_a_prefix_is_a_directory_and_its_siblings_are_not_shown(
         ("50%.csv", b"id,city\n1,Nice\n", "in several ways"),
         ("z\u00fcrich.csv", b"id,city\n1,Nice\n", "in several ways"),
         ("in//b.csv", b"id,city\n1,Nice\n", "in several ways"),
-        ("a.csv", b"id,city,City\n1,Nice,x\n", "one name"),
+        ("a.csv", b"id,city,City\n1,Nice,x\n", "columns city and City of the header differ only in case"),
         ("a.csv", b"id,city,_corrupt_record\n1,Nice,x\n", "_corrupt_record"),
     ],
 )

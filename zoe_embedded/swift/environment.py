@@ -31,7 +31,7 @@ def ensure_swift(home: Home) -> Path:
     wanted_filters = _fingerprint_of_filters()
     with building(home):
         if not stamp.exists() or stamp.read_text() != wanted:
-            print("[storage: OpenStack Swift into an environment of its own]", flush=True)
+            print("[storage: installing OpenStack Swift into its own environment]", flush=True)
             make_virtual_environment(directory, python, _LOCK)
             make_readable(directory)
             stamp.write_text(wanted)
