@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import sys
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from typing import NoReturn
 
 import sqlalchemy as sa
 import uvicorn
-from pydantic import ValidationError
 
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import Settings
@@ -31,13 +31,17 @@ _log = logging.getLogger(__name__)
 
 def main() -> int:
     """Serve until a signal; 2 when the settings are wrong."""
+    argparse.ArgumentParser(
+        prog="zoe-storage",
+        description="Serve the storage controller. Settings: ZOE_SDS_ variables, or the file in ZOE_SDS_CONFIG.",
+    ).parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    settings = read_settings(ControllerSettings, "zoe-storage")
     try:
-        settings = ControllerSettings()  # type: ignore[call-arg]  # from the environment
         token = settings.token_file.read_text().strip()
         endpoints = _endpoints(settings)
         views = _views(settings)
-    except (ValidationError, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(f"zoe-storage: {error}", file=sys.stderr)
         return 2
     engine = sa.create_engine(with_driver(settings.database_url.get_secret_value()), pool_pre_ping=True)

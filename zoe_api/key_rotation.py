@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from zoe_lib.config import Settings
+from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import replace_keys
 from zoe_lib.sealing import CannotOpen, Seal, add_key, drop_older_keys
 from zoe_lib.store.base import Store, StoreError
@@ -20,7 +21,7 @@ _LATE_WRITES_S = 2.0
 def main() -> int:
     """Replace what is named; 1 when there is no keys_dir, no database, or something cannot be decrypted."""
     options = _options()
-    settings = Settings()
+    settings = read_settings(Settings, "zoe-keys")
     keys_dir = Path(settings.keys_dir)
     if not keys_dir.is_dir():
         print(f"zoe-keys: keys_dir {keys_dir} is no directory; set ZOE_CONFIG or ZOE_KEYS_DIR", file=sys.stderr)

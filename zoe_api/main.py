@@ -47,6 +47,7 @@ from zoe_api.routers import usage as use
 from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
+from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.base import Store, StoreUnavailable
@@ -176,7 +177,7 @@ def _works(check: Callable[[], object]) -> str:
 def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
     argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
-    settings = Settings()
+    settings = read_settings(Settings, "zoe-api")
     configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX)
     ensure_keys(Path(settings.keys_dir))
     store = PostgresStore(settings.database_url.get_secret_value())

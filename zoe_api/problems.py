@@ -18,6 +18,7 @@ from zoe_lib.descriptions import DescriptionError
 from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
+from zoe_lib.plain_errors import sentence
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     IdempotencyConflict,
@@ -157,7 +158,7 @@ def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     errors = [
-        Diagnostic(pointer=_pointer(e["loc"])[:_TEXT_MAX], code=str(e["type"]), message=str(e["msg"])[:_TEXT_MAX])
+        Diagnostic(pointer=_pointer(e["loc"])[:_TEXT_MAX], code=str(e["type"]), message=sentence(e)[:_TEXT_MAX])
         for e in found[:_ERRORS_MAX]
     ]
     return problem_response(problem(Code.INVALID_REQUEST, _counted(len(found)), errors=errors, path=request.url.path))

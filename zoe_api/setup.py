@@ -9,6 +9,7 @@ from pathlib import Path
 
 from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
 from zoe_lib.config import Settings
+from zoe_lib.file_settings import read_settings
 from zoe_lib.store.base import Store, StoreError, StoreUnavailable
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
@@ -23,7 +24,7 @@ class SetupRefused(Exception):  # noqa: N818 - the name is the fact
 def main() -> int:
     """Do what is missing; nothing when all is there, so it may be run at each start."""
     options = _options()
-    url = Settings().database_url.get_secret_value()
+    url = read_settings(Settings, "zoe-setup").database_url.get_secret_value()
     try:
         given = _read(options.token_file) if options.token_file else None
         _until_there(url, options.wait_s)

@@ -87,9 +87,11 @@ def _end_if_invalid(error: ValueError) -> None:
     """End with the findings of a request that cannot be built."""
     from pydantic import ValidationError
 
+    from zoe_lib.plain_errors import sentences
+
     if isinstance(error, ValidationError):
-        for one in error.errors():
-            note(f"zoe: {'.'.join(map(str, one['loc']))}: {one['msg']}")
+        for one in sentences(error):
+            note(f"zoe: {one}")
         sys.exit(Exit.USAGE)
 
 

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, TomlConfigSettingsSource
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError, TomlConfigSettingsSource
+
+from zoe_lib.plain_errors import sentences
+
+_FIELD = re.compile(r'field "([^"]+)"')
+_WRONG = 2
 
 
 class FileSettings(BaseSettings):
@@ -27,3 +37,32 @@ class FileSettings(BaseSettings):
         file = os.environ.get(cls.file_variable)
         toml = (TomlConfigSettingsSource(settings_cls, Path(file)),) if file is not None else ()
         return (init_settings, env_settings, *toml)
+
+
+S = TypeVar("S", bound=FileSettings)
+
+
+def read_settings(kind: type[S], program: str, **given: Any) -> S:
+    """Return the settings of a program, or end it with 2 and a sentence for each that is wrong."""
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        found = list(sentences(error, lambda place: _named(kind, place)))
+    except SettingsError as error:
+        field = _FIELD.search(str(error))
+        found = [f"{_named(kind, [field.group(1)])}: must be JSON" if field else str(error)]
+    except tomllib.TOMLDecodeError as error:
+        found = [f"{os.environ.get(kind.file_variable)} is not TOML: {error}"]
+    except OSError as error:
+        found = [f"{os.environ.get(kind.file_variable)} cannot be read: {error.strerror}"]
+    for one in found:
+        print(f"{program}: {one}", file=sys.stderr)
+    sys.exit(_WRONG)
+
+
+def _named(kind: type[FileSettings], place: Sequence[int | str]) -> str:
+    """Return how to set it: the key of the file and, of the first part, the variable."""
+    if not place:
+        return "settings"
+    variable = f"{kind.model_config.get('env_prefix', '')}{place[0]}".upper()
+    return f"setting {'.'.join(map(str, place))} ({variable})"

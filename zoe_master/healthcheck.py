@@ -7,6 +7,7 @@ import sys
 import urllib.request
 
 from zoe_lib.config import Settings
+from zoe_lib.file_settings import read_settings
 
 LAG = re.compile(r"^zoe_reconcile_lag_seconds ([0-9.e+-]+)$", re.MULTILINE)
 _TICKS_MISSED_MAX = 6
@@ -15,7 +16,7 @@ _TIMEOUT_S = 5
 
 def main() -> int:
     """Read the own metrics: the journal was compared with the back-end lately, or another master leads."""
-    settings = Settings()
+    settings = read_settings(Settings, "zoe-master")
     url = f"http://127.0.0.1:{settings.master_metrics_port}/metrics"
     # Asked past any proxy of the environment.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

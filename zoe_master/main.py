@@ -19,6 +19,7 @@ from storage_bridge.model import S3, BandwidthSlo
 from zoe_lib.config import Settings
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Credential
+from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
@@ -243,7 +244,8 @@ def _settings() -> Settings:
         action="store_true",
         help="let the local back-end serve beyond loopback, or several tenants, who could read each other's data",
     )
-    return Settings(insecure=True) if parser.parse_args().insecure else Settings()
+    given = {"insecure": True} if parser.parse_args().insecure else {}
+    return read_settings(Settings, "zoe-master", **given)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from zoe_lib.domain.policy import Policy, problems
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.plain_errors import sentence
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.wire import (
@@ -114,7 +115,7 @@ def replay_journal(body: ReplayRequest, _who: Operator, its: ServicesDep) -> Rep
             policy = _sound(PolicyView.model_validate(wanted))
         except ValidationError as error:
             errors = [
-                Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=one["msg"])
+                Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=sentence(one))
                 for one in error.errors()
             ]
             raise ApiProblem(Code.INVALID_POLICY, errors=errors) from None

@@ -18,6 +18,7 @@ from zoe_lib.descriptions.model import FrameworkUse
 from zoe_lib.descriptions.reading import mapping
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.domain.templates import TemplateError, rename
+from zoe_lib.plain_errors import sentences
 
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
 
@@ -165,4 +166,4 @@ def read_framework(text: str) -> Framework:
     try:
         return Framework.model_validate(json.loads(text))
     except ValidationError as error:
-        raise ValueError(f"not a framework: {error}") from None
+        raise ValueError(f"not a framework: {'; '.join(sentences(error))}") from None

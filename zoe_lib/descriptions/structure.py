@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, Diagnostic, did_you_mean, pointer
 from zoe_lib.descriptions.model import Model
 from zoe_lib.descriptions.schema import keys_at
+from zoe_lib.plain_errors import sentence
 
 M = TypeVar("M", bound=Model)
 
@@ -28,16 +29,6 @@ _CODES = {
     "too_long": Code.OUT_OF_RANGE,
     "string_too_long": Code.OUT_OF_RANGE,
     "string_too_short": Code.OUT_OF_RANGE,
-}
-_WANTED = {
-    "dict_type": "an object",
-    "model_type": "an object",
-    "list_type": "a list",
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
 }
 
 
@@ -60,15 +51,12 @@ def _diagnostic(model: type[Model], detail: ErrorDetails) -> Diagnostic:
 
 
 def _message(kind: str, detail: ErrorDetails) -> str:
-    if kind in _WANTED:
-        return f"must be {_WANTED[kind]}, is {_type_name(detail['input'])}"
     match kind:
         case "extra_forbidden":
             return f"unknown key {str(detail['loc'][-1])[:64]!r}"
         case "missing":
             return f"{str(detail['loc'][-1])!r} is missing"
-    message = detail["msg"]
-    return message[:1].lower() + message[1:]
+    return sentence(detail)
 
 
 def _hint(model: type[Model], kind: str, path: Sequence[str | int], value: Any) -> str:
@@ -88,18 +76,3 @@ def _split(command: str) -> list[str]:
         return shlex.split(command[:200])
     except ValueError:
         return ["/bin/sh", "-c", command[:200]]
-
-
-def _type_name(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-    return "an object"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 SECONDS_MAX = 100 * 365 * 86_400.0
 ID_MAX = 2**63 - 1
 
 
-def no_boolean(given: object) -> object:
-    """Refuse true and false, which Python takes for 1 and 0, where a number is asked for."""
+def _number(given: object) -> object:
     if isinstance(given, bool):
         raise PydanticCustomError("number_type", "{word} is not a number", {"word": str(given).lower()})
     return given
+
+
+# For values of mappings; behind their bounds, which stay in the schema so.
+NUMBER = BeforeValidator(_number)
 
 
 class Wire(BaseModel):
@@ -23,13 +26,13 @@ class Wire(BaseModel):
 
 
 class Numbers(Wire):
-    """Base of messages in which true is no number."""
+    """A message whose numbers are none of `true` and `false`, which Python takes for 1 and 0."""
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_boolean(cls, given: object, info: ValidationInfo) -> object:
-        boolean = cls.model_fields[info.field_name or ""].annotation is bool
-        return given if boolean else no_boolean(given)
+    def _no_truth(cls, given: object, info: ValidationInfo) -> object:
+        wanted = cls.model_fields[str(info.field_name)].annotation
+        return given if wanted is bool else _number(given)
 
 
 class Diagnostic(Wire):

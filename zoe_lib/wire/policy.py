@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import PRIORITY_MAX, Policy, TenantLimit, UserLimit
-from zoe_lib.wire.base import Numbers, Wire, no_boolean
+from zoe_lib.wire.base import NUMBER, Numbers, Wire
 
 Order = Literal[
     "fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share",
@@ -50,20 +50,16 @@ class PolicyView(Numbers):
     preemption: Literal["none", "elastic"] = "elastic"
     ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)
     tenants: Literal["none", "drf"] = "none"
-    tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(no_boolean)]] = Field(
-        default={}
-    )
+    tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER]] = Field(default={})
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
     user_limits: dict[str, UserLimitView] = Field(default={})
-    priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX), BeforeValidator(no_boolean)]] = (
-        Field(default={})
-    )
+    priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX), NUMBER]] = Field(default={})
     usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
     fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)
     node_holds: dict[str, NodeHoldView] = Field(default={})
     filters: list[str] = Field(default=[])
-    weighers: dict[str, Annotated[float, BeforeValidator(no_boolean)]] = Field(default={})
+    weighers: dict[str, Annotated[float, NUMBER]] = Field(default={})
     queue_scan_max: int = Field(default=100_000, ge=1)
     placements_per_tick_max: int = Field(default=10_000, ge=1)
     start_attempts_max: int = Field(default=3, ge=1, le=100)

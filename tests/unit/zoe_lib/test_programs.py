@@ -1,0 +1,49 @@
+"""Programs say what they are for, and which settings are wrong, before they do anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = {
+    "zoe-api": ("zoe_api.main", "ZOE_"),
+    "zoe-master": ("zoe_master.main", "ZOE_"),
+    "zoe-setup": ("zoe_api.setup", "ZOE_"),
+    "zoe-storage": ("storage_bridge.controller.__main__", "ZOE_SDS_"),
+}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
+
+
+def run(program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", PROGRAMS[program][0], *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**ENVIRONMENT, **environment}, check=False
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_help_is_shown_whatever_the_settings_are(program: str) -> None:
+    shown = run(program, "--help", ZOE_API_PORT="none", ZOE_SDS_PORT="none")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith(f"usage: {program}")
+    assert run(program, "--nonsense").returncode == 2
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_wrong_setting_is_a_sentence_and_no_traceback(program: str, tmp_path: Path) -> None:
+    port = "PORT" if program == "zoe-storage" else "API_PORT"
+    prefix = PROGRAMS[program][1]
+    told = run(program, **{f"{prefix}{port}": "70000"})
+    assert told.returncode == 2
+    expected = f"{program}: setting {port.lower()} ({prefix}{port}): must be at most 65535, is '70000'"
+    assert expected in told.stderr.splitlines()
+    assert "Traceback" not in told.stderr
+    assert "pydantic" not in told.stderr
+    file = tmp_path / "zoe.toml"
+    file.write_text("this is = no toml")
+    told = run(program, **{f"{prefix}CONFIG": str(file)})
+    assert (told.returncode, told.stderr.startswith(f"{program}: {file} is not TOML: ")) == (2, True)

@@ -1,0 +1,138 @@
+"""What pydantic says, as plain sentences: the one place for requests, settings, descriptions and the command line.
+
+A sentence goes behind the name of the value. It repeats numbers and words of choices; other texts may be
+secrets, so it only says that they are texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+_SHOWN_MAX = 64
+ERRORS_MAX = 100
+_WHOLE, _NUMBER, _TRUTH, _TEXT, _LIST, _OBJECT = (
+    "a whole number", "a number", "true or false", "a text", "a list", "an object",
+)  # fmt: skip
+_WANTED: Mapping[str, str] = {
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_parsing_size": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "number_type": _NUMBER,
+    "finite_number": "a finite number",
+    "bool_type": _TRUTH,
+    "bool_parsing": _TRUTH,
+    "string_type": _TEXT,
+    "string_unicode": "a text in UTF-8",
+    "list_type": _LIST,
+    "tuple_type": _LIST,
+    "set_type": _LIST,
+    "frozen_set_type": _LIST,
+    "iterable_type": _LIST,
+    "dict_type": _OBJECT,
+    "mapping_type": _OBJECT,
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "dataclass_type": _OBJECT,
+    "none_required": "null",
+    "path_type": "a path",
+    "url_type": "a URL",
+    "url_parsing": "a URL",
+    "url_syntax_violation": "a URL",
+    "date_parsing": "a date",
+    "date_from_datetime_parsing": "a date",
+    "datetime_parsing": "a date and time",
+    "datetime_from_date_parsing": "a date and time",
+    "json_type": "JSON",
+    "json_invalid": "JSON",
+}
+_BOUNDS: Mapping[str, tuple[str, str]] = {
+    "greater_than": ("above", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("below", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+_LENGTHS: Mapping[str, str] = {
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} entries, has {actual_length}",
+    "too_long": "must have at most {max_length} entries, has {actual_length}",
+    "bytes_too_long": "must have at most {max_length} bytes",
+}
+_SIMPLE: Mapping[str, str] = {"missing": "is missing", "extra_forbidden": "is unknown"}
+_PREFIXES = re.compile(r"^(Value error|Assertion failed), ")
+_INPUT = re.compile(r"^(Input|Value|String|List|Dictionary) should ")
+
+
+def sentence(detail: ErrorDetails) -> str:
+    """Return what is wrong and what is wanted, to be put behind the name of the value; without a full stop."""
+    kind, given = detail["type"], detail["input"]
+    if kind in _WANTED:
+        return f"must be {_WANTED[kind]}, is {shown(given) if isinstance(given, int | float) else named(given)}"
+    return _of_context(kind, given, detail.get("ctx", {})) or _SIMPLE.get(kind) or _plainly(detail["msg"])
+
+
+def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | None:
+    """With the bound, length, choice or pattern that was wanted."""
+    if kind in _BOUNDS:
+        word, key = _BOUNDS[kind]
+        return f"must be {word} {context[key]}, is {shown(given)}"
+    if kind in _LENGTHS:
+        return _LENGTHS[kind].format(**context)
+    if kind in ("literal_error", "enum"):
+        return f"must be {_either(context['expected'])}, is {shown(given)}"
+    return f"must match {context['pattern']}" if kind == "string_pattern_mismatch" else None
+
+
+def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], str] | None = None) -> Iterator[str]:
+    """Give a sentence for each error with the place before it, a hundred at most."""
+    name = called or dotted
+    for detail in error.errors(include_url=False)[:ERRORS_MAX]:
+        place = name(detail["loc"])
+        yield f"{place}: {sentence(detail)}" if place else sentence(detail)
+
+
+def dotted(place: Sequence[int | str]) -> str:
+    """Return a place as `limits.red.cores`."""
+    return ".".join(map(str, place))
+
+
+def named(value: object) -> str:
+    """Return what kind of JSON value it is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return _TRUTH
+        case int() | float():
+            return _NUMBER
+        case str() | bytes():
+            return _TEXT
+        case list() | tuple() | set() | frozenset():
+            return _LIST
+    return _OBJECT
+
+
+def shown(value: object) -> str:
+    """Return a short number or word as it was given, and of anything else what kind it is."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float | str) and len(text := repr(value)) <= _SHOWN_MAX:
+        return text
+    return named(value)
+
+
+def _either(expected: Any) -> str:
+    return f"one of {expected}" if "," in str(expected) or " or " in str(expected) else str(expected)
+
+
+def _plainly(message: str) -> str:
+    message = _INPUT.sub("must ", _PREFIXES.sub("", message))
+    return message[:1].lower() + message[1:]
