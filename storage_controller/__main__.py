@@ -24,6 +24,7 @@ from storage_controller.settings import ControllerSettings
 from storage_controller.sweeper import ViewSweeper
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.swift_views import SwiftAdmin, SwiftViews
+from zoe_lib.file_settings import read_settings
 from zoe_lib.store.sql.database import with_driver
 
 _log = logging.getLogger(__name__)

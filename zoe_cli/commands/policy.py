@@ -12,7 +12,6 @@ from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_lib.plain_errors import sentences
 from zoe_lib.wire import DryRunView, PolicyView
 
 app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from storage_bridge.controller.settings import ControllerSettings
+from storage_controller.settings import ControllerSettings
 from zoe_lib import wire
 from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, parse

@@ -11,12 +11,12 @@ from zoe_master.backends.local.supervisor import files, processes
 
 # Only this directory is added to the path of a bare interpreter, and compiled files are found, which `-m` of a package
 # or a script by its file name would not do as fast.
-_PROGRAM = "import sys; sys.path.append({path!r}); from shim.main import main; main()"
+_PROGRAM = "import sys; sys.path.append({path!r}); from supervisor.main import main; main()"
 _BLOCKED = (signal.SIGUSR1, signal.SIGTERM)
 
 
 def launch(directory: Path) -> int:
-    """The pid of a new supervisor for a service's directory; see `shim` for what that takes.
+    """The pid of a new supervisor for a service's directory; see `supervisor` for what that takes.
 
     `posix_spawn` is used because it does not copy the page tables of a large master.
     """

@@ -22,7 +22,7 @@ USAGE = "usage.json"
 LOCK = "lock"
 STOP = "stop"
 OUTPUT = "output"
-ERRORS = "shim.err"
+ERRORS = "shim.err"  # its name in directories of services that run across an upgrade
 
 
 def write_json(path: str, value: Document) -> None:
