@@ -227,7 +227,7 @@ class QueuePass:
             return refused(execution) or _BACKOFF
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
-        return self._limit_refusal(execution) or self._queue.guarantees.refusal(execution)
+        return self._limit_refusal(execution) or self._queue.guarantees.refusal(execution, self._may_ever_start)
 
     def _known_to_last(self, execution: Execution) -> Reason | None:
         """What the first of its like was told; thousands may need the same nodes."""

@@ -13,7 +13,7 @@ PROGRAMS = {
     "zoe-api": ("zoe_api.main", "ZOE_"),
     "zoe-master": ("zoe_master.main", "ZOE_"),
     "zoe-setup": ("zoe_api.setup", "ZOE_"),
-    "zoe-storage": ("storage_bridge.controller.__main__", "ZOE_SDS_"),
+    "zoe-storage": ("storage_controller.__main__", "ZOE_SDS_"),
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
 

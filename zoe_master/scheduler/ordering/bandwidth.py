@@ -7,14 +7,14 @@ reservation as in EASY backfill, so that many small ones do not pass it for ever
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 
 from zoe_lib.domain.amounts import plain
 from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.policy import Policy, limit_of
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
 _HINT = "it starts when enough of what runs with guaranteed bandwidth has ended; `preferred` would not wait"
@@ -31,11 +31,10 @@ class Guarantees:
         self, active: Iterable[Execution], supply: Supply | None, policy: Policy, estimates: Estimates, now_s: float
     ) -> None:
         self._supply = supply
-        self._policy = policy
         self._estimates = estimates
         self._now_s = now_s
         self._free = supply.rates if supply is not None else Rates()
-        self._of_tenant: dict[str, Rates] = defaultdict(Rates)
+        self._of_tenants = BandwidthLines(policy)
         self._ends: list[tuple[float, Rates]] = []
         self._first: ExecutionId | None = None
         self._asked: dict[ExecutionId, int] = {}  # in the sequence of the queue
@@ -43,10 +42,13 @@ class Guarantees:
         self._beside_first = Rates()
         for execution in active:
             if execution.application.storage is not None and required(execution.application) is not None:
-                self._add(execution, estimates.end_s(execution, now_s))
+                self._add(execution, estimates.end_s(execution, now_s), estimates.release_s(execution, now_s))
 
-    def refusal(self, execution: Execution) -> Reason | None:
-        """Why the bandwidth that it requires cannot be promised now; None when it can, or it requires none."""
+    def refusal(self, execution: Execution, may_start: MayStart = lambda _: True) -> Reason | None:
+        """Why the bandwidth that it requires cannot be promised now; None when it can, or it requires none.
+
+        `may_start`: whether it could start at all with it; else it keeps no turn for its tenant's limit.
+        """
         wanted = required(execution.application)
         if wanted is None:
             return None
@@ -54,7 +56,9 @@ class Guarantees:
         if self._supply is None or self._supply.problem:
             why = self._supply.problem if self._supply is not None else "no storage controller is configured"
             return _reason(f"{why}; nothing can be promised")
-        return self._limit_refusal(execution.tenant, wanted) or self._shortage(execution, wanted, self._supply)
+        return self._limit_refusal(execution, wanted, self._supply, may_start) or self._shortage(
+            execution, wanted, self._supply
+        )
 
     def take(self, execution: Execution) -> None:
         """It starts now, or its place is kept and nobody may take what it requires."""
@@ -62,7 +66,7 @@ class Guarantees:
         if wanted is None:
             return
         ends_s = self._now_s + self._estimates.run_s(execution)
-        self._add(execution, ends_s)
+        self._add(execution, ends_s, self._now_s + self._estimates.guess_s(execution))
         if self._first is not None and ends_s > self._first_starts_s:
             self._beside_first -= wanted
 
@@ -78,11 +82,20 @@ class Guarantees:
             return _reason("another execution has waited longer for what is free")
         return _reason(f"{_needs(wanted, self._free)} free{_until(self._available_s(wanted), self._now_s)}")
 
-    def _add(self, execution: Execution, ends_s: float) -> None:
+    def _limit_refusal(self, execution: Execution, wanted: Rates, supply: Supply, may_start: MayStart) -> Reason | None:
+        ends_s = self._now_s + self._estimates.guess_s(execution)
+
+        def ever(one: Execution) -> bool:
+            return wanted.fits_in(supply.rates) and may_start(one)
+
+        return self._of_tenants.refusal(execution, wanted, self._asked[execution.id], ends_s, ever)
+
+    def _add(self, execution: Execution, ends_s: float, release_s: float) -> None:
+        """`release_s` is the same by guesses, where nothing is known."""
         wanted = required(execution.application)
         if wanted is not None:
             self._free -= wanted
-            self._of_tenant[execution.tenant] += wanted
+            self._of_tenants.take(execution.tenant, wanted, release_s)
             self._ends.append((ends_s, wanted))
 
     def _may_pass_first(self, execution: Execution, wanted: Rates) -> bool:
@@ -108,22 +121,6 @@ class Guarantees:
             if ends_s <= at_s:
                 free += rates
         return free
-
-    def _limit_refusal(self, tenant: str, wanted: Rates) -> Reason | None:
-        limit = limit_of(self._policy, tenant)
-        has = self._of_tenant.get(tenant, Rates())
-        for what, most, held, more in (
-            ("read", limit.read_bytes_per_s, has.read, wanted.read),
-            ("write", limit.write_bytes_per_s, has.write, wanted.write),
-        ):
-            if most is not None and more and held + more > most:
-                return Reason(
-                    ReasonCode.TENANT_LIMIT,
-                    f"It requires {_mb(more)} MB/s to {what}, and {_mb(held)} of at most {_mb(most)} MB/s are "
-                    f"guaranteed to its tenant.",
-                    hint="it starts when enough of the tenant's own has ended, or an admin raises the limit",
-                )
-        return None
 
 
 def _reason(why: str, hint: str = _HINT) -> Reason:

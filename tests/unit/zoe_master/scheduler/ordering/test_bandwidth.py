@@ -101,6 +101,32 @@ def test_a_tenant_s_limit_makes_it_wait() -> None:
     assert "30 of at most 50 MB/s" in plan.reasons["b"].sentence
 
 
+def test_the_first_that_waits_for_a_tenant_s_limit_is_passed_by_those_who_do_not_delay_it() -> None:
+    limits = {"default": TenantLimit(read_bytes_per_s=50 * MB)}
+    active = (running(reads("r", 30, run_s=300.0)),)
+    first = reads("first", 40, 1.0)
+    passing = (reads("short", 20, 2.0, run_s=300.0), reads("beside", 10, 2.0, run_s=999.0))
+    for one in passing:
+        assert list(decide(first, one, active=active, tenant_limits=limits).starts) == [one.id]
+    long = reads("long", 20, 2.0, run_s=301.0)
+    other = replace(reads("other", 20, 3.0, run_s=999.0), tenant="other")
+    plan = decide(first, long, queued("plain", at_s=3.0), other, active=active, tenant_limits=limits)
+    assert set(plan.starts) == {"plain", "other"}
+    assert plan.reasons["long"].code is ReasonCode.TENANT_LIMIT
+    assert "comes first by the policy" in plan.reasons["long"].sentence
+    for never in (reads("never", 51, 1.0), reads("wide", 40, 1.0, cores=9)):
+        assert "long" in decide(never, long, active=active, tenant_limits=limits).starts, "it keeps no turn"
+
+
+def test_the_line_of_a_limit_counts_an_hour_for_what_is_not_known() -> None:
+    limits = {"default": TenantLimit(read_bytes_per_s=50 * MB)}
+    active = (running(reads("r", 30)),)
+    plan = decide(
+        reads("first", 40, 1.0), reads("a", 20, 2.0), reads("b", 20, 3.0), active=active, tenant_limits=limits
+    )
+    assert list(plan.starts) == ["a"], "it is expected to end with what runs"
+
+
 def test_who_waits_for_nodes_keeps_the_bandwidth_it_will_need() -> None:
     active = running(queued("r", component(cores=8), expected_run_s=600.0))
     plan = decide(reads("a", 80, 1.0), reads("b", 30, 2.0, run_s=1.0, cores=0), active=(active,), backfill="easy")

@@ -1,0 +1,99 @@
+"""A tenant's limit of guaranteed bandwidth: who would exceed it, who waits first for it, and who may pass.
+
+As the lines of the limits of cores and memory (`limit_lines.py`): the first keeps a reservation by the estimates of run
+times, so that small ones of its tenant do not pass it for ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy, limit_of
+from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.reasons import Reason, ReasonCode
+
+_ENDLESS = 2**62
+_MB = 1e6
+_HINT = "it starts when enough of the tenant's own has ended, or an admin raises the limit"
+_BEHIND = Reason(
+    ReasonCode.TENANT_LIMIT,
+    "Another execution of its tenant comes first by the policy, and waits for what is left of the tenant's limit of "
+    "bandwidth.",
+    hint="it starts when that one has started, or earlier where it would not delay it",
+)
+# Whether no lasting reason would keep an execution from the nodes once a limit lets it.
+MayStart = Callable[[Execution], bool]
+
+
+@dataclass(slots=True)
+class _Line:
+    """The first in it by its place in the queue, when it is expected to start, and what is left beside it then."""
+
+    place: int
+    starts_s: float
+    beside: Rates
+
+
+class BandwidthLines:
+    """For one pass: what each tenant has guaranteed, when that is expected to end, and the line for its limit."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._held: dict[str, Rates] = defaultdict(Rates)
+        self._ends: dict[str, list[tuple[float, Rates]]] = defaultdict(list)
+        self._lines: dict[str, _Line] = {}
+
+    def take(self, tenant: str, wanted: Rates, ends_s: float) -> None:
+        """It has so much, or its place is kept, until then."""
+        self._held[tenant] += wanted
+        self._ends[tenant].append((ends_s, wanted))
+        line = self._lines.get(tenant)
+        if line is not None and ends_s > line.starts_s:
+            line.beside -= wanted
+
+    def refusal(
+        self, execution: Execution, wanted: Rates, place: int, ends_s: float, may_start: MayStart
+    ) -> Reason | None:
+        """Why the limit of its tenant refuses it, in whose line it then is; None when it does not."""
+        tenant = execution.tenant
+        most = self._most(tenant)
+        if not wanted.fits_in(most - self._held[tenant]):
+            if tenant not in self._lines and wanted.fits_in(most) and may_start(execution):
+                self._begin(tenant, wanted, place, most)
+            return self._exceeded(wanted, most, self._held[tenant])
+        line = self._lines.get(tenant)
+        if line is None or place <= line.place or ends_s <= line.starts_s or wanted.fits_in(line.beside):
+            return None
+        return _BEHIND
+
+    def _begin(self, tenant: str, wanted: Rates, place: int, most: Rates) -> None:
+        """A line, if what the tenant has is expected to end."""
+        free = most - self._held[tenant]
+        for ends_s, rates in sorted(self._ends[tenant], key=lambda end: end[0]):
+            free += rates
+            if ends_s < math.inf and wanted.fits_in(free):
+                self._lines[tenant] = _Line(place, ends_s, free - wanted)
+                return
+
+    def _most(self, tenant: str) -> Rates:
+        limit = limit_of(self._policy, tenant)
+        read, write = limit.read_bytes_per_s, limit.write_bytes_per_s
+        return Rates(_ENDLESS if read is None else read, _ENDLESS if write is None else write)
+
+    def _exceeded(self, wanted: Rates, most: Rates, held: Rates) -> Reason:
+        ways = (("read", most.read, held.read, wanted.read), ("write", most.write, held.write, wanted.write))
+        what, limit, has, more = next(one for one in ways if one[3] and one[2] + one[3] > one[1])
+        return Reason(
+            ReasonCode.TENANT_LIMIT,
+            f"It requires {_mb(more)} MB/s to {what}, and {_mb(has)} of at most {_mb(limit)} MB/s are "
+            f"guaranteed to its tenant.",
+            hint=_HINT if more <= limit else "it never starts within the limit: ask for less, or an admin raises it",
+        )
+
+
+def _mb(rate: int) -> str:
+    return f"{rate / _MB:.4g}"
