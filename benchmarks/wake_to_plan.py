@@ -22,9 +22,9 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
-from zoe_master.loop.tick_recorder import TickLog
+from zoe_master.loop.tick_recorder import TickRecorder
 
 CASES = ((100, 1000), (1000, 10_000))
 RUNS = 5
@@ -56,7 +56,9 @@ class Bench:
         epoch = self.store.try_lead("bench")
         assert epoch is not None
         self.planned_s = 0.0
-        self.master = Master(self.store, self.backend, epoch, reach=self._reach, tick_log=TickLog(self.store, epoch))
+        self.master = Master(
+            self.store, self.backend, epoch, hit=self._hit, tick_recorder=TickRecorder(self.store, epoch)
+        )
         self.count = 0
         # What fills the cluster is rigid: no core can take room back from it, so the queue stays as long as it is.
         self.submit(nodes // 10, rigid)
@@ -75,8 +77,8 @@ class Bench:
         with ThreadPoolExecutor(WRITERS) as writers:
             list(writers.map(lambda execution: self.store.submit(execution, "bench"), fresh))
 
-    def _reach(self, step: Step) -> None:
-        if step is Step.PLANNED:
+    def _hit(self, step: CrashPoint) -> None:
+        if step is CrashPoint.PLANNED:
             self.planned_s = time.perf_counter()
 
     def one_new(self) -> float:

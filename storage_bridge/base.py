@@ -74,7 +74,7 @@ class StorageController(Protocol):
         """What was moved to and from each address lately; None where the controller does not tell."""
         ...
 
-    def resting(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether it failed several times and is left alone for a while; asks nothing."""
         ...
 

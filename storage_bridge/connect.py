@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from storage_bridge.base import StorageController
 from storage_bridge.crystal_controller import CrystalController
 from storage_bridge.crystal_dialects import Appendix, Later
-from storage_bridge.http import ControllerSettings, Line
+from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import (
     Achieved,
     BandwidthDemand,
@@ -18,15 +18,15 @@ from storage_bridge.model import (
     View,
     ViewSample,
 )
-from storage_bridge.zoe_controller import OwnController
+from storage_bridge.zoe_controller import ZoeController
 from zoe_lib.domain.locality import Places
 
 
-def connect(settings: ControllerSettings, line: Line | None = None) -> CrystalController | OwnController:
+def connect(settings: ControllerSettings, line: ControllerHttp | None = None) -> CrystalController | ZoeController:
     """Speak to whatever controller is there, by what it answers. StorageUnavailableError."""
-    line = line or Line(settings)
+    line = line or ControllerHttp(settings)
     if line.ask("GET", "/v1/capacity", absent=False) is not False:
-        return OwnController(line, settings)
+        return ZoeController(line, settings)
     later = line.ask("GET", "/policies/slos", absent=False) is not False
     return CrystalController(line, settings, (Later if later else Appendix)(line, settings.owner))
 
@@ -36,7 +36,7 @@ class LazyController:
 
     def __init__(self, settings: ControllerSettings) -> None:
         self._settings = settings
-        self._line = Line(settings)
+        self._http = ControllerHttp(settings)
         self._found: StorageController | None = None
 
     def capacity(self) -> StorageCapacity:
@@ -87,9 +87,9 @@ class LazyController:
         """What was moved to and from each address, where it is told."""
         return self._reached().clients()
 
-    def resting(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether it is left alone for a while."""
-        return self._line.resting
+        return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
         """Where the objects lie that a tenant means by a URI."""
@@ -97,5 +97,5 @@ class LazyController:
 
     def _reached(self) -> StorageController:
         if self._found is None:
-            self._found = connect(self._settings, self._line)
+            self._found = connect(self._settings, self._http)
         return self._found

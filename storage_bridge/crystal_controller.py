@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from storage_bridge.crystal_dialects import Dialect
-from storage_bridge.http import ControllerSettings, Line, understood
+from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
@@ -25,8 +25,8 @@ from storage_bridge.model import (
 class CrystalController:
     """A controller of Crystal's kind. It has no views and does not say what it achieves."""
 
-    def __init__(self, line: Line, settings: ControllerSettings, dialect: Dialect) -> None:
-        self._line = line
+    def __init__(self, line: ControllerHttp, settings: ControllerSettings, dialect: Dialect) -> None:
+        self._http = line
         self._settings = settings
         self._dialect = dialect
 
@@ -80,9 +80,9 @@ class CrystalController:
     def clients(self) -> None:
         """Not told."""
 
-    def resting(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether it is left alone for a while."""
-        return self._line.resting
+        return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> None:
         """Not known: it tells where an object of a name would be, and not which objects there are below a prefix."""

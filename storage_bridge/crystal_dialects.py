@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
-from storage_bridge.http import Line
+from storage_bridge.http import ControllerHttp
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
 
 _log = logging.getLogger(__name__)
@@ -78,8 +78,8 @@ class Dialect(Protocol):
 class Appendix:
     """`/bw/slas`: one value for both directions, whole MB/s; the greater of the two is asked for, rounded up."""
 
-    def __init__(self, line: Line, owner: str) -> None:
-        self._line = line
+    def __init__(self, line: ControllerHttp, owner: str) -> None:
+        self._http = line
         self._owner = owner
         self._rows = _Rows(_sla)
 
@@ -94,14 +94,14 @@ class Appendix:
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put it in force."""
         rate = max(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0)
-        self._line.ask("PUT", self._path(tenant), {"bandwidth": _megabytes(rate)})
+        self._http.ask("PUT", self._path(tenant), {"bandwidth": _megabytes(rate)})
 
     def clear_slo(self, tenant: str) -> None:
         """Remove it."""
-        self._line.ask("DELETE", self._path(tenant))
+        self._http.ask("DELETE", self._path(tenant))
 
     def _listed(self) -> list[_Row]:
-        return self._rows.of(self._line.ask("GET", "/bw/slas"))
+        return self._rows.of(self._http.ask("GET", "/bw/slas"))
 
     def _path(self, tenant: str) -> str:
         return f"/bw/sla/{quote(tenant, safe='')}:{quote(self._owner, safe='')}"
@@ -110,8 +110,8 @@ class Appendix:
 class Later:
     """`/policies/slos`: a value for each direction, whole MB/s, rounded up."""
 
-    def __init__(self, line: Line, owner: str) -> None:
-        self._line = line
+    def __init__(self, line: ControllerHttp, owner: str) -> None:
+        self._http = line
         self._owner = owner
         self._rows = _Rows(_slo)
 
@@ -141,16 +141,16 @@ class Later:
     def _put(self, tenant: str, slo: BandwidthSlo) -> None:
         for name, rate in (("get_bw", slo.read_bytes_per_s), ("put_bw", slo.write_bytes_per_s)):
             if rate is None:
-                self._line.ask("DELETE", self._path(name, tenant))
+                self._http.ask("DELETE", self._path(name, tenant))
             else:
-                self._line.ask("PUT", self._path(name, tenant), {"value": _megabytes(rate)})
+                self._http.ask("PUT", self._path(name, tenant), {"value": _megabytes(rate)})
 
     def clear_slo(self, tenant: str) -> None:
         """Remove it, both directions."""
         self._put(tenant, BandwidthSlo())
 
     def _listed(self) -> list[_Row]:
-        return self._rows.of(self._line.ask("GET", "/policies/slos"))
+        return self._rows.of(self._http.ask("GET", "/policies/slos"))
 
     def _path(self, name: str, tenant: str) -> str:
         return f"/policies/slo/bandwidth/{name}/{quote(f'{tenant}#{self._owner}', safe='')}"

@@ -71,7 +71,7 @@ class _Deadline:
                 self._connection.shutdown(socket.SHUT_RDWR)
 
 
-class Line:
+class ControllerHttp:
     """Calls that answer in time or raise StorageUnavailableError; all calls are idempotent, so they may be repeated."""
 
     def __init__(self, settings: ControllerSettings, clock: Clock = time.monotonic) -> None:
@@ -91,7 +91,7 @@ class Line:
         )
 
     @property
-    def resting(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether nothing is asked for a while, since too much failed."""
         return self._clock() < self._rests_until_s
 
@@ -104,7 +104,7 @@ class Line:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
-        if self.resting:
+        if self.circuit_open:
             raise StorageUnavailableError("the storage controller did not answer lately and is left alone for a while")
         story = ""
         for _ in range(self._settings.attempts):

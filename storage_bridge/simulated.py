@@ -123,7 +123,7 @@ class SimulatedController:
         self._answer()
         return self.by_address
 
-    def resting(self) -> bool:
+    def circuit_open(self) -> bool:
         """Never."""
         return False
 

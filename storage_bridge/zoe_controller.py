@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
-from storage_bridge.http import ControllerSettings, Line, understood
+from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import (
     TOKEN_HEADER,
     Achieved,
@@ -22,48 +22,48 @@ from storage_bridge.model import (
 from zoe_lib.domain.locality import Held, Places
 
 
-class OwnController:
+class ZoeController:
     """Our own controller, by its extensions: exact rates, leases, views."""
 
-    def __init__(self, line: Line, settings: ControllerSettings) -> None:
-        self._line = line
+    def __init__(self, line: ControllerHttp, settings: ControllerSettings) -> None:
+        self._http = line
         self._lease = {"lease_s": settings.lease_s}
         self._mine = f"/v1/owners/{quote(settings.owner, safe='')}"
 
     def capacity(self) -> StorageCapacity:
         """What it can move and has promised."""
-        told = understood(lambda: dict(self._line.ask("GET", "/v1/capacity")))
+        told = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
         # A controller before this route tells nothing of its proxies.
-        return understood(lambda: StorageCapacity(**told, **self._line.ask("GET", "/v1/proxies", absent={})))
+        return understood(lambda: StorageCapacity(**told, **self._http.ask("GET", "/v1/proxies", absent={})))
 
     def feasible(self, demand: BandwidthDemand) -> Feasibility:
         """Whether it would fit."""
-        return understood(lambda: Feasibility(**self._line.ask("POST", "/v1/feasible", asdict(demand.slo))))
+        return understood(lambda: Feasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours; looking renews the lease of all that is ours."""
-        self._line.ask("PUT", f"{self._mine}/lease", self._lease)
-        told = self._line.ask("GET", f"{self._mine}/slos")
+        self._http.ask("PUT", f"{self._mine}/lease", self._lease)
+        told = self._http.ask("GET", f"{self._mine}/slos")
         return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in told.items()})
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""
-        self._line.ask("PUT", f"{self._mine}/slos/{quote(tenant, safe='')}", asdict(slo) | self._lease)
+        self._http.ask("PUT", f"{self._mine}/slos/{quote(tenant, safe='')}", asdict(slo) | self._lease)
 
     def clear_slo(self, tenant: str) -> None:
         """Remove a tenant's SLO."""
-        self._line.ask("DELETE", f"{self._mine}/slos/{quote(tenant, safe='')}")
+        self._http.ask("DELETE", f"{self._mine}/slos/{quote(tenant, safe='')}")
 
     def views(self) -> Sequence[View]:
         """Ours."""
-        told = self._line.ask("GET", f"{self._mine}/views")
+        told = self._http.ask("GET", f"{self._mine}/views")
         return understood(lambda: [_view(row) for row in told])
 
     def create_view(self, view: View) -> None:
         """Make a view."""
         wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
         wanted |= view.reading()
-        self._line.ask(
+        self._http.ask(
             "PUT",
             f"{self._mine}/views/{quote(view.id, safe='')}",
             wanted | self._lease,
@@ -73,36 +73,36 @@ class OwnController:
     def sample(self, view_id: str, token: str = "") -> ViewSample:
         """What a part of a view's source takes to read, as the controller measures it now."""
         path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
-        told = self._line.ask("POST", path, headers=_with_token(token))
+        told = self._http.ask("POST", path, headers=_with_token(token))
         return understood(lambda: _sample(told))
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""
-        self._line.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
+        self._http.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
 
     def achieved(self) -> Mapping[str, Achieved]:
         """What each tenant got lately."""
-        told = self._line.ask("GET", "/v1/achieved")
+        told = self._http.ask("GET", "/v1/achieved")
         return understood(lambda: {tenant: Achieved(**rates) for tenant, rates in told.items()})
 
     def missed(self) -> Mapping[str, Missed]:
         """By how much SLOs cannot be met."""
-        told = self._line.ask("GET", "/v1/missed")
+        told = self._http.ask("GET", "/v1/missed")
         return understood(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
 
     def clients(self) -> Mapping[str, Achieved] | None:
         """What was moved to and from each address; None by an older controller."""
-        told = self._line.ask("GET", "/v1/clients", absent=None)
+        told = self._http.ask("GET", "/v1/clients", absent=None)
         return None if told is None else understood(lambda: {a: Achieved(**rates) for a, rates in told.items()})
 
-    def resting(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether it is left alone for a while."""
-        return self._line.resting
+        return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
         """As Swift tells it now; None by an older controller, which has no such route, and for what is not there."""
         path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
-        told = self._line.ask("GET", path, absent=None, headers=_with_token(token))
+        told = self._http.ask("GET", path, absent=None, headers=_with_token(token))
         return None if told is None else understood(lambda: _places(told))
 
 

@@ -24,7 +24,7 @@ class SwiftAdmin:
     account_prefix: str = "AUTH_"
 
 
-class SwiftLine:
+class SwiftHttp:
     """Requests below accounts. Refused with 503 while Swift cannot be reached."""
 
     def __init__(self, admin: SwiftAdmin) -> None:

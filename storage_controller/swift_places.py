@@ -17,7 +17,7 @@ import httpx
 
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from storage_controller.answers import Refused
-from storage_controller.swift_http import UNAUTHORIZED, SwiftLine
+from storage_controller.swift_http import UNAUTHORIZED, SwiftHttp
 from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.store_hosts import host_key
 
@@ -52,9 +52,9 @@ class SwiftPlaces:
     """
 
     def __init__(
-        self, line: SwiftLine, view_of: ViewOf, endpoints_url: str | None = None, fragmented: Iterable[int] = ()
+        self, line: SwiftHttp, view_of: ViewOf, endpoints_url: str | None = None, fragmented: Iterable[int] = ()
     ) -> None:
-        self._line = line
+        self._http = line
         self._view_of = view_of
         self._endpoints_url = endpoints_url
         self._fragmented = frozenset(map(str, fragmented))
@@ -74,7 +74,7 @@ class SwiftPlaces:
     def places(self, tenant: str, source: str, token: str) -> Places:
         """Of all objects that a URI means, as its tenant may list them. Refused: with UNREADABLE if it may not."""
         place = place_of(source)
-        below = self._source(self._line.account_of(tenant), place.container, place.prefix)
+        below = self._source(self._http.account_of(tenant), place.container, place.prefix)
         give_up_s = time.monotonic() + TIME_S
         objects, complete = self._objects(below, token, give_up_s)
         # In random order, so that however far it comes, it is a fair sample; the same each time.
@@ -102,7 +102,7 @@ class SwiftPlaces:
     def _source(self, account: str, container: str, name: str) -> _Below:
         """What is read in the end: of a view of that account, its source."""
         view = self._view_of(container.removeprefix(VIEW_PREFIX)) if container.startswith(VIEW_PREFIX) else None
-        if view is None or self._line.account_of(view.tenant) != account:
+        if view is None or self._http.account_of(view.tenant) != account:
             return _Below(account, container, name)
         return _Below(account, view.place.container, view.place.prefix)
 
@@ -128,7 +128,7 @@ class SwiftPlaces:
         self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
     ) -> httpx.Response:
         """A whole answer. Refused, in one way for all that is not the tenant's to read."""
-        answer = self._line.ask(method, account, path, {}, _left_s(give_up_s), token)
+        answer = self._http.ask(method, account, path, {}, _left_s(give_up_s), token)
         try:
             answer.read()
         except httpx.HTTPError as error:
@@ -145,7 +145,7 @@ class SwiftPlaces:
 
     def _asking(self) -> httpx.Client:
         """Many short questions by one connection."""
-        base = self._endpoints_url or f"{self._line.site(TIME_S)}/endpoints/"
+        base = self._endpoints_url or f"{self._http.site(TIME_S)}/endpoints/"
         return httpx.Client(base_url=base, limits=httpx.Limits(max_connections=1), timeout=TIME_S)
 
     def _told(self, http: httpx.Client, path: str, give_up_s: float) -> Mapping[str, Any]:

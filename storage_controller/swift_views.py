@@ -11,7 +11,7 @@ from storage_bridge.model import UNREADABLE, View, ViewSample
 from storage_controller.answers import Refused
 from storage_controller.sampling import sample
 from storage_controller.sources import defined, names_of
-from storage_controller.swift_http import UNAUTHORIZED, SwiftAdmin, SwiftLine
+from storage_controller.swift_http import UNAUTHORIZED, SwiftAdmin, SwiftHttp
 
 __all__ = ["SwiftAdmin", "SwiftViews"]
 
@@ -24,7 +24,7 @@ class SwiftViews:
     """Idempotent: made again it is the same, removed again nothing."""
 
     def __init__(self, admin: SwiftAdmin) -> None:
-        self.line = SwiftLine(admin)
+        self.line = SwiftHttp(admin)
 
     def has_account(self, tenant: str) -> bool:
         """False where Swift says that there is none, or no more; True also while it does not answer.

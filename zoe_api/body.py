@@ -26,7 +26,7 @@ class _Gone(Exception):  # noqa: N818 - it is a signal
     pass
 
 
-class BodyDoor:
+class BodyMiddleware:
     """ASGI middleware: 413 for a declared or actual body beyond the bound, 400 for what is not clean JSON.
 
     A body is read whole before the application sees the request: nothing is started for one that never arrives.

@@ -18,8 +18,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from zoe_api import lite, openapi, problems
-from zoe_api.apps.middleware import AppsDoor
-from zoe_api.body import BodyDoor
+from zoe_api.apps.middleware import AppsMiddleware
+from zoe_api.body import BodyMiddleware
 from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.dependencies import Services
 from zoe_api.forwarded import ForwardedDoor
@@ -27,7 +27,7 @@ from zoe_api.guarded import guarded
 from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
 from zoe_api.journal_news import JournalNews
-from zoe_api.origins import OriginDoor
+from zoe_api.origins import OriginMiddleware
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
@@ -114,13 +114,13 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
     app.mount("/lite", lite.application(app.state.services))
     _add_health(app)
     app.router.default = WebUi(otherwise=app.router.default)
-    app.add_middleware(BodyDoor, bytes_max=settings.api_body_bytes_max)
-    app.add_middleware(OriginDoor, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
+    app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
+    app.add_middleware(OriginMiddleware, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
     app.add_middleware(HostDoor, settings=settings)
     app.add_middleware(RequestContext, audit=_Audit(store))
     openapi.install(app)
     app.add_middleware(
-        AppsDoor,
+        AppsMiddleware,
         domain=settings.apps_domain,
         store=store,
         master=master,

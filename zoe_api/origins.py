@@ -15,7 +15,7 @@ _HINT = "behind a proxy that speaks TLS, name it in trusted_proxies, or set publ
 _Origin = tuple[str, str, int | None]
 
 
-class OriginDoor:
+class OriginMiddleware:
     """ASGI middleware: whoever names an origin must name this one. Programs name none and pass."""
 
     def __init__(self, app: ASGIApp, prefixes: tuple[str, ...], public_url: str | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 
-class Step(StrEnum):
+class CrashPoint(StrEnum):
     """A point between two effects; a master that dies there must leave nothing wrong behind."""
 
     QUEUED = "queued"
@@ -29,8 +29,8 @@ class Step(StrEnum):
     FORGOTTEN = "forgotten"
 
 
-Reach = Callable[[Step], None]
+Hit = Callable[[CrashPoint], None]
 
 
-def pass_by(_step: Step) -> None:
+def never_crash(_step: CrashPoint) -> None:
     """Reach a step and go on."""

@@ -28,19 +28,19 @@ from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
-from zoe_master.background.activity import Work
-from zoe_master.background.forecast_thread import Foretelling
+from zoe_master.background.activity import Activity
+from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.metrics import observe_storage
-from zoe_master.background.retention import Upkeep
-from zoe_master.crash_points import Reach, Step, pass_by
+from zoe_master.background.retention import Retention
+from zoe_master.crash_points import CrashPoint, Hit, never_crash
 from zoe_master.loop.master import Master
-from zoe_master.loop.port_secrets import PURPOSE, SignIns
-from zoe_master.loop.tick_recorder import TickLog
-from zoe_master.rpc.handlers import Answers
-from zoe_master.rpc.server import Answering
-from zoe_master.storage.reconciler import KeeperThread
+from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
+from zoe_master.loop.tick_recorder import TickRecorder
+from zoe_master.rpc.handlers import Handlers
+from zoe_master.rpc.server import RpcServer
+from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.report import keep
-from zoe_master.storage.spark_config import Connectors, Place
+from zoe_master.storage.spark_config import Place, SparkConfig
 from zoe_master.storage.tenant_tokens import TenantTokens
 from zoe_master.waker import Waker
 
@@ -89,25 +89,25 @@ class Process:
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
         backend = make_backend(self._settings, self._store, self._waker)
-        reach, tick_log = reach_of(self._settings), TickLog(self._store, epoch)
-        storage = keeper_of(self._settings, self._store, self._waker, reach)
+        hit, tick_recorder = reach_of(self._settings), TickRecorder(self._store, epoch)
+        storage = keeper_of(self._settings, self._store, self._waker, hit)
         try:
             master = Master(
                 self._store,
                 backend,
                 epoch,
-                reach=reach,
+                hit=hit,
                 storage=storage,
-                tick_log=tick_log,
-                connectors=connectors_of(self._settings, self._store),
-                sign_ins=SignIns(derived_key(self._settings.keys_dir, PURPOSE)),
+                tick_recorder=tick_recorder,
+                spark_config=connectors_of(self._settings, self._store),
+                port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
             )
             report = storage.report if storage is not None else None
-            answers = Answers(master, backend, self._waker, self._settings.master_name, epoch, report)
+            answers = Handlers(master, backend, self._waker, self._settings.master_name, epoch, report)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
-            with Answering(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
+            with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
-                foretelling, upkeep = Foretelling(master, self._waker), Upkeep(self._store)
+                foretelling, upkeep = ForecastThread(master, self._waker), Retention(self._store)
                 try:
                     self._loop(master, backend, answering, storage)
                 finally:
@@ -118,8 +118,8 @@ class Process:
                 storage.close()
             backend.close()
 
-    def _loop(self, master: Master, backend: Backend, answering: Answering, storage: KeeperThread | None) -> None:
-        work = Work()
+    def _loop(self, master: Master, backend: Backend, answering: RpcServer, storage: ThreadedReconciler | None) -> None:
+        work = Activity()
         while not self._stopping:
             answering.ensure()
             began_s = time.perf_counter()
@@ -143,7 +143,9 @@ class Process:
             pause_s = min(pause_s, due_s - now_s)
         return max(pause_s, _SHORTEST_WAIT_S)
 
-    def _sample(self, backend: Backend, storage: KeeperThread | None, work: Work, policy: Policy, now_s: float) -> None:
+    def _sample(
+        self, backend: Backend, storage: ThreadedReconciler | None, work: Activity, policy: Policy, now_s: float
+    ) -> None:
         if now_s >= self._usage_at_s + self._settings.usage_interval_s:
             self._usage_at_s = now_s
             usage = backend.usage()
@@ -157,20 +159,20 @@ class Process:
                 keep(storage.report(), self._store)
 
 
-def reach_of(settings: Settings) -> Reach:
+def reach_of(settings: Settings) -> Hit:
     """Pass every step by, unless a test wants the process to die at one."""
     if settings.crash_at is None:
-        return pass_by
-    wanted = Step(settings.crash_at)
+        return never_crash
+    wanted = CrashPoint(settings.crash_at)
 
-    def crash(step: Step) -> None:
+    def crash(step: CrashPoint) -> None:
         if step is wanted:
             os.kill(os.getpid(), signal.Signals[settings.crash_signal])
 
     return crash
 
 
-def keeper_of(settings: Settings, store: Store, waker: Waker, reach: Reach) -> KeeperThread | None:
+def keeper_of(settings: Settings, store: Store, waker: Waker, hit: Hit) -> ThreadedReconciler | None:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
@@ -188,15 +190,15 @@ def keeper_of(settings: Settings, store: Store, waker: Waker, reach: Reach) -> K
     auth_urls = {name: url for name, url in auth_urls.items() if url}
     sign_in = TenantTokens(auth_urls, credentials_of(settings, store))
     slos, views, places = LazyController(wanted), LazyController(for_views), LazyController(replace(wanted, attempts=1))
-    return KeeperThread(slos, views, waker, settings.storage_interval_s, reach, sign_in, places)
+    return ThreadedReconciler(slos, views, waker, settings.storage_interval_s, hit, sign_in, places)
 
 
-def connectors_of(settings: Settings, store: Store) -> Connectors:
+def connectors_of(settings: Settings, store: Store) -> SparkConfig:
     """What services are told of the object store."""
     places = {
         name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
     }
-    return Connectors(places, settings.storage_jars, credentials_of(settings, store))
+    return SparkConfig(places, settings.storage_jars, credentials_of(settings, store))
 
 
 def credentials_of(settings: Settings, store: Store) -> Callable[[str], Mapping[str, Credential]]:

@@ -15,7 +15,7 @@ from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import ManualClock, SimulatedBackend
 from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.snapshot import Plan
-from zoe_master.storage.reconciler import InlineKeeper
+from zoe_master.storage.reconciler import InlineReconciler
 from zoe_simulator.progress import Progress
 from zoe_simulator.shared_store import Reader
 from zoe_simulator.store_use import StoreUse
@@ -82,8 +82,8 @@ class ElasticRun:
         self._use = use
         self._shared = use.store() if use is not None else None
         asked = use is not None and use.controlled
-        keeper = InlineKeeper(self._shared.controller) if asked and self._shared is not None else None
-        self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=keeper)
+        reconciler = InlineReconciler(self._shared.controller) if asked and self._shared is not None else None
+        self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=reconciler)
         self._waiting: dict[str, Arrival] = {}
         self._active: dict[str, Progress] = {}
         self._started_s: dict[str, float] = {}
@@ -150,7 +150,7 @@ class ElasticRun:
         for execution_id in [e for e, progress in self._active.items() if progress.left_s == 0.0]:
             progress = self._active.pop(execution_id)
             self.finished.append(Finished(progress.arrival, self._started_s.pop(execution_id), now_s))
-            execution = self._master.picture.get(execution_id)
+            execution = self._master.cache.get(execution_id)
             for service in execution.services if execution is not None else ():
                 if service.alive and service.node is not None:
                     self._backend.end(service.id)
@@ -187,7 +187,7 @@ class ElasticRun:
 
     def _count_running(self) -> None:
         for execution_id, progress in self._active.items():
-            execution = self._master.picture.get(execution_id)
+            execution = self._master.cache.get(execution_id)
             assert execution is not None
             progress.running = sum(
                 s.node is not None and s.alive and s.state is not ServiceState.STOPPING for s in execution.services
@@ -199,7 +199,7 @@ class ElasticRun:
             return
         readers = []
         for execution_id, progress in self._active.items():
-            execution = self._master.picture.get(execution_id)
+            execution = self._master.cache.get(execution_id)
             if execution is not None and progress.read_bytes > 0 and progress.running:
                 there = (s.node for s in execution.services if s.node is not None and s.alive)
                 readers.append(Reader(progress.arrival.tenant, progress, Counter(there)))

@@ -75,7 +75,7 @@ class Replay:
         epoch = self._store.try_lead("replay")
         assert epoch is not None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock)
-        self._master.picture.correct_estimates = predictor is not None
+        self._master.cache.correct_estimates = predictor is not None
         self._invariants = Invariants(self._store) if check else None
         self._free = trace.processors
         self._ends: list[tuple[float, int, int, str]] = []
@@ -115,10 +115,10 @@ class Replay:
             self._tell(execution_id)
 
     def _tell(self, execution_id: str) -> None:
-        picture = self._master.picture
-        picture.catch_up()
-        snapshot = picture.snapshot(self._clock(), self._backend.nodes(), {})
-        wait = wait_of(snapshot, picture.policy, execution_id, snapshot.estimates(learned_first=True))
+        cache = self._master.cache
+        cache.catch_up()
+        snapshot = cache.snapshot(self._clock(), self._backend.nodes(), {})
+        wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
             spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
             self._told[execution_id] = wait, spread, fmean(self._waits) if self._waits else None
@@ -162,7 +162,7 @@ class Replay:
         now_s = self._clock()
         tick = self._master.tick()
         if self._invariants is not None:
-            self._invariants.check(tick, self._master.policy, self._master.picture.executions())
+            self._invariants.check(tick, self._master.policy, self._master.cache.executions())
         for execution_id in tick.plan.starts:
             job = self._jobs[execution_id]
             self._free -= job.processors

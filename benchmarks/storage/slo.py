@@ -13,7 +13,7 @@ from benchmarks.storage.client import OBJECT_BYTES, Client, prepare
 from benchmarks.storage.stand import TENANTS, Stand, stand
 from benchmarks.storage.table import Line
 from storage_bridge.model import BandwidthDemand, BandwidthSlo
-from storage_bridge.zoe_controller import OwnController
+from storage_bridge.zoe_controller import ZoeController
 
 MB = 10**6
 UNCAPPED_S = 10.0
@@ -71,7 +71,7 @@ def _measure_on(its: Stand, direction: str, windows: int) -> list[Line]:
 
 
 def _held(
-    controller: OwnController, clients: Mapping[str, Client], direction: str, capacity: int, count: int
+    controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int, count: int
 ) -> list[Line]:
     slos = _promise(controller, direction, capacity, SHARES)
     time.sleep(SETTLE_S)
@@ -90,7 +90,7 @@ def _held(
     return [*lines, Line(f"{direction}: capacity used", f"{used:.1%}")]
 
 
-def _changed(controller: OwnController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
+def _changed(controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
     """Gold and silver change places."""
     slos = _promise(controller, direction, capacity, CHANGED)
     time.sleep(SETTLE_S)
@@ -99,7 +99,7 @@ def _changed(controller: OwnController, clients: Mapping[str, Client], direction
     return [Line(f"{direction}: changed live, after {SETTLE_S:g} s", figure, "all", held == AFTER_CHANGE_S)]
 
 
-def _infeasible(controller: OwnController, direction: str, capacity: int) -> list[Line]:
+def _infeasible(controller: ZoeController, direction: str, capacity: int) -> list[Line]:
     """Asked before, it is refused; promised all the same, as Crystal would, the shortfall is told."""
     refused = controller.feasible(BandwidthDemand("bronze", _slo(direction, capacity)))
     _promise(controller, direction, capacity, {"gold": 0.8, "silver": 0.6})
@@ -114,7 +114,7 @@ def _infeasible(controller: OwnController, direction: str, capacity: int) -> lis
     ]
 
 
-def _stopped(controller: OwnController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
+def _stopped(controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
     """Silver, who has half of the capacity, ends all its streams."""
     time.sleep(SETTLE_S)
     clients["silver"].stop()
@@ -136,7 +136,7 @@ def _clients(its: Stand, direction: str) -> Iterator[Mapping[str, Client]]:
         yield {name: stack.enter_context(Client(person, direction)) for name, person in its.people.items()}
 
 
-def _promise(controller: OwnController, direction: str, capacity: int, shares: Mapping[str, float]) -> dict[str, float]:
+def _promise(controller: ZoeController, direction: str, capacity: int, shares: Mapping[str, float]) -> dict[str, float]:
     slos = {tenant: int(share * capacity) for tenant, share in shares.items()}
     for tenant, rate in slos.items():
         controller.set_slo(tenant, _slo(direction, rate))

@@ -13,7 +13,7 @@ from benchmarks.support import temporary_home
 from storage_bridge.connect import connect
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo
-from storage_bridge.zoe_controller import OwnController
+from storage_bridge.zoe_controller import ZoeController
 from tests.support.object_store import Person, logged_in
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -52,11 +52,11 @@ class Stand:
     people: dict[str, Person] = field(default_factory=dict)
 
     @contextmanager
-    def controller(self, rates: BandwidthSlo) -> Iterator[OwnController]:
+    def controller(self, rates: BandwidthSlo) -> Iterator[ZoeController]:
         """A controller with so much to promise."""
         with self.site.serve(self.store, ADMIN, self.database_url, rates) as url:
             found = connect(ControllerSettings(url, self.site.token, OWNER, timeout_s=30, lease_s=_LEASE_S))
-            assert isinstance(found, OwnController)
+            assert isinstance(found, ZoeController)
             yield found
 
 

@@ -59,7 +59,7 @@ def test_the_proxy_signs_in_and_no_browser_sees_or_says_how(opened: Opened) -> N
     inside = opened.enter("signed")
     told = inside.get("/", headers={"Authorization": "token guess"})
     said = [value for name, value in told.json()["headers"] if name == "authorization"]
-    secret = opened.master.master.sign_ins.secret(opened.api.store.execution(opened.execution.id))
+    secret = opened.master.master.port_secrets.secret(opened.api.store.execution(opened.execution.id))
     assert said == [f"token {secret}"]
     assert secret not in str(told.headers)
     with opened.talk(inside) as made:

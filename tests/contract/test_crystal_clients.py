@@ -20,7 +20,7 @@ import pytest
 
 from storage_bridge.crystal_controller import CrystalController
 from storage_bridge.crystal_dialects import Appendix, Later
-from storage_bridge.http import ControllerSettings, Line
+from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import BandwidthSlo
 from tests.support.storage_controller import MB, Served, served_controller
 
@@ -114,7 +114,7 @@ def test_rows_are_texts_and_those_that_cannot_be_read_are_passed_by_and_logged_o
         for odd in ODD_SLAS if dialect is Appendix else ODD_SLOS:
             caplog.clear()
             listed[:] = [odd, *rows]
-            line = Line(settings)
+            line = ControllerHttp(settings)
             controller = CrystalController(line, settings, dialect(line, "zoe"))
             for _ in range(2):
                 assert dict(controller.slos()) == {"a": BandwidthSlo(30 * MB, 30 * MB)}, odd

@@ -14,9 +14,9 @@ from storage_bridge.base import StorageController
 from storage_bridge.connect import connect
 from storage_bridge.crystal_controller import CrystalController
 from storage_bridge.crystal_dialects import Appendix, Later
-from storage_bridge.http import ControllerSettings, Line
+from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
-from storage_bridge.zoe_controller import OwnController
+from storage_bridge.zoe_controller import ZoeController
 from storage_controller.answers import Refused
 from tests.simulation.test_storage import of_kind, wants
 from tests.simulation.world import World, node
@@ -27,7 +27,7 @@ from tests.support.storage_controller import MB, PATIENCE_S, SAMPLE, Served, ser
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.promises import Rates, StoreCapacity, refused
 from zoe_lib.domain.storage import Guarantee
-from zoe_master.storage.reconciler import InlineKeeper
+from zoe_master.storage.reconciler import InlineReconciler
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def served(postgres_url: str) -> Iterator[Served]:
 
 
 def crystal(served: Served, dialect: type[Appendix | Later], owner: str = "zoe") -> CrystalController:
-    line = Line(served.settings(owner))
+    line = ControllerHttp(served.settings(owner))
     return CrystalController(line, served.settings(owner), dialect(line, owner))
 
 
@@ -97,7 +97,7 @@ def test_an_answer_that_makes_no_sense_is_as_none(served: Served, dialect: type[
     with faulty_controller(served.url) as between:
         between.fault = "garbage"
         settings = replace(served.settings(), url=between.url)
-        line = Line(settings)
+        line = ControllerHttp(settings)
         controller = CrystalController(line, settings, dialect(line, "zoe"))
         for call in (controller.slos, controller.capacity):
             with pytest.raises(StorageUnavailableError, match="makes no sense"):
@@ -168,7 +168,7 @@ def test_a_removal_waits_for_the_making_that_it_undoes(served: Served) -> None:
     served.making = threading.Event()
     settings = served.settings(attempts=1, timeout_s=1.0)
     with pytest.raises(StorageUnavailableError):
-        OwnController(Line(settings), settings).create_view(view)
+        ZoeController(ControllerHttp(settings), settings).create_view(view)
     assert served.begun.wait(PATIENCE_S)
     with ThreadPoolExecutor(1) as pool:
         dropped = pool.submit(connect(served.settings()).drop_view, "v1")
@@ -233,14 +233,14 @@ def test_what_it_says_to_an_slo_that_it_refuses_is_heard_and_nothing_else_of_the
     served: Served, dialect: type[Appendix | Later] | None
 ) -> None:
     served.strangers.add("nobody")
-    keeper = InlineKeeper(connect(served.settings()) if dialect is None else crystal(served, dialect))
-    keeper.want(required_by({"a": Rates(10 * MB), "nobody": Rates(5 * MB), "much": Rates(200 * MB)}))
-    seen = keeper.seen()
-    assert seen.refused == {
+    keeper = InlineReconciler(connect(served.settings()) if dialect is None else crystal(served, dialect))
+    keeper.set_desired(required_by({"a": Rates(10 * MB), "nobody": Rates(5 * MB), "much": Rates(200 * MB)}))
+    observed = keeper.observed()
+    assert observed.refused == {
         "nobody": "unknown tenant: the store has no account of nobody",
         "much": "200000000 bytes/s to read are more than the 100000000 that the store can move",
     }
-    assert seen.held == {"a"}
+    assert observed.held == {"a"}
 
 
 def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) -> None:
@@ -274,7 +274,7 @@ def test_a_master_keeps_what_the_store_can_promise_in_all_also_while_it_is_away(
 
 
 def test_the_dialect_is_found_by_asking(served: Served) -> None:
-    assert isinstance(connect(served.settings()), OwnController)
+    assert isinstance(connect(served.settings()), ZoeController)
 
 
 def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
@@ -284,7 +284,7 @@ def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         settings = ControllerSettings(url, "t", "zoe", timeout_s=0.05, attempts=2, failures_max=2, rest_s=5.0)
-        line = Line(settings, lambda: now_s[0])
+        line = ControllerHttp(settings, lambda: now_s[0])
         for _ in range(2):
             with pytest.raises(StorageUnavailableError, match="GET /v1/capacity"):
                 line.ask("GET", "/v1/capacity")
@@ -299,7 +299,7 @@ def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
 def test_an_answer_that_does_not_come_to_an_end_is_none(served: Served, fault: str) -> None:
     with faulty_controller(served.url) as between:
         between.fault = fault
-        line = Line(replace(served.settings(), url=between.url, timeout_s=0.2, attempts=1))
+        line = ControllerHttp(replace(served.settings(), url=between.url, timeout_s=0.2, attempts=1))
         with pytest.raises(StorageUnavailableError, match=r"does not come to an end|timed out"):
             line.ask("GET", "/v1/capacity")
 

@@ -11,12 +11,12 @@ from tests.support.installation import Installation, Program
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 
 # Without a storage controller there is nothing to synchronise or to decide; with one: tests/storage.
-NEVER_REACHED = {step for step in Step if step.startswith(("storage_", "slo_", "view_", "inputs_"))}
+NEVER_REACHED = {step for step in CrashPoint if step.startswith(("storage_", "slo_", "view_", "inputs_"))}
 # A cancellation is journaled by the API, so the master never decides to stop.
-NEVER_REACHED_BY_CANCELLING = {*NEVER_REACHED, Step.STOPPING}
+NEVER_REACHED_BY_CANCELLING = {*NEVER_REACHED, CrashPoint.STOPPING}
 
 
 def application(main: str) -> Document:
@@ -48,8 +48,8 @@ def check_end(installation: Installation, client: Client, execution_id: str, sta
     until(lambda: not [t for t in installation.traces() if "scratch" in t or "control group" in t], installation.traces)
 
 
-@pytest.mark.parametrize("step", [step for step in Step if step not in NEVER_REACHED])
-def test_killed_on_the_way_to_success(installation: Installation, client: Client, step: Step) -> None:
+@pytest.mark.parametrize("step", [step for step in CrashPoint if step not in NEVER_REACHED])
+def test_killed_on_the_way_to_success(installation: Installation, client: Client, step: CrashPoint) -> None:
     execution_id = client.submit(application("sleep 0.3")).id
     until_killed(installation.start_master(ZOE_CRASH_AT=step), client, execution_id)
     fresh = installation.start_master()
@@ -59,8 +59,8 @@ def test_killed_on_the_way_to_success(installation: Installation, client: Client
     assert installation.stop(fresh) == 0
 
 
-@pytest.mark.parametrize("step", [step for step in Step if step not in NEVER_REACHED_BY_CANCELLING])
-def test_killed_on_the_way_to_a_cancelled_end(installation: Installation, client: Client, step: Step) -> None:
+@pytest.mark.parametrize("step", [step for step in CrashPoint if step not in NEVER_REACHED_BY_CANCELLING])
+def test_killed_on_the_way_to_a_cancelled_end(installation: Installation, client: Client, step: CrashPoint) -> None:
     execution_id = client.submit(application("exec sleep 600")).id
     process = installation.start_master(ZOE_CRASH_AT=step)
     until(lambda: process.poll() is not None or client.execution(execution_id).state is ExecutionState.RUNNING)

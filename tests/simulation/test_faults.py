@@ -187,7 +187,7 @@ def test_a_master_that_knows_otherwise_than_the_journal_is_caught(monkeypatch: p
 
     def follow(self: Observer, execution, observations, now_s, cause_id):  # type: ignore[no-untyped-def]
         if execution.state is ExecutionState.RUNNING:
-            self._picture._executions[execution.id] = execution  # changed without the journal
+            self._cache._executions[execution.id] = execution  # changed without the journal
             object.__setattr__(execution, "priority", execution.priority + 1)
         return original(self, execution, observations, now_s, cause_id)
 

@@ -31,13 +31,13 @@ def test_what_was_told_stays_and_its_truth_is_learned() -> None:
     world.run(250.0)
     assert world.state(third) is ExecutionState.RUNNING
     assert world.get(third).forecast == told
-    waits = world.master.picture.record.waits
+    waits = world.master.cache.record.waits
     assert (waits.told, waits.held) == (2, 2)
     world.run(100.0)
-    assert world.master.picture.record.runs.told == 2
+    assert world.master.cache.record.runs.told == 2
     world.restart()
-    assert world.master.picture.record.waits.told == 2
-    assert world.master.picture.record.runs.told == 2
+    assert world.master.cache.record.waits.told == 2
+    assert world.master.cache.record.runs.told == 2
 
 
 def test_another_try_is_told_anew() -> None:

@@ -17,9 +17,9 @@ from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
-from zoe_master.loop.tick_recorder import TickLog
+from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_simulator.history_replay.outcome import Decision, decisions
 from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun
@@ -32,10 +32,10 @@ class Recorded(World):
         self.store.stop_leading()
         epoch = self.store.try_lead("test")
         assert epoch is not None
-        log = TickLog(self.store, epoch)
-        keeper = self.keeper_of(self.controller) if self.controller is not None else None
+        log = TickRecorder(self.store, epoch)
+        reconciler = self.keeper_of(self.controller) if self.controller is not None else None
         self.master = Master(
-            self.store, self.backend, epoch, clock=self.clock, reach=self._reach, tick_log=log, storage=keeper
+            self.store, self.backend, epoch, clock=self.clock, hit=self._reach, tick_recorder=log, storage=reconciler
         )
 
 
@@ -49,7 +49,7 @@ def lively(seed: int, store: Store | None = None, policy: Policy | None = None) 
     submitted: list[str] = []
     for turn in range(15):
         if chance.random() < 0.2:
-            world.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+            world.crash_once_at(chance.choice(list(CrashPoint)), chance.randint(1, 3))
         submitted.append(world.submit(random_application(chance)))
         world.run(chance.choice([0.0, 1.0, 7.0, 30.0]))
         if chance.random() < 0.3:

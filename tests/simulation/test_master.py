@@ -29,7 +29,7 @@ from zoe_master.backends.simulated import (
     Behaviour,
     SimulatedBackend,
 )
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 from zoe_master.loop import observer
 from zoe_master.loop.observer import news
 
@@ -70,7 +70,7 @@ def test_only_what_is_to_start_or_stop_is_driven() -> None:
     execution_id = world.submit(application(component("m", 1, 4)))
 
     def moving() -> list[str]:
-        return [execution.id for execution in world.master.picture.moving()]
+        return [execution.id for execution in world.master.cache.moving()]
 
     world.tick()
     assert moving() == [execution_id]
@@ -309,11 +309,11 @@ def test_one_execution_with_an_impossible_story_does_not_stop_the_others(monkeyp
     assert world.state(fine) is ExecutionState.SUCCEEDED
 
 
-@pytest.mark.parametrize("step", list(Step))
+@pytest.mark.parametrize("step", list(CrashPoint))
 @pytest.mark.parametrize("occurrence", [1, 2, 3])
 @pytest.mark.parametrize("cancelled", [False, True])
 def test_a_master_that_dies_at_a_step_is_followed_by_one_that_finishes(
-    step: Step, occurrence: int, cancelled: bool
+    step: CrashPoint, occurrence: int, cancelled: bool
 ) -> None:
     world = World([node("n1")], behave=lambda _: Behaviour(start_s=0.5, run_s=10.0, stop_s=1.0))
     execution_id = world.submit(
@@ -345,7 +345,7 @@ def test_random_days_end_well(seed: int) -> None:
     submitted: list[str] = []
     for _ in range(chance.randint(3, 12)):
         if chance.random() < 0.3:
-            world.crash_once_at(chance.choice(list(Step)), chance.randint(1, 4))
+            world.crash_once_at(chance.choice(list(CrashPoint)), chance.randint(1, 4))
         submitted.append(world.submit(random_application(chance)))
         world.run(chance.choice([0.0, 1.0, 7.0]), check_invariants)
         if chance.random() < 0.2:

@@ -11,8 +11,8 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.store.base import ExecutionQuery
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.crash_points import Step
-from zoe_master.state.state_cache import Picture
+from zoe_master.crash_points import CrashPoint
+from zoe_master.state.state_cache import StateCache
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -28,16 +28,16 @@ def test_memory_and_database_tell_the_same_story(store: PostgresStore, seed: int
     submitted: list[str] = []
     for _ in range(8):
         if chance.random() < 0.3:
-            world.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+            world.crash_once_at(chance.choice(list(CrashPoint)), chance.randint(1, 3))
         submitted.append(world.submit(random_application(chance)))
         world.run(chance.choice([0.0, 1.0, 7.0]), check_invariants)
         if chance.random() < 0.3:
             world.cancel(chance.choice(submitted))
         world.tick()
-        assert by_id(world.master.picture) == by_id(Picture(store, 0))
+        assert by_id(world.master.cache) == by_id(StateCache(store, 0))
     world.run(2000.0, check_invariants)
     assert len(store.executions(ExecutionQuery(limit=50)).executions) == len(submitted)
 
 
-def by_id(picture: Picture) -> dict[str, Execution]:
-    return {execution.id: execution for execution in picture.executions()}
+def by_id(cache: StateCache) -> dict[str, Execution]:
+    return {execution.id: execution for execution in cache.executions()}

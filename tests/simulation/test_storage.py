@@ -19,7 +19,7 @@ from zoe_lib.domain.promises import refused, required, wished
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 
 MB = 1_000_000
 CAPACITY = Capacity(100 * MB, {"disk": 100 * MB})
@@ -228,8 +228,10 @@ def test_what_others_were_promised_by_the_controller_is_not_promised_again() -> 
     assert one.state(execution_id) is not ExecutionState.QUEUED
 
 
-@pytest.mark.parametrize("step", [Step.PLANNED, Step.START_PLANNED, Step.STORAGE_SYNCED, Step.SERVICE_STARTING])
-def test_a_master_that_dies_anywhere_leaves_no_promise_behind(step: Step) -> None:
+@pytest.mark.parametrize(
+    "step", [CrashPoint.PLANNED, CrashPoint.START_PLANNED, CrashPoint.STORAGE_SYNCED, CrashPoint.SERVICE_STARTING]
+)
+def test_a_master_that_dies_anywhere_leaves_no_promise_behind(step: CrashPoint) -> None:
     one = world()
     execution_id = one.submit(wants(60))
     one.crash_once_at(step)
@@ -252,7 +254,7 @@ def test_never_more_is_promised_than_there_is_and_nothing_runs_without_its_promi
         for _ in range(chance.randint(0, 3)):
             one.submit(wants(chance.randint(1, 80), chance.choice(list(Guarantee)), time_limit_s=60.0))
         if chance.random() < 0.3:
-            one.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+            one.crash_once_at(chance.choice(list(CrashPoint)), chance.randint(1, 3))
         one.controller.down = chance.random() < 0.15
         one.run(chance.choice([0.0, 5.0, 20.0]), check_promises)
     one.controller.down = False

@@ -16,8 +16,8 @@ from zoe_lib.domain.execution import ExecutionState, Mark
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.storage import Guarantee
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.storage.reconciler import Keeper
-from zoe_simulator.faults.late import LateKeeper, Lateness
+from zoe_master.storage.reconciler import StorageReconciler
+from zoe_simulator.faults.late import Lateness, LateStorage
 
 MB = 1_000_000
 CAPACITY = Capacity(500 * MB, {"disk": 500 * MB})
@@ -112,11 +112,11 @@ def test_of_equal_wishes_that_are_refused_one_is_asked_for() -> None:
 class Slow(World):
     """Every look at the controller takes two seconds."""
 
-    def keeper_of(self, controller: StorageController) -> Keeper:
+    def keeper_of(self, controller: StorageController) -> StorageReconciler:
         self.answers: list[Callable[[], None]] = []
         lateness = Lateness(self.clock, lambda _, do: self.answers.append(do))
         lateness.takes_s = 2.0
-        return LateKeeper(controller, lateness, self.waker)
+        return LateStorage(controller, lateness, self.waker)
 
     def answer(self) -> None:
         self.clock.advance(2.0)

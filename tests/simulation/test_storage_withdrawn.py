@@ -12,7 +12,7 @@ from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.execution import ExecutionState, Mark
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 from zoe_simulator.invariants.journal import Journal
 
 TO_OTHERS = "so much is not free of what the store can promise"
@@ -134,8 +134,10 @@ def test_nothing_is_told_between_the_wish_and_the_look_nor_when_the_wish_is_gone
     assert told(one, requires) == [GRANTED]
 
 
-@pytest.mark.parametrize("step", [Step.START_PLANNED, Step.SLO_SET, Step.STORAGE_SYNCED, Step.SERVICE_STARTING])
-def test_a_master_that_dies_anywhere_tells_it_once(step: Step) -> None:
+@pytest.mark.parametrize(
+    "step", [CrashPoint.START_PLANNED, CrashPoint.SLO_SET, CrashPoint.STORAGE_SYNCED, CrashPoint.SERVICE_STARTING]
+)
+def test_a_master_that_dies_anywhere_tells_it_once(step: CrashPoint) -> None:
     one = busy()
     prefers = one.submit(wants(70, PREFERRED))
     one.run(5.0)

@@ -18,7 +18,7 @@ from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, InputRead, Pushdow
 from zoe_lib.store.base import JournalEntry
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 from zoe_master.storage.view_reconciler import InputViews
 
 WANTED = Pushdown(("id", "kwh"), "city = 'Nice'")
@@ -318,8 +318,8 @@ def test_another_try_has_a_view_of_its_own() -> None:
     assert there(one) == []
 
 
-@pytest.mark.parametrize("step", list(Step))
-def test_a_master_that_dies_anywhere_leaves_no_view_behind_and_starts_nothing_undecided(step: Step) -> None:
+@pytest.mark.parametrize("step", list(CrashPoint))
+def test_a_master_that_dies_anywhere_leaves_no_view_behind_and_starts_nothing_undecided(step: CrashPoint) -> None:
     one = world(SimulatedController(Capacity(100 * MB, {"disk": 100 * MB})))
     execution_id = one.submit(reader(required=50))
     one.crash_once_at(step)
@@ -338,7 +338,7 @@ def test_views_are_those_of_what_runs_whatever_dies_when(seed: int) -> None:
         for _ in range(chance.randint(0, 3)):
             one.submit(reader(required=chance.choice([0, 20, 60]), retries=chance.choice([0, 1])))
         if chance.random() < 0.4:
-            one.crash_once_at(chance.choice(list(Step)), chance.randint(1, 3))
+            one.crash_once_at(chance.choice(list(CrashPoint)), chance.randint(1, 3))
         one.controller.down = chance.random() < 0.2
         one.run(chance.choice([0.0, 5.0, 40.0]), check_views)
     one.controller.down = False

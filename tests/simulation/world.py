@@ -22,9 +22,9 @@ from zoe_lib.store.base import Store
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
-from zoe_master.crash_points import Reach, Step, pass_by
+from zoe_master.crash_points import CrashPoint, Hit, never_crash
 from zoe_master.loop.master import Master, Tick
-from zoe_master.storage.reconciler import InlineKeeper, Keeper
+from zoe_master.storage.reconciler import InlineReconciler, StorageReconciler
 from zoe_master.waker import Waker
 
 GIB = 2**30
@@ -71,7 +71,7 @@ class World:
         self.store: Store = store or MemoryStore()
         self.waker = Waker()
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
-        self.reach: Reach = pass_by
+        self.hit: Hit = never_crash
         self.controller = controller
         self._count = 0
         self.restart()
@@ -81,15 +81,15 @@ class World:
         self.store.stop_leading()
         epoch = self.store.try_lead("test")
         assert epoch is not None
-        keeper = self.keeper_of(self.controller) if self.controller is not None else None
-        self.master = Master(self.store, self.backend, epoch, clock=self.clock, reach=self._reach, storage=keeper)
+        reconciler = self.keeper_of(self.controller) if self.controller is not None else None
+        self.master = Master(self.store, self.backend, epoch, clock=self.clock, hit=self._reach, storage=reconciler)
 
-    def keeper_of(self, controller: StorageController) -> Keeper:
+    def keeper_of(self, controller: StorageController) -> StorageReconciler:
         """What a new master asks the storage controller with."""
-        return InlineKeeper(controller, self._reach)
+        return InlineReconciler(controller, self._reach)
 
-    def _reach(self, step: Step) -> None:
-        self.reach(step)
+    def _reach(self, step: CrashPoint) -> None:
+        self.hit(step)
 
     def submit(self, app: Application, tenant: str = "default", **more: object) -> str:
         self._count += 1
@@ -123,7 +123,7 @@ class World:
         try:
             return self.master.tick()
         except Crash:
-            self.reach = pass_by
+            self.hit = never_crash
             self.restart()
             return self.master.tick()
 
@@ -144,18 +144,18 @@ class World:
         self.tick()
         check(self)
 
-    def crash_once_at(self, wanted: Step, occurrence: int = 1) -> None:
+    def crash_once_at(self, wanted: CrashPoint, occurrence: int = 1) -> None:
         """Let the master die when it reaches a step for the n-th time."""
         left = occurrence
 
-        def reach(step: Step) -> None:
+        def hit(step: CrashPoint) -> None:
             nonlocal left
             if step is wanted:
                 left -= 1
                 if left == 0:
                     raise Crash(step)
 
-        self.reach = reach
+        self.hit = hit
 
 
 def check_invariants(world: World) -> None:

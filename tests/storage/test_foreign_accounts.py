@@ -11,10 +11,10 @@ from tests.storage.test_views import meters
 from tests.support.object_store import Person, logged_in
 from tests.support.whole_storage import Whole
 from zoe_lib.domain.storage import Credential, located
-from zoe_master.crash_points import pass_by
-from zoe_master.storage.input_places import PlaceLooks
+from zoe_master.crash_points import never_crash
+from zoe_master.storage.input_places import PlaceFinder
 from zoe_master.storage.tenant_tokens import OTHER_ACCOUNT, TenantTokens
-from zoe_master.storage.view_reconciler import ViewLooks
+from zoe_master.storage.view_reconciler import ViewReconciler
 
 SOURCE = "swift2d://meters.zoe/2015"
 SECRET = "kwh_of_bob"
@@ -55,13 +55,13 @@ def test_a_credential_of_another_account_has_no_views_and_no_places_and_the_reas
         fill(ann, "id", **acl)
         fill(bob, SECRET)
     guesses = (View("e1", "acme", SOURCE, ("id",)), View("e2", "acme", SOURCE, (SECRET,)), View("e3", "acme", SOURCE))
-    looks = ViewLooks(whole.controller, pass_by, tokens(whole, "beta:bob"))
+    looks = ViewReconciler(whole.controller, never_crash, tokens(whole, "beta:bob"))
     found = looks.look(guesses, frozenset(one.id for one in guesses))
     assert {verdict.why for verdict in found.values()} == {f"plainly: there is no view ({OTHER_ACCOUNT})"}
     assert not any(verdict.columns for verdict in found.values())
     assert list(whole.controller.views()) == []
     one = located("acme", SOURCE)
-    assert PlaceLooks(whole.controller, tokens(whole, "beta:bob")).look(frozenset({one})) == {one: None}
+    assert PlaceFinder(whole.controller, tokens(whole, "beta:bob")).look(frozenset({one})) == {one: None}
 
 
 @pytest.mark.parametrize("source", HOSTILE)

@@ -29,7 +29,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.templates import escape
 from zoe_lib.sdk import Client
 from zoe_lib.wire import CredentialRequest
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 
 MB = 10**6
 # So little that views pay, however busy the machine is.
@@ -138,11 +138,11 @@ def check_start(installation: Installation, execution_id: str) -> None:
 def test_killed_between_any_two_steps_it_leaves_nothing_and_starts_nothing_without_its_guarantee(
     installation: Installation, client: Client, whole: Whole
 ) -> None:
-    for step in Step:
+    for step in CrashPoint:
         kill_and_check(installation, client, whole, step)
 
 
-def kill_and_check(installation: Installation, client: Client, whole: Whole, step: Step) -> None:
+def kill_and_check(installation: Installation, client: Client, whole: Whole, step: CrashPoint) -> None:
     execution_id = client.submit(application(whole, 0.3)).id
     killed = installation.start_master(ZOE_CRASH_AT=step)
     until(lambda: killed.poll() is not None, lambda: (step, client.execution(execution_id)))

@@ -12,11 +12,11 @@ import pytest
 
 from storage_bridge.crystal_controller import CrystalController
 from storage_bridge.crystal_dialects import Appendix, Later
-from storage_bridge.http import ControllerSettings, Line
+from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
-from storage_bridge.zoe_controller import OwnController
+from storage_bridge.zoe_controller import ZoeController
 from storage_controller.answers import Refused
-from storage_controller.swift_http import SwiftAdmin, SwiftLine
+from storage_controller.swift_http import SwiftAdmin, SwiftHttp
 from storage_controller.swift_places import LOOKED_AT_MAX, SwiftPlaces
 from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
@@ -145,12 +145,12 @@ def test_swifts_own_answer_in_both_dialects_is_passed_on(whole: Whole) -> None:
 def test_who_cannot_tell_is_not_known(whole: Whole, ann: Person) -> None:
     """Crystal's dialects say where a name would be, not what is below it; an older controller has no such route."""
     settings = ControllerSettings(whole.url, TOKEN, "zoe", timeout_s=30)
-    line = Line(settings)
+    line = ControllerHttp(settings)
     older = replace(settings, url=f"{whole.url}/older")
     for one in (
         CrystalController(line, settings, Appendix(line, "zoe")),
         CrystalController(line, settings, Later(line, "zoe")),
-        OwnController(Line(older), older),
+        ZoeController(ControllerHttp(older), older),
     ):
         assert one.locality("acme", "swift2d://meters.zoe/2015", ann.token) is None
 
@@ -230,7 +230,7 @@ def test_of_erasure_coded_objects_no_host_has_a_copy() -> None:
     with object_store(nodes=3, erasure_coded=True) as store, logged_in(store, "acme:ann") as ann:
         ann.put("meters")
         ann.put("meters/2015/day.csv", secrets.token_bytes(1000))
-        line = SwiftLine(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key))
+        line = SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key))
         counted, known = (SwiftPlaces(line, lambda _: None, fragmented=policies) for policies in ((), (0,)))
         one = Held(1, 1000)
         assert counted.places("acme", "swift2d://meters.zoe", ann.token).hosts == {"127.0.0.1": one}
@@ -242,6 +242,6 @@ def test_a_swift_that_does_not_tell_is_said_so() -> None:
     with object_store(nodes=1, replicas=1, pipeline=pipeline) as store, logged_in(store, "acme:ann") as ann:
         ann.put("meters")
         ann.put("meters/2015/day.csv", secrets.token_bytes(10))
-        places = SwiftPlaces(SwiftLine(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)), lambda _: None)
+        places = SwiftPlaces(SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)), lambda _: None)
         with pytest.raises(Refused, match="list_endpoints"):
             places.places("acme", "swift2d://meters.zoe/2015", ann.token)

@@ -53,7 +53,7 @@ def test_types_of_a_sample_are_shown_and_what_comes_behind_it_is_read_with_them(
     ann.put("sampled/unnamed/a.csv", b"1;x\n2;y\n")
     ann.put("sampled/empty/a.csv", b"  \n\n")
     asked = [("named", Csv()), ("unnamed", UNNAMED), ("empty", UNNAMED)]
-    told = [told_of(StorageObject("in", f"swift2d://sampled.zoe/{name}", None, csv)) for name, csv in asked]
+    told = [error_text_of(StorageObject("in", f"swift2d://sampled.zoe/{name}", None, csv)) for name, csv in asked]
     (tmp_path / "told.json").write_text(json.dumps(told))
     done = spark_driver(spark, swift, "acme:ann", tmp_path).run(PROGRAM, str(tmp_path / "told.json"))
     [named, unnamed, empty], last = json.loads(done.stdout.splitlines()[-1])
@@ -68,5 +68,5 @@ def test_types_of_a_sample_are_shown_and_what_comes_behind_it_is_read_with_them(
     assert dict(kept.inputs[0].pushdown.types) == dict(zip(NAMES, TYPES, strict=True))
 
 
-def told_of(one: StorageObject) -> dict[str, Any]:
+def error_text_of(one: StorageObject) -> dict[str, Any]:
     return told_input(one, InputRead(one.name, one.uri))

@@ -10,9 +10,9 @@ from tests.storage.test_views import meters
 from tests.support.object_store import logged_in
 from tests.support.whole_storage import Whole
 from zoe_lib.domain.storage import Credential
-from zoe_master.crash_points import pass_by
+from zoe_master.crash_points import never_crash
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, OTHER_ACCOUNT, TenantTokens
-from zoe_master.storage.view_reconciler import ViewLooks
+from zoe_master.storage.view_reconciler import ViewReconciler
 
 GUESSES = (
     View("e1", "acme", "swift2d://meters.zoe/2015", ("id",), "city = 'Nice'"),
@@ -28,7 +28,7 @@ GUESSES = (
 def told(whole: Whole, credentials: dict[str, Credential]) -> set[str]:
     """What a master with these credentials of the tenant acme says of all guesses."""
     tokens = TenantTokens({"zoe": whole.store.auth_url}, lambda tenant: credentials if tenant == "acme" else {})
-    looks = ViewLooks(whole.controller, pass_by, tokens)
+    looks = ViewReconciler(whole.controller, never_crash, tokens)
     found = looks.look(GUESSES, frozenset(view.id for view in GUESSES))
     looks.look((), frozenset())
     assert not any(verdict.used for verdict in found.values()) or "zoe" in credentials

@@ -15,10 +15,10 @@ from zoe_lib.store.base import Store
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, SimulatedBackend
 from zoe_master.background import metrics
-from zoe_master.background.forecast_thread import Foretelling
+from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.loop.master import Master
-from zoe_master.loop.tick_recorder import TickLog
-from zoe_master.rpc.handlers import Answers
+from zoe_master.loop.tick_recorder import TickRecorder
+from zoe_master.rpc.handlers import Handlers
 from zoe_master.waker import Waker
 
 GIB = 2**30
@@ -35,13 +35,13 @@ class TickingMaster:
         self.backend: Any = OneAtATime(backend)
         epoch = store.try_lead("test")
         assert epoch is not None
-        self.master = Master(store, self.backend, epoch, tick_log=TickLog(store, epoch))
-        answers = Answers(self.master, self.backend, self._waker, "test", epoch)
+        self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
+        answers = Handlers(self.master, self.backend, self._waker, "test", epoch)
         self._store = store
         self._server = Server(endpoint, keys_dir, answers.handlers(), answers.slow())
         self._stopping = threading.Event()
         self.failure: Exception | None = None
-        self._foretelling = Foretelling(self.master, self._waker)
+        self._foretelling = ForecastThread(self.master, self._waker)
         self._thread = threading.Thread(target=self._run, name="master")
         self._thread.start()
 

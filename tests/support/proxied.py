@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from tests.support.listeners import Connects, Listener
 from tests.support.scheduling import component, queued, started
 from tests.support.serving import Served
-from zoe_api.apps.middleware import AppsDoor
+from zoe_api.apps.middleware import AppsMiddleware
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.store.people import AppAccess
@@ -57,7 +57,7 @@ class Proxied:
             add_use_of=lambda *_: None,
         )
         master: Any = SimpleNamespace(ask=lambda *asked: looking(asked, address))
-        door = AppsDoor(
+        door = AppsMiddleware(
             PlainTextResponse("the API"), DOMAIN, store, master, 3600.0, streams or StreamPlaces(100, 100, 100)
         )
         self.served = Served(door, **options)

@@ -11,7 +11,7 @@ from typing import Any
 from storage_bridge.connect import connect
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo
-from storage_bridge.zoe_controller import OwnController
+from storage_bridge.zoe_controller import ZoeController
 from tests.support.api import Api
 from tests.support.installation import Installation
 from tests.support.object_store import ADMIN, object_store
@@ -34,7 +34,7 @@ class Whole:
 
     store: ObjectStore
     url: str
-    controller: OwnController
+    controller: ZoeController
 
     @property
     def services(self) -> dict[str, dict[str, str]]:
@@ -60,7 +60,7 @@ def whole_storage(database_url: str, capacity: int = CAPACITY, **changes: Any) -
         undo.callback(site.close)
         url = undo.enter_context(site.serve(store, ADMIN, plain, BandwidthSlo(capacity, capacity)))
         controller = connect(ControllerSettings(url, TOKEN, "zoe", timeout_s=30))
-        assert isinstance(controller, OwnController)
+        assert isinstance(controller, ZoeController)
         yield Whole(store, url, controller)
         assert "Traceback" not in site.log.read_text()
 

@@ -25,7 +25,7 @@ def running(swarm: Cluster, installation: Installation) -> Execution:
 def test_a_cell_computes_on_the_workers_and_only_the_proxys_secret_lets_in(
     swarm: Cluster, installation: Installation, running: Execution
 ) -> None:
-    token = installation.master.sign_ins.secret(running)
+    token = installation.master.port_secrets.secret(running)
     at = installation.address(running, "notebook", "lab")
     notebook = Notebook(at.host, at.port, token, at.headers)
     notebook.check_strangers()

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 _LEFT = 499  # as nginx logs it
 
 
-class AppsDoor:
+class AppsMiddleware:
     """ASGI middleware, outermost: nothing of the API, its cookies included, is seen by what goes to an application."""
 
     def __init__(

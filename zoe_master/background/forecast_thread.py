@@ -20,7 +20,7 @@ _REST = 4.0
 _LOOK_INTERVAL_S = 0.2
 
 
-class Foretelling:
+class ForecastThread:
     """Runs beside one master until it is closed.
 
     Each forecast has the budget of one that somebody asks for, and beyond it is extrapolated. `clock` counts the CPU

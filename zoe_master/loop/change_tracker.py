@@ -10,7 +10,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_master.backends.base import Observation
 
 
-class Settled:
+class ChangeTracker:
     """Remembers what was seen and settled, so that a tick costs what has changed and not what there is."""
 
     def __init__(self) -> None:

@@ -7,40 +7,40 @@ from collections.abc import Callable, Mapping, Sequence
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.idleness import idle_due_s, idle_event
-from zoe_master.state.state_cache import Picture
+from zoe_master.state.state_cache import StateCache
 
 LastUses = Callable[[Sequence[ExecutionId]], Mapping[ExecutionId, float]]
 """When each of these was used last; those that never were are missing."""
 
 
-class Idling:
+class Culling:
     """Reads last uses only when something would follow from those that it knows."""
 
-    def __init__(self, picture: Picture, last_uses: LastUses) -> None:
-        self._picture = picture
+    def __init__(self, cache: StateCache, last_uses: LastUses) -> None:
+        self._cache = cache
         self._last_uses = last_uses
         self._used: Mapping[ExecutionId, float] = {}
 
     def sync(self, now_s: float, cause_id: str) -> None:
         """Journal the warnings and ends that are due."""
-        if not self._picture.policy.idle_after_s:
+        if not self._cache.policy.idle_after_s:
             return
-        due = [execution for execution in self._picture.active() if self._event(execution, now_s, cause_id)]
+        due = [execution for execution in self._cache.active() if self._event(execution, now_s, cause_id)]
         if not due:
             return
-        self._used = self._last_uses([execution.id for execution in self._picture.active()])
+        self._used = self._last_uses([execution.id for execution in self._cache.active()])
         for execution in due:
             event = self._event(execution, now_s, cause_id)
             if event is not None:
-                self._picture.append(execution, [event])
+                self._cache.append(execution, [event])
 
     def due_s(self) -> float | None:
         """When something is due next; None when nothing is."""
-        policy = self._picture.policy
+        policy = self._cache.policy
         if not policy.idle_after_s:
             return None
-        due = (idle_due_s(one, self._used.get(one.id), policy) for one in self._picture.active())
+        due = (idle_due_s(one, self._used.get(one.id), policy) for one in self._cache.active())
         return min((at_s for at_s in due if at_s is not None), default=None)
 
     def _event(self, execution: Execution, now_s: float, cause_id: str) -> Event | None:
-        return idle_event(execution, self._used.get(execution.id), now_s, self._picture.policy, cause_id)
+        return idle_event(execution, self._used.get(execution.id), now_s, self._cache.policy, cause_id)

@@ -13,12 +13,12 @@ from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
 from zoe_lib.domain.reasons import Reason
 from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start, StorageAccess
-from zoe_master.crash_points import Reach, Step
-from zoe_master.loop.port_secrets import SignIns
+from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.scheduler.ordering.snapshot import Plan
-from zoe_master.state.state_cache import Picture
+from zoe_master.state.state_cache import StateCache
 from zoe_master.storage.input_places import Told
-from zoe_master.storage.spark_config import Connectors
+from zoe_master.storage.spark_config import SparkConfig
 
 log = structlog.get_logger(__name__)
 
@@ -29,17 +29,17 @@ class Executor:
     """Turns decisions into events and hands work to the back-end."""
 
     def __init__(
-        self, picture: Picture, backend: Backend, connectors: Connectors, sign_ins: SignIns, reach: Reach
+        self, cache: StateCache, backend: Backend, spark_config: SparkConfig, port_secrets: PortSecrets, hit: Hit
     ) -> None:
-        self._picture = picture
+        self._cache = cache
         self._backend = backend
-        self._connectors = connectors
-        self._sign_ins = sign_ins
-        self._reach = reach
+        self._connectors = spark_config
+        self._sign_ins = port_secrets
+        self._hit = hit
 
     def carry_out(self, plan: Plan, now_s: float, plan_id: str, locality: Told) -> None:
         """Journal the plan: starts, with where their inputs lie; elastic placements, services taken back, reasons."""
-        self._reach(Step.PLANNED)
+        self._hit(CrashPoint.PLANNED)
         for execution_id, placements in plan.starts.items():
             places = self._places(execution_id, locality) if locality else ()
             start = ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements, places=places)
@@ -52,14 +52,14 @@ class Executor:
         self._give_reasons(plan, now_s, plan_id)
 
     def _places(self, execution_id: str, locality: Told) -> tuple[InputPlaces, ...]:
-        execution = self._picture.get(execution_id)
+        execution = self._cache.get(execution_id)
         if execution is None or execution.application.storage is None:
             return ()
         return places_of(execution.application.storage.inputs, execution.tenant, locality)
 
     def drive(self, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str) -> None:
         """Start what has its turn, finish starts that were left half done, stop what must go."""
-        for execution in self._picture.moving():
+        for execution in self._cache.moving():
             if execution.state is ExecutionState.STOPPING:
                 self._stop_services(execution, now_s, cause_id)
             else:
@@ -68,25 +68,25 @@ class Executor:
 
     def _place(self, execution_id: str, planned: ev.StartPlanned | ev.ElasticPlaced) -> None:
         """Journal it in one with the services whose turn has come by it; they are handed over when all is journaled."""
-        execution = self._picture.get(execution_id)
-        placed = self._picture.foresee(execution, [planned]) if execution is not None else None
+        execution = self._cache.get(execution_id)
+        placed = self._cache.foresee(execution, [planned]) if execution is not None else None
         if execution is None or placed is None:
             return
         starting = _starting(placed, planned.at_s, planned.cause_id)
-        after = self._picture.foresee(placed, starting)
-        if self._picture.append(execution, [planned, *starting], after) is None:
+        after = self._cache.foresee(placed, starting)
+        if self._cache.append(execution, [planned, *starting], after) is None:
             return
-        self._reach(Step.START_PLANNED)
+        self._hit(CrashPoint.START_PLANNED)
         if starting:
-            self._reach(Step.SERVICE_STARTING)
+            self._hit(CrashPoint.SERVICE_STARTING)
 
     def _append(self, execution_id: str, event: ev.Event) -> Execution | None:
-        execution = self._picture.get(execution_id)
-        return self._picture.append(execution, [event]) if execution is not None else None
+        execution = self._cache.get(execution_id)
+        return self._cache.append(execution, [event]) if execution is not None else None
 
     def _preempt(self, execution_id: str, service_id: ServiceId, now_s: float, plan_id: str) -> None:
         """Take an elastic service back: one that runs is asked to stop, one that was only placed ends here."""
-        execution = self._picture.get(execution_id)
+        execution = self._cache.get(execution_id)
         if execution is None:
             return
         why = Cause.PREEMPTED
@@ -101,27 +101,27 @@ class Executor:
             self._give_reason(execution_id, reason, now_s, plan_id)
         if common is None:
             return
-        for execution in self._picture.backlog.told_otherwise(common):
+        for execution in self._cache.backlog.told_otherwise(common):
             if execution.id not in own and execution.id not in plan.starts:
                 self._give_reason(execution.id, common, now_s, plan_id)
 
     def _give_reason(self, execution_id: str, reason: Reason, now_s: float, plan_id: str) -> None:
-        execution = self._picture.get(execution_id)
+        execution = self._cache.get(execution_id)
         if execution is None or execution.reason is reason or execution.reason == reason:
             return
         if execution.state is ExecutionState.QUEUED:
-            self._picture.append(execution, [ev.ReasonChanged(at_s=now_s, cause_id=plan_id, reason=reason)])
+            self._cache.append(execution, [ev.ReasonChanged(at_s=now_s, cause_id=plan_id, reason=reason)])
 
     def _start_services(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
     ) -> None:
         due = _starting(execution, now_s, cause_id)
         if due:
-            kept = self._picture.append(execution, due)
+            kept = self._cache.append(execution, due)
             if kept is None:
                 return
             execution = kept
-            self._reach(Step.SERVICE_STARTING)
+            self._hit(CrashPoint.SERVICE_STARTING)
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
         if to_start:
             access, told = (
@@ -131,7 +131,7 @@ class Executor:
             secret = self._sign_ins.secret(execution) if told else ""
             for service in to_start:
                 self._hand_over(start_of(execution, service, cause_id, access, secret))
-            self._reach(Step.SERVICE_HANDED_OVER)
+            self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: Start) -> None:
         """One that the back-end does not take now is found half done, and handed over again, by the next tick."""
@@ -144,21 +144,21 @@ class Executor:
         running = [s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY)]
         why = Cause.CANCELLED if execution.cause is Cause.CANCELLED else Cause.STOPPED
         events = [ev.ServiceStopping(at_s=now_s, cause_id=cause_id, service_id=s.id, cause=why) for s in running]
-        if running and self._picture.append(execution, events) is not None:
-            self._reach(Step.SERVICE_STOPPING)
+        if running and self._cache.append(execution, events) is not None:
+            self._hit(CrashPoint.SERVICE_STOPPING)
 
     def _repeat_stops(self, observations: Mapping[ServiceId, Observation]) -> None:
         """Ask for every stop until the back-end reports it: a crash between journal and call leaves nothing running."""
         wanted = [
             s.id
-            for e in self._picture.moving()
+            for e in self._cache.moving()
             for s in e.services
             if s.state is ServiceState.STOPPING
             and (s.id not in observations or observations[s.id].state not in _ENDING)
         ]
         if wanted:
             self._backend.stop(wanted)
-            self._reach(Step.STOP_HANDED_OVER)
+            self._hit(CrashPoint.STOP_HANDED_OVER)
 
 
 def _starting(execution: Execution, now_s: float, cause_id: str) -> list[ev.Event]:

@@ -8,21 +8,21 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
-from zoe_master.state.state_cache import Picture
+from zoe_master.state.state_cache import StateCache
 
 
-class Images:
+class ImageGate:
     """Asks the back-end for every image of the queue once a tick; a pull begins while the execution still waits."""
 
-    def __init__(self, picture: Picture, backend: Backend) -> None:
-        self._picture = picture
+    def __init__(self, cache: StateCache, backend: Backend) -> None:
+        self._cache = cache
         self._backend = backend
         # What the last check found missing, by image.
         self.absent: Mapping[str, ImageStatus] = {}
 
     def check(self, now_s: float, cause_id: str) -> Mapping[ExecutionId, Reason]:
         """End what can never have its images; the reasons of those that wait for a pull."""
-        backlog = self._picture.backlog
+        backlog = self._cache.backlog
         known = {image: self._backend.prepare(image) for image in backlog.images}
         self.absent = {image: status for image, status in known.items() if status.state is not ImageState.PRESENT}
         held: dict[ExecutionId, Reason] = {}
@@ -45,4 +45,4 @@ class Images:
             message=message,
             detail=status.detail,
         )
-        self._picture.append(execution, [event])
+        self._cache.append(execution, [event])

@@ -23,13 +23,13 @@ from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
-from zoe_master.crash_points import Reach, pass_by
-from zoe_master.loop.culling import Idling, LastUses
+from zoe_master.crash_points import Hit, never_crash
+from zoe_master.loop.culling import Culling, LastUses
 from zoe_master.loop.executor import Executor
-from zoe_master.loop.image_gate import Images
+from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import Observer
-from zoe_master.loop.port_secrets import SignIns
-from zoe_master.loop.tick_recorder import Inputs, Seen, TickLog, without_own
+from zoe_master.loop.port_secrets import PortSecrets
+from zoe_master.loop.tick_recorder import Inputs, Seen, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import RunTime
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -38,12 +38,12 @@ from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.proposal import Proposal, propose
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.forecasts import forecast
-from zoe_master.state.state_cache import Picture
-from zoe_master.storage.grants import Granting
-from zoe_master.storage.locating import Locating
+from zoe_master.state.state_cache import StateCache
+from zoe_master.storage.grants import Grants
+from zoe_master.storage.locating import InputLocator
 from zoe_master.storage.path_uses import Look, PathUses
-from zoe_master.storage.reconciler import Keeper
-from zoe_master.storage.spark_config import Connectors
+from zoe_master.storage.reconciler import StorageReconciler
+from zoe_master.storage.spark_config import SparkConfig
 from zoe_master.storage.view_reconciler import InputViews
 
 log = structlog.get_logger(__name__)
@@ -77,31 +77,29 @@ class Master:
         backend: Backend,
         leader_epoch: int,
         clock: Clock = time.time,
-        reach: Reach = pass_by,
-        storage: Keeper | None = None,
-        tick_log: TickLog | None = None,
-        connectors: Connectors | None = None,
-        sign_ins: SignIns | None = None,
+        hit: Hit = never_crash,
+        storage: StorageReconciler | None = None,
+        tick_recorder: TickRecorder | None = None,
+        spark_config: SparkConfig | None = None,
+        port_secrets: PortSecrets | None = None,
         last_uses: LastUses | None = None,
         paths: Look | None = None,
     ) -> None:
-        connectors = connectors or Connectors()
+        spark_config = spark_config or SparkConfig()
         self._store = store
         self._backend = backend
         self._epoch = leader_epoch
         self._clock = clock
-        self._picture = Picture(store, leader_epoch)
-        self._observer = Observer(self._picture, backend, reach)
-        self._images = Images(self._picture, backend)
-        self.sign_ins = sign_ins or SignIns()
-        self._executor = Executor(self._picture, backend, connectors, self.sign_ins, reach)
-        self._idling = Idling(self._picture, last_uses or store.last_uses)
-        self._granting = Granting(
-            self._picture, storage, reach, InputViews(connectors.view_schemes, connectors.services)
-        )
-        self._locating = Locating(self._picture, storage)
+        self._cache = StateCache(store, leader_epoch)
+        self._observer = Observer(self._cache, backend, hit)
+        self._image_gate = ImageGate(self._cache, backend)
+        self.port_secrets = port_secrets or PortSecrets()
+        self._executor = Executor(self._cache, backend, spark_config, self.port_secrets, hit)
+        self._culling = Culling(self._cache, last_uses or store.last_uses)
+        self._grants = Grants(self._cache, storage, hit, InputViews(spark_config.view_schemes, spark_config.services))
+        self._locator = InputLocator(self._cache, storage)
         self._paths = paths or PathUses(storage).look
-        self._tick_log = tick_log
+        self._tick_recorder = tick_recorder
         self._platform: Sequence[Node] = ()
         self._can: tuple[Capabilities, StoreCapacity | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
@@ -114,32 +112,32 @@ class Master:
         now_s = self._clock()
         plan_id = f"plan-{token_hex(6)}"
         # 1. Observe: what users and other processes wrote, what the back-end reports.
-        read_to = self._picture.catch_up()
+        read_to = self._cache.catch_up()
         observations = self._observer.absorb(now_s, plan_id)
-        self._idling.sync(now_s, plan_id)
+        self._culling.sync(now_s, plan_id)
         # 2. Snapshot.
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
-        locality = self._locating.look(nodes, now_s)
-        held = {**self._locating.held(now_s), **self._images.check(now_s, plan_id)}
-        paths = self._paths(nodes, self._picture.policy)
-        snapshot = self._picture.snapshot(now_s, nodes, held, self._granting.supply(), locality, paths)
+        locality = self._locator.look(nodes, now_s)
+        held = {**self._locator.held(now_s), **self._image_gate.check(now_s, plan_id)}
+        paths = self._paths(nodes, self._cache.policy)
+        snapshot = self._cache.snapshot(now_s, nodes, held, self._grants.supply(), locality, paths)
         # 3. Decide.
         began_s = time.perf_counter()
-        plan = schedule(snapshot, self._picture.policy)
+        plan = schedule(snapshot, self._cache.policy)
         plan_s = time.perf_counter() - began_s
         # 4. Act.
         self._executor.carry_out(plan, now_s, plan_id, locality)
-        self._granting.sync(plan, now_s, plan_id)
+        self._grants.sync(plan, now_s, plan_id)
         self._publish_capabilities(now_s)
         self._executor.drive(observations, now_s, plan_id)
         self._keep_forecasts(now_s, plan_id)
         self._log(snapshot, plan_id, read_to)
-        started = (self._picture.get(execution_id) for execution_id in plan.starts)
+        started = (self._cache.get(execution_id) for execution_id in plan.starts)
         waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)
-        oldest_at_s = self._picture.backlog.oldest_at_s
+        oldest_at_s = self._cache.backlog.oldest_at_s
         oldest_s = 0.0 if oldest_at_s is None else max(now_s - oldest_at_s, 0.0)
-        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._picture.take_raced(), waited_s, oldest_s)
+        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._cache.take_raced(), waited_s, oldest_s)
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
             log.info("plan", plan=plan_id, placements=plan.placements, **counts)
@@ -150,7 +148,7 @@ class Master:
         tick = self.latest
         if tick is None:
             return None
-        return forecast(tick.snapshot, self._picture.policy, execution_id, self._picture.record, give_up)
+        return forecast(tick.snapshot, self._cache.policy, execution_id, self._cache.record, give_up)
 
     def propose(
         self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
@@ -168,19 +166,19 @@ class Master:
         )
         wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
         in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
-        proposal = propose(tick.snapshot, self._picture.policy, wanted, in_time, found)
+        proposal = propose(tick.snapshot, self._cache.policy, wanted, in_time, found)
         if proposal.starts_now:
             return proposal, None
         with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
         give_up = budget.spent(FORECAST_S)
-        return proposal, forecast(with_it, self._picture.policy, wanted.id, self._picture.record, give_up)
+        return proposal, forecast(with_it, self._cache.policy, wanted.id, self._cache.record, give_up)
 
     def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun] | None:
         """What the policy in force and another one would do with the present queue; None before a tick. OutOfBudget."""
         tick = self.latest
         if tick is None:
             return None
-        return dry_run(tick.snapshot, self._picture.policy, give_up), dry_run(tick.snapshot, policy, give_up)
+        return dry_run(tick.snapshot, self._cache.policy, give_up), dry_run(tick.snapshot, policy, give_up)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """The run time that forecasts of a queued execution count with, and where it comes from."""
@@ -197,38 +195,38 @@ class Master:
 
         What was due before and still waits, for room or by a limit, does not hide what is due next.
         """
-        maybe = (*self._picture.active(), *self._picture.backlog.paused)
-        policy = self._picture.policy
-        times = (*(due_at_s(e, policy) for e in maybe), self._idling.due_s(), self._locating.due_s())
+        maybe = (*self._cache.active(), *self._cache.backlog.paused)
+        policy = self._cache.policy
+        times = (*(due_at_s(e, policy) for e in maybe), self._culling.due_s(), self._locator.due_s())
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
 
     @property
-    def picture(self) -> Picture:
+    def cache(self) -> StateCache:
         """What this master knows of executions."""
-        return self._picture
+        return self._cache
 
     @property
     def policy(self) -> Policy:
         """The policy that the next tick decides by."""
-        return self._picture.policy
+        return self._cache.policy
 
     def _keep_forecasts(self, now_s: float, plan_id: str) -> None:
         while not self._told.empty():
             execution_id, told = self._told.get_nowait()
-            execution = self._picture.get(execution_id)
+            execution = self._cache.get(execution_id)
             if execution is not None and execution.state is ExecutionState.QUEUED and execution.forecast is None:
-                self._picture.append(execution, [Forecasted(at_s=now_s, cause_id=plan_id, forecast=told)])
+                self._cache.append(execution, [Forecasted(at_s=now_s, cause_id=plan_id, forecast=told)])
 
     def _log(self, snapshot: Snapshot, plan_id: str, read_to: int) -> None:
-        wrote = self._picture.take_wrote()
-        if self._tick_log is None:
+        wrote = self._cache.take_wrote()
+        if self._tick_recorder is None:
             return
         nodes = without_own(snapshot.nodes, snapshot.active)
         inputs = Inputs(
-            nodes, self._images.absent, snapshot.storage, snapshot.locality, self._locating.awaited, snapshot.paths
+            nodes, self._image_gate.absent, snapshot.storage, snapshot.locality, self._locator.awaited, snapshot.paths
         )
         waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
-        self._tick_log.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
+        self._tick_recorder.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
         """Keep what was seen of the platform in the store, writing only changes."""
@@ -238,7 +236,7 @@ class Master:
 
     def _publish_capabilities(self, now_s: float) -> None:
         """Keep what can run here; what the storage controller told last stays while it is away."""
-        can = (self._backend.capabilities(), self._granting.capacity)
+        can = (self._backend.capabilities(), self._grants.capacity)
         if can != self._can:
             self._store.set_capabilities(*can, now_s, self._epoch)
             self._can = can

@@ -8,9 +8,9 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import settle
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
 from zoe_master.backends.base import Backend, Observation, ObservedState
-from zoe_master.crash_points import Reach, Step
-from zoe_master.loop.change_tracker import Settled
-from zoe_master.state.state_cache import Picture
+from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.loop.change_tracker import ChangeTracker
+from zoe_master.state.state_cache import StateCache
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
@@ -19,21 +19,21 @@ _ENDING = (*_GONE, ObservedState.STOPPING)
 class Observer:
     """Compares the journal with the back-end, and lets the journal follow."""
 
-    def __init__(self, picture: Picture, backend: Backend, reach: Reach) -> None:
-        self._picture = picture
+    def __init__(self, cache: StateCache, backend: Backend, hit: Hit) -> None:
+        self._cache = cache
         self._backend = backend
-        self._reach = reach
-        self._settled = Settled()
+        self._hit = hit
+        self._changes = ChangeTracker()
 
     def absorb(self, now_s: float, cause_id: str) -> Mapping[ServiceId, Observation]:
         """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
         observations = {o.service_id: o for o in self._backend.observe()}
-        self._reach(Step.OBSERVED)
-        self._settled.look(observations, self._picture.policy)
-        for execution in (*self._picture.active(), *self._picture.backlog.submitted):
-            if self._settled.needs_look(execution, now_s):
-                self._settled.keep(execution, self._follow(execution, observations, now_s, cause_id))
-        self._reach(Step.OBSERVATIONS_KEPT)
+        self._hit(CrashPoint.OBSERVED)
+        self._changes.look(observations, self._cache.policy)
+        for execution in (*self._cache.active(), *self._cache.backlog.submitted):
+            if self._changes.needs_look(execution, now_s):
+                self._changes.keep(execution, self._follow(execution, observations, now_s, cause_id))
+        self._hit(CrashPoint.OBSERVATIONS_KEPT)
         self._clean_up(observations)
         return observations
 
@@ -43,26 +43,26 @@ class Observer:
         events: list[ev.Event] = []
         for service in execution.services:
             events += news(service, observations.get(service.id), now_s, cause_id, _probed(execution, service))
-        changed = self._picture.foresee(execution, events)
+        changed = self._cache.foresee(execution, events)
         if changed is None:
             return None
-        settled, consequences = settle(changed, now_s, self._picture.policy, cause_id)
-        kept = self._picture.append(execution, [*events, *consequences], settled)
+        changes, consequences = settle(changed, now_s, self._cache.policy, cause_id)
+        kept = self._cache.append(execution, [*events, *consequences], changes)
         if kept is not None and kept.state is not execution.state:
             self._reached_state(kept)
         return kept
 
     def _reached_state(self, execution: Execution) -> None:
         if execution.state is ExecutionState.QUEUED:
-            self._reach(Step.QUEUED)
+            self._hit(CrashPoint.QUEUED)
         elif execution.state is ExecutionState.STOPPING:
-            self._reach(Step.STOPPING)
+            self._hit(CrashPoint.STOPPING)
         elif execution.terminal:
-            self._reach(Step.ENDED)
+            self._hit(CrashPoint.ENDED)
 
     def _clean_up(self, observations: Mapping[ServiceId, Observation]) -> None:
         """Whatever the journal does not know as alive is stopped when it runs, and forgotten when it has ended."""
-        alive = self._picture.alive_services({o.execution_id for o in observations.values()})
+        alive = self._cache.alive_services({o.execution_id for o in observations.values()})
         strangers = [o for o in observations.values() if o.service_id not in alive]
         running = [o.service_id for o in strangers if o.state not in _ENDING]
         gone = [o.service_id for o in strangers if o.state in _GONE]
@@ -70,7 +70,7 @@ class Observer:
             self._backend.stop(running)
         if gone:
             self._backend.forget(gone)
-            self._reach(Step.FORGOTTEN)
+            self._hit(CrashPoint.FORGOTTEN)
 
 
 def news(service: Service, seen: Observation | None, now_s: float, cause_id: str, probed: bool) -> Iterator[ev.Event]:

@@ -12,7 +12,7 @@ from zoe_lib.domain.execution import Execution, ServiceId
 PURPOSE = "sign in at applications"
 
 
-class SignIns:
+class PortSecrets:
     """Every master of an installation has the same key, and so tells the same secrets."""
 
     def __init__(self, key: bytes | None = None) -> None:

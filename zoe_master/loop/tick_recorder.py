@@ -53,7 +53,7 @@ class Seen:
     waiting: bool
 
 
-class TickLog:
+class TickRecorder:
     """The records of one leader."""
 
     def __init__(self, store: Store, epoch: int) -> None:

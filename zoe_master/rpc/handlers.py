@@ -69,7 +69,7 @@ class _AboutPort(BaseModel):
     port: str
 
 
-class Answers:
+class Handlers:
     """One method per kind of question; each takes and gives the JSON of an envelope's body."""
 
     def __init__(
@@ -156,7 +156,7 @@ class Answers:
         told = self._master.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
         if told is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
-        waits = self._master.picture.record.waits
+        waits = self._master.cache.record.waits
         source = self._master.run_time(question.execution_id)
         return {
             "forecast": asdict(told),
@@ -256,8 +256,8 @@ class Answers:
             address = self._backend.address(question.service_id, question.port)
         except BackendError as error:
             raise Refusal("no_address", str(error)) from None
-        execution = self._master.picture.get(question.service_id.partition(".")[0])
-        sign_in = self._master.sign_ins.headers(execution, question.service_id, question.port)
+        execution = self._master.cache.get(question.service_id.partition(".")[0])
+        sign_in = self._master.port_secrets.headers(execution, question.service_id, question.port)
         return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
 
 

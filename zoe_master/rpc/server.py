@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 _RETRY_S = 1.0
 
 
-class Answering:
+class RpcServer:
     """A server that is opened as soon as its endpoint is free.
 
     A paused master of before may still hold it: applications must not wait for that, only questions do.
@@ -33,7 +33,7 @@ class Answering:
         self._server: Server | None = None
         self._tried_at_s = float("-inf")
 
-    def __enter__(self) -> Answering:
+    def __enter__(self) -> RpcServer:
         self.ensure()
         return self
 

@@ -15,7 +15,7 @@ from zoe_master.scheduler.what_if.forecast import wait_of
 
 
 @dataclass(slots=True)
-class Record:
+class ForecastRecord:
     """How forecasts have turned out: of waits, and of run times."""
 
     waits: Calibration = field(default_factory=Calibration)
@@ -41,7 +41,7 @@ class Record:
 
 
 def forecast(
-    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, record: Record, give_up: GiveUp = never
+    snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, record: ForecastRecord, give_up: GiveUp = never
 ) -> Forecast | None:
     """The forecast of a queued execution as things are now; None when it is not queued. `give_up` ends the simulation.
 

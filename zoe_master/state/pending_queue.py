@@ -19,7 +19,7 @@ _UNKNOWN = Resources()
 _Some = dict[ExecutionId, Execution]
 
 
-class Backlog:
+class PendingQueue:
     """Executions that are submitted or queued. `past_runs`: expected run times of the kinds that are there."""
 
     def __init__(self, executions: Iterable[Execution], policy: Policy, past_runs: Mapping[RunKey, float]) -> None:

@@ -12,7 +12,7 @@ from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.ordering.orders import attained
 from zoe_master.scheduler.ordering.run_history import LastRuns
 from zoe_master.scheduler.ordering.virtual_time import Arrival, arrival_of
-from zoe_master.state.forecasts import Record
+from zoe_master.state.forecasts import ForecastRecord
 
 _READ_AT_START_MAX = 2_000
 _PAGE = 500
@@ -56,7 +56,7 @@ class Kinds:
         return self._frozen
 
 
-class History:
+class RunHistory:
     """Learned in memory, and read again from the store by the next master. `record` is how forecasts turned out.
 
     Run times: the mean of the last two successful runs of one user's application of one name (`LastRuns`). Use:
@@ -71,7 +71,7 @@ class History:
         self._departed: deque[Arrival] = deque(maxlen=_READ_AT_START_MAX)
         # With the run times expected before; only one order asks for their arrivals.
         self._just_departed: deque[tuple[Execution, float | None]] = deque(maxlen=_READ_AT_START_MAX)
-        self.record = Record()
+        self.record = ForecastRecord()
         for execution in _recently_ended(store):
             if Mark.PLACED in execution.marks:
                 self.record.started(execution)

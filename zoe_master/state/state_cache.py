@@ -33,9 +33,9 @@ from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.state.forecasts import Record
-from zoe_master.state.pending_queue import Backlog
-from zoe_master.state.run_history import History, Kinds
+from zoe_master.state.forecasts import ForecastRecord
+from zoe_master.state.pending_queue import PendingQueue
+from zoe_master.state.run_history import Kinds, RunHistory
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ _NO_PATHS: Mapping[str, PathUse] = MappingProxyType({})
 _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 
 
-class Picture:
+class StateCache:
     """What the master knows of executions. Every change goes to the store first and is then kept here."""
 
     def __init__(self, store: Store, leader_epoch: int) -> None:
@@ -63,12 +63,12 @@ class Picture:
         self.correct_estimates = False
         """Whether snapshots ask backfill to correct run times that were outlasted; replays of logs may."""
         self.policy: Policy = store.policy()
-        self._history = History(store, self.policy.usage_half_life_s)
+        self._history = RunHistory(store, self.policy.usage_half_life_s)
         self._kinds = Kinds(self._history.expected)
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
         waiting = (e for e in self._executions.values() if e.state in WAITING_STATES)
-        self.backlog = Backlog(waiting, self.policy, self._kinds.known)
+        self.backlog = PendingQueue(waiting, self.policy, self._kinds.known)
 
     def catch_up(self) -> int:
         """Read what others wrote to the journal since the last time: submissions, cancellations, policies.
@@ -120,7 +120,7 @@ class Picture:
             return None
 
     @property
-    def record(self) -> Record:
+    def record(self) -> ForecastRecord:
         """How forecasts have turned out."""
         return self._history.record
 

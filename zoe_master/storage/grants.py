@@ -24,11 +24,11 @@ from zoe_lib.domain.promises import (
     view_schemes,
     wished,
 )
-from zoe_master.crash_points import Reach, Step
+from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.scheduler.ordering.snapshot import Plan
-from zoe_master.state.state_cache import Picture
-from zoe_master.storage.reconciler import Keeper
-from zoe_master.storage.slo_reconciler import Seen, Wanted
+from zoe_master.state.state_cache import StateCache
+from zoe_master.storage.reconciler import StorageReconciler
+from zoe_master.storage.slo_reconciler import DesiredStorage, StorageState
 from zoe_master.storage.view_reconciler import InputViews
 
 _PROMISED_TO_OTHERS = "so much is not free of what the store can promise"
@@ -37,14 +37,16 @@ _NOT_HELD = "the storage controller does not hold it any more"
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
-class Granting:
+class Grants:
     """Between the picture and the keeper of a controller; without a keeper nothing is promised to anybody."""
 
-    def __init__(self, picture: Picture, keeper: Keeper | None, reach: Reach, views: InputViews | None = None) -> None:
-        self._picture = picture
+    def __init__(
+        self, cache: StateCache, reconciler: StorageReconciler | None, hit: Hit, views: InputViews | None = None
+    ) -> None:
+        self._cache = cache
         self._views = views or InputViews(view_schemes(False))
-        self._keeper = keeper
-        self._reach = reach
+        self._reconciler = reconciler
+        self._hit = hit
         # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
         self._supply: Rates | None = None
         self.capacity: StoreCapacity | None = None
@@ -52,7 +54,7 @@ class Granting:
 
     def supply(self) -> Supply | None:
         """What can be promised; None when there is no controller."""
-        return self._keeper.seen().supply if self._keeper is not None else None
+        return self._reconciler.observed().supply if self._reconciler is not None else None
 
     def sync(self, plan: Plan, now_s: float, plan_id: str) -> None:
         """Want what active executions are promised and read, and journal whose promise is in force and which views are.
@@ -61,41 +63,43 @@ class Granting:
         Both are told, once in each try, what the controller says when it refuses, and each time that what was granted
         is not in force any more. Nothing starts before it is decided how its inputs are read.
         """
-        active = self._picture.active()
-        if self._keeper is None:
+        active = self._cache.active()
+        if self._reconciler is None:
             for execution in filter(_to_be_decided, active):
-                self._decide(execution, Seen(), "no storage controller is configured", now_s, plan_id)
+                self._decide(execution, StorageState(), "no storage controller is configured", now_s, plan_id)
             return
-        supply = self._keeper.seen().supply
+        supply = self._reconciler.observed().supply
         if not supply.problem:
             self._supply = supply.rates
-        wanted = promises(active, self._supply)
-        promised = {promise.execution_id: promise.rates for promise in wanted}
+        desired = promises(active, self._supply)
+        promised = {promise.execution_id: promise.rates for promise in desired}
         views = {view.id: view for execution in active for view in self._views.of(execution).values()}
         undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in self._views.of(e).values())
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
-        self._keeper.want(Wanted(wanted, views=views, undecided=undecided, withheld=withheld))
-        self._reach(Step.STORAGE_SYNCED)
-        seen = self._keeper.seen()
-        self.capacity = seen.capacity or self.capacity
+        self._reconciler.set_desired(DesiredStorage(desired, views=views, undecided=undecided, withheld=withheld))
+        self._hit(CrashPoint.STORAGE_SYNCED)
+        observed = self._reconciler.observed()
+        self.capacity = observed.capacity or self.capacity
         for execution in granted:
-            if execution.id in seen.missing:
-                why = _PROMISED_TO_OTHERS if execution.id in withheld else seen.refused.get(execution.id) or _NOT_HELD
+            if execution.id in observed.missing:
+                why = (
+                    _PROMISED_TO_OTHERS if execution.id in withheld else observed.refused.get(execution.id) or _NOT_HELD
+                )
                 self._withdraw(execution, why, now_s, plan_id)
         for execution in filter(_to_be_told, active):
-            if execution.id in seen.held:
+            if execution.id in observed.held:
                 self._grant(execution, promised[execution.id], now_s, plan_id)
-            elif execution.id in seen.refused:
-                self._say_no(execution, seen.refused[execution.id], now_s, plan_id)
+            elif execution.id in observed.refused:
+                self._say_no(execution, observed.refused[execution.id], now_s, plan_id)
             elif execution.id in plan.starts and preferred(execution.application) is not None:
                 self._say_no(execution, _why_not(execution, supply, promised), now_s, plan_id)
-        self._decide_inputs(active, seen, now_s, plan_id)
+        self._decide_inputs(active, observed, now_s, plan_id)
 
     def _grant(self, execution: Execution, rates: Rates, now_s: float, plan_id: str) -> None:
         read, write = rates.read or None, rates.write or None
         granted = StorageGranted(at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write)
-        self._picture.append(execution, [granted])
+        self._cache.append(execution, [granted])
 
     def _withdraw(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
         had = wished(execution.application) or Rates()
@@ -106,7 +110,7 @@ class Granting:
             write_bytes_per_s=had.write or None,
             why=why,
         )
-        self._picture.append(execution, [withdrawn])
+        self._cache.append(execution, [withdrawn])
 
     def _say_no(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
         """Once for each try; nothing without a reason."""
@@ -119,27 +123,27 @@ class Granting:
             told = StorageDeclined(
                 at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write, why=why
             )
-        self._picture.append(execution, [told])
+        self._cache.append(execution, [told])
 
-    def _decide_inputs(self, active: Sequence[Execution], seen: Seen, now_s: float, plan_id: str) -> None:
+    def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, now_s: float, plan_id: str) -> None:
         """Once for each try: as soon as all is known, and plainly when the controller is away or takes too long."""
-        patience_s = self._picture.policy.storage_patience_s
+        patience_s = self._cache.policy.storage_patience_s
         for before in filter(_to_be_decided, active):
-            execution = self._picture.get(before.id)
+            execution = self._cache.get(before.id)
             if execution is None or not _to_be_decided(execution):
                 continue
-            if all(view.id in seen.verdicts for view in self._views.of(execution).values()):
-                self._decide(execution, seen, "", now_s, plan_id)
-            elif seen.looked and seen.supply.problem and not awaits_grant(execution):
-                self._decide(execution, seen, seen.supply.problem, now_s, plan_id)
+            if all(view.id in observed.verdicts for view in self._views.of(execution).values()):
+                self._decide(execution, observed, "", now_s, plan_id)
+            elif observed.looked and observed.supply.problem and not awaits_grant(execution):
+                self._decide(execution, observed, observed.supply.problem, now_s, plan_id)
             elif now_s >= execution.marks[Mark.PLACED] + patience_s:
                 late = f"the storage controller made no view within {patience_s:g} s"
-                self._decide(execution, seen, late, now_s, plan_id)
+                self._decide(execution, observed, late, now_s, plan_id)
 
-    def _decide(self, execution: Execution, seen: Seen, otherwise: str, now_s: float, plan_id: str) -> None:
-        inputs = self._views.reads(execution, seen.verdicts, otherwise)
-        self._picture.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
-        self._reach(Step.INPUTS_DECIDED)
+    def _decide(self, execution: Execution, observed: StorageState, otherwise: str, now_s: float, plan_id: str) -> None:
+        inputs = self._views.reads(execution, observed.verdicts, otherwise)
+        self._cache.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
+        self._hit(CrashPoint.INPUTS_DECIDED)
 
 
 def _why_not(execution: Execution, supply: Supply, promised: Mapping[str, Rates]) -> str:

@@ -41,7 +41,7 @@ def _no_news(_: Told) -> None:
     pass
 
 
-class PlaceLooks:
+class PlaceFinder:
     """One look after the other. Who cannot tell is not asked again for half a minute.
 
     That is an account whose sign-in or listing fails, and all of them only when the controller itself does not answer.

@@ -12,9 +12,9 @@ from zoe_lib.domain.locality import Places
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Located, located
 from zoe_lib.domain.store_hosts import held_by_nodes, nodes_by_host
-from zoe_master.state.state_cache import Picture
+from zoe_master.state.state_cache import StateCache
 from zoe_master.storage.input_places import Told
-from zoe_master.storage.reconciler import Keeper
+from zoe_master.storage.reconciler import StorageReconciler
 
 WEIGHER = "locality"
 PATIENCE_S = 1.0
@@ -28,16 +28,16 @@ _PROBE_S = 300.0
 _LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The object store is asked where its inputs lie.")
 
 
-class Locating:
+class InputLocator:
     """Between the picture and the keeper of a controller.
 
     Where the first inputs lie on no node, the store is taken to be on other machines: then one input after the other is
     asked about, to learn of hosts, and nobody waits. The first that lies on a node ends that.
     """
 
-    def __init__(self, picture: Picture, keeper: Keeper | None) -> None:
-        self._picture = picture
-        self._keeper = keeper
+    def __init__(self, cache: StateCache, reconciler: StorageReconciler | None) -> None:
+        self._cache = cache
+        self._reconciler = reconciler
         self._hosts: set[str] = set()
         self._elsewhere: set[Located] = set()
         self._told: Told = {}
@@ -51,12 +51,12 @@ class Locating:
     def look(self, nodes: Sequence[Node], now_s: float) -> Told:
         """By input: what each node holds of it, by the node's name; None where nothing is known."""
         self._due_s, self.awaited = None, frozenset()
-        if self._keeper is None or not self._picture.policy.weighers.get(WEIGHER):
+        if self._reconciler is None or not self._cache.policy.weighers.get(WEIGHER):
             self._told = {}
             return self._told
         wanted = frozenset(_inputs(self._reading()))
-        self._keeper.locate(self._probing(wanted, now_s) if self._apart else wanted)
-        told = self._keeper.places()
+        self._reconciler.locate(self._probing(wanted, now_s) if self._apart else wanted)
+        told = self._reconciler.places()
         self.awaited = frozenset() if self._apart else wanted - told.keys()
         if not told:
             self._told = {}
@@ -74,10 +74,10 @@ class Locating:
 
     def held(self, now_s: float) -> Mapping[ExecutionId, Reason]:
         """Who waits for an answer about its inputs."""
-        if self._keeper is None or self._apart or not self._picture.policy.weighers.get(WEIGHER):
+        if self._reconciler is None or self._apart or not self._cache.policy.weighers.get(WEIGHER):
             return {}
         found: dict[ExecutionId, Reason] = {}
-        for execution in islice(self._picture.backlog.reading, _EXECUTIONS_MAX):
+        for execution in islice(self._cache.backlog.reading, _EXECUTIONS_MAX):
             until_s = execution.marks.get(Mark.QUEUED, 0.0) + PATIENCE_S
             waits = execution.state is ExecutionState.QUEUED and now_s < until_s
             if waits and any(one not in self._told for one in _inputs((execution,))):
@@ -96,8 +96,8 @@ class Locating:
 
     def _reading(self) -> Iterator[Execution]:
         """Those with inputs that may still be placed: the queue, and who runs and can grow."""
-        yield from islice(self._picture.backlog.reading, _EXECUTIONS_MAX)
-        growing = (e for e in self._picture.active() if e.application.malleable and _reads(e))
+        yield from islice(self._cache.backlog.reading, _EXECUTIONS_MAX)
+        growing = (e for e in self._cache.active() if e.application.malleable and _reads(e))
         yield from islice(growing, _EXECUTIONS_MAX)
 
 

@@ -9,7 +9,7 @@ from zoe_lib.domain.cluster import Node, storage_path
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.store_hosts import host_key, nodes_by_host
-from zoe_master.storage.reconciler import Keeper
+from zoe_master.storage.reconciler import StorageReconciler
 
 WEIGHER = "storage_headroom"
 Look = Callable[[Sequence[Node], Policy], Mapping[str, PathUse]]
@@ -21,15 +21,15 @@ _STEPS = 16
 class PathUses:
     """A node's path is as wide as its label says; without one, as wide as the most that any such node has moved."""
 
-    def __init__(self, keeper: Keeper | None) -> None:
-        self._keeper = keeper
+    def __init__(self, reconciler: StorageReconciler | None) -> None:
+        self._reconciler = reconciler
         self._most = 0
 
     def look(self, nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
         """By node; empty where nothing is measured, or nobody wants to know."""
-        if self._keeper is None or not policy.weighers.get(WEIGHER):
+        if self._reconciler is None or not policy.weighers.get(WEIGHER):
             return {}
-        told = self._keeper.moved()
+        told = self._reconciler.moved()
         if told is None:
             return {}
         hosts = nodes_by_host(nodes)

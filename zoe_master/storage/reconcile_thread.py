@@ -20,15 +20,15 @@ V_contra = TypeVar("V_contra", contravariant=True)
 _FRESH_S = 60.0
 
 
-class Looks(Protocol[V_contra, T]):
+class Reconciliation(Protocol[V_contra, T]):
     """Makes something what is wanted, and tells how it is, without holding up whoever asks."""
 
-    def want(self, wanted: V_contra) -> int:
+    def set_desired(self, desired: V_contra) -> int:
         """Leave word; the number of the order, a higher one for each that differs from the one before."""
         ...
 
     @property
-    def seen(self) -> tuple[int, T]:
+    def observed(self) -> tuple[int, T]:
         """What the last look found, with the number of the order that it was begun with."""
         ...
 
@@ -41,7 +41,7 @@ class Looks(Protocol[V_contra, T]):
         ...
 
 
-class Looking(Generic[W, T]):
+class ReconcileThread(Generic[W, T]):
     """Looks when something else is wanted and every `interval_s`; news wake the master.
 
     `look` is given what is wanted, or None to touch nothing: before a tick has said it, and once none has for a while,
@@ -57,27 +57,27 @@ class Looking(Generic[W, T]):
         self._interval_s = interval_s
         self._order: tuple[int, W | None] = (0, None)
         self._ordered_at_s = 0.0
-        self.seen: tuple[int, T] = (0, first)
+        self.observed: tuple[int, T] = (0, first)
         """What the last look found, with the number of the order that it was begun with."""
         self._changed = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def want(self, wanted: W) -> int:
+    def set_desired(self, desired: W) -> int:
         """Leave word; the number of the order, a higher one for each that differs from the one before."""
         self._ordered_at_s = time.monotonic()
         number, before = self._order
-        if wanted != before:
+        if desired != before:
             number += 1
-            self._order = (number, wanted)
+            self._order = (number, desired)
             self._changed.set()
         return number
 
     def tell(self, found: T) -> None:
         """Show what the look under way has found so far: `look` calls it. The number stays that of the look before."""
-        if found != self.seen[1]:
-            self.seen = (self.seen[0], found)
+        if found != self.observed[1]:
+            self.observed = (self.observed[0], found)
             self._waker.wake()
 
     def close(self) -> None:
@@ -89,14 +89,14 @@ class Looking(Generic[W, T]):
     def _run(self) -> None:
         while not self._closing:
             self._changed.clear()
-            number, wanted = self._order
+            number, desired = self._order
             fresh = time.monotonic() - self._ordered_at_s < _FRESH_S
-            before = self.seen
+            before = self.observed
             try:
-                self.seen = (number, self._look(wanted if fresh else None))
+                self.observed = (number, self._look(desired if fresh else None))
             except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
                 log.exception("the look at the storage controller failed")
-                self.seen = (number, self._failed)
-            if self.seen != before:
+                self.observed = (number, self._failed)
+            if self.observed != before:
                 self._waker.wake()
             self._changed.wait(self._interval_s)

@@ -25,7 +25,7 @@ from storage_bridge.model import (
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import Promise, Rates, StoreCapacity, Supply, by_tenant
 from zoe_lib.domain.storage import Located
-from zoe_master.crash_points import Reach, Step
+from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.storage.report import StorageReport, report
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ _UNANSWERED = "the storage controller does not answer to it"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StorageState:
     """What the last look at the controller found: what can be promised in all, and whose promises are in force.
 
     `refused`: why others are not, in the controller's words, by execution. `verdicts`: whether views that were not
@@ -58,7 +58,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DesiredStorage:
     """What is to be in force, in the sequence in which it is asked for.
 
     `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay. `withheld`:
@@ -76,27 +76,27 @@ class Wanted:
         return frozenset(promise.execution_id for promise in self.promises) - held | self.withheld
 
 
-class SloLooks:
+class SloReconciler:
     """One look after the other."""
 
-    def __init__(self, controller: StorageController, reach: Reach) -> None:
+    def __init__(self, controller: StorageController, hit: Hit) -> None:
         self._controller = controller
-        self._reach = reach
+        self._hit = hit
         self.report = StorageReport(problem=_NOT_ASKED.problem)
 
-    def look(self, wanted: Wanted | None) -> Seen:
+    def look(self, desired: DesiredStorage | None) -> StorageState:
         """Make it what is wanted (None: not known yet, nothing is touched) and tell how it is then."""
         try:
             there = _in_force(self._controller)
-            asking = _Asking(self._controller, there, self._reach)
-            if wanted is not None:
-                asking.make(wanted.promises)
+            asking = _Asking(self._controller, there, self._hit)
+            if desired is not None:
+                asking.make(desired.promises)
                 there = _in_force(self._controller)
             capacity = self._controller.capacity()
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
-            self.report = StorageReport(time.time(), AWAY.problem, self._controller.resting())
-            return Seen(AWAY)
+            self.report = StorageReport(time.time(), AWAY.problem, self._controller.circuit_open())
+            return StorageState(AWAY)
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
         everything = StoreCapacity(
@@ -108,8 +108,8 @@ class SloLooks:
         # What others were promised by the controller is not there for us.
         supply = Supply(everything.rates - promised + sum(there.values(), Rates()))
         held = asking.held(there)
-        missing = wanted.missing(held) if wanted is not None else frozenset()
-        return Seen(supply, held, asking.refused, missing=missing, capacity=everything)
+        missing = desired.missing(held) if desired is not None else frozenset()
+        return StorageState(supply, held, asking.refused, missing=missing, capacity=everything)
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
         """For users; what it cannot tell holds up nothing."""
@@ -125,9 +125,9 @@ class _Asking:
     `taken`: the promises that were not refused; of those that were not answered to, what is in force tells.
     """
 
-    def __init__(self, controller: StorageController, there: Mapping[str, Rates], reach: Reach) -> None:
+    def __init__(self, controller: StorageController, there: Mapping[str, Rates], hit: Hit) -> None:
         self._controller = controller
-        self._reach = reach
+        self._hit = hit
         self._there = dict(there)
         self._taken: list[Promise] = []
         self._sums: dict[str, Rates] = defaultdict(Rates)
@@ -207,7 +207,7 @@ class _Asking:
             if left == Rates():
                 self._controller.clear_slo(tenant)
                 del self._there[tenant]
-                self._reach(Step.SLO_CLEARED)
+                self._hit(CrashPoint.SLO_CLEARED)
             elif left != there:
                 self._set(tenant, left)
 
@@ -219,7 +219,7 @@ class _Asking:
             log.warning("the storage controller refuses an SLO", tenant=tenant, why=str(error))
             return error.sentence
         self._there[tenant] = rates
-        self._reach(Step.SLO_SET)
+        self._hit(CrashPoint.SLO_SET)
         return ""
 
 

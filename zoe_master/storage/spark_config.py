@@ -37,7 +37,7 @@ class Place:
     swift: bool = False
 
 
-class Connectors:
+class SparkConfig:
     """`places` by the name of the service; `jars` are paths on the nodes. `credentials` tells those of a tenant."""
 
     def __init__(

@@ -14,7 +14,7 @@ from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.promises import pushed_down, why_no_view
 from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import PredicateError, columns, parse
-from zoe_master.crash_points import Reach, Step
+from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.storage.tenant_tokens import NoAccessError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
@@ -97,12 +97,12 @@ def _delivered(asked: Pushdown) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*asked.columns, *sorted(looked_at))))
 
 
-class ViewLooks:
+class ViewReconciler:
     """One look after the other. Whether a view pays is found out once, as long as somebody wants to know."""
 
-    def __init__(self, controller: StorageController, reach: Reach, sign_in: SignIn = nobody) -> None:
+    def __init__(self, controller: StorageController, hit: Hit, sign_in: SignIn = nobody) -> None:
         self._controller = controller
-        self._reach = reach
+        self._hit = hit
         self._sign_in = sign_in
         self._verdicts: dict[str, Verdict] = {}
 
@@ -125,7 +125,7 @@ class ViewLooks:
         try:
             token = self._sign_in(view)
             self._controller.create_view(replace(view, token=token))
-            self._reach(Step.VIEW_MADE)
+            self._hit(CrashPoint.VIEW_MADE)
             return verdict(self._controller.sample(view.id, token))
         except StorageRefusedError as refusal:
             return Verdict(False, (), f"plainly: there is no view ({refusal.sentence})")
@@ -136,7 +136,7 @@ class ViewLooks:
         """One that cannot be removed now holds up no other: the next look tries again."""
         try:
             self._controller.drop_view(view_id)
-            self._reach(Step.VIEW_DROPPED)
+            self._hit(CrashPoint.VIEW_DROPPED)
         except StorageUnavailableError as error:
             log.warning("a view that nobody reads cannot be removed now", view=view_id, why=str(error))
 

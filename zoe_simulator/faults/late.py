@@ -1,4 +1,4 @@
-"""A storage controller that answers late: what `Looking` is to the master's threads, in simulated time."""
+"""A storage controller that answers late: what `ReconcileThread` is to the master's threads, in simulated time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from storage_bridge.base import StorageController
-from zoe_master.storage.reconcile_thread import Looks
-from zoe_master.storage.reconciler import KeeperThread
-from zoe_master.storage.slo_reconciler import Wanted
+from zoe_master.storage.reconcile_thread import Reconciliation
+from zoe_master.storage.reconciler import ThreadedReconciler
+from zoe_master.storage.slo_reconciler import DesiredStorage
 from zoe_master.waker import Waker
 
 W = TypeVar("W")
@@ -30,18 +30,24 @@ class Lateness:
         self.after = after
 
 
-class LateKeeper(KeeperThread):
+class LateStorage(ThreadedReconciler):
     """The production keeper without its threads."""
 
     def __init__(self, controller: StorageController, lateness: Lateness, waker: Waker) -> None:
         self._lateness = lateness
         super().__init__(controller, controller, waker, _INTERVAL_S)
 
-    def _aside(self, name: str, look: Callable[[Wanted | None], T], first: T, failed: T) -> Looks[Wanted, T]:  # noqa: ARG002
-        return LateLooking(self._lateness, look, first, failed, self._waker, self._interval_s)
+    def _aside(
+        self,
+        name: str,  # noqa: ARG002
+        look: Callable[[DesiredStorage | None], T],
+        first: T,
+        failed: T,
+    ) -> Reconciliation[DesiredStorage, T]:
+        return LateReconciler(self._lateness, look, first, failed, self._waker, self._interval_s)
 
 
-class LateLooking(Generic[W, T]):
+class LateReconciler(Generic[W, T]):
     """Looks again when something else is wanted or `interval_s` have passed; at once whenever that takes no time."""
 
     def __init__(
@@ -58,18 +64,18 @@ class LateLooking(Generic[W, T]):
         self._looked_at_s = -interval_s
         self._closed = False
 
-    def want(self, wanted: W) -> int:
+    def set_desired(self, desired: W) -> int:
         """Leave word; the number of the order, a higher one for each that differs from the one before."""
         number, before = self._order
-        if wanted != before:
+        if desired != before:
             number += 1
-            self._order = (number, wanted)
+            self._order = (number, desired)
         if number != self._seen[0] or self._lateness.clock() >= self._looked_at_s + self._interval_s:
             self._begin()
         return number
 
     @property
-    def seen(self) -> tuple[int, T]:
+    def observed(self) -> tuple[int, T]:
         """What the last look found, with the number of the order that it was begun with."""
         if not self._lateness.takes_s:
             self._begin()
@@ -86,18 +92,18 @@ class LateLooking(Generic[W, T]):
         if self._under_way or self._closed:
             return
         takes_s, timeout_s = self._lateness.takes_s, self._lateness.timeout_s
-        number, wanted = self._order
+        number, desired = self._order
         if not takes_s:
-            self._end(number, self._look(wanted))
+            self._end(number, self._look(desired))
             return
         self._under_way = True
-        self._lateness.after(min(takes_s, timeout_s), lambda: self._answer(number, wanted, takes_s > timeout_s))
+        self._lateness.after(min(takes_s, timeout_s), lambda: self._answer(number, desired, takes_s > timeout_s))
 
-    def _answer(self, number: int, wanted: W | None, too_late: bool) -> None:
+    def _answer(self, number: int, desired: W | None, too_late: bool) -> None:
         if self._closed:
             return
         self._under_way = False
-        before, found = self._seen, self._look(wanted)
+        before, found = self._seen, self._look(desired)
         self._end(number, self._failed if too_late else found)
         if self._seen != before:
             self._waker.wake()

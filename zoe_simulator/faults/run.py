@@ -22,11 +22,11 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, Start
 from zoe_master.backends.simulated import Behaviour, ManualClock
-from zoe_master.crash_points import Step
+from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
 from zoe_master.waker import Waker
 from zoe_simulator.faults.kinds import Fault, Occurrence
-from zoe_simulator.faults.late import LateKeeper, Lateness
+from zoe_simulator.faults.late import Lateness, LateStorage
 from zoe_simulator.faults.parts import BreakingBackend, BreakingStore
 from zoe_simulator.invariants import Invariants
 
@@ -76,9 +76,9 @@ class FaultRun:
         self._nodes = {node.name: node for node in nodes}
         self._controller = controller
         self._lateness = Lateness(self._clock, self._after)
-        self._keeper: LateKeeper | None = None
+        self._reconciler: LateStorage | None = None
         self._invariants = Invariants(self.store.another(), controller)
-        self._dies_at: Step | None = None
+        self._dies_at: CrashPoint | None = None
         self._master: Master | None = None
         self._reader = self.store.another()  # never breaks
         self._strike: Mapping[Fault, Callable[[float, float], bool]] = {
@@ -143,7 +143,7 @@ class FaultRun:
         if self._master is None or self._backend.away or self._backend.refuses or self._backend.late is not None:
             return self._unfinished()
         passing = (ServiceState.STARTING, ServiceState.STOPPING)
-        executions = self._master.picture.executions()
+        executions = self._master.cache.executions()
         return any(
             e.state is ExecutionState.SUBMITTED or any(s.state in passing for s in e.services) for e in executions
         )
@@ -170,7 +170,7 @@ class FaultRun:
         if self._master is None:
             self._master = self._lead()
         tick = self._master.tick()
-        self._invariants.check(tick, self._master.policy, self._master.picture.executions())
+        self._invariants.check(tick, self._master.policy, self._master.cache.executions())
         return tick.raced
 
     def _lead(self) -> Master:
@@ -178,13 +178,13 @@ class FaultRun:
         epoch = self.store.try_lead("faults")
         assert epoch is not None
         self.masters += 1
-        if self._keeper is not None:
-            self._keeper.close()  # it died with its master
+        if self._reconciler is not None:
+            self._reconciler.close()  # it died with its master
         if self._controller is not None:
-            self._keeper = LateKeeper(self._controller, self._lateness, self._waker)
-        return Master(self.store, self._backend, epoch, clock=self._clock, reach=self._reach, storage=self._keeper)
+            self._reconciler = LateStorage(self._controller, self._lateness, self._waker)
+        return Master(self.store, self._backend, epoch, clock=self._clock, hit=self._hit, storage=self._reconciler)
 
-    def _reach(self, step: Step) -> None:
+    def _hit(self, step: CrashPoint) -> None:
         if step is self._dies_at:
             raise Death(step)
 
@@ -239,7 +239,7 @@ class FaultRun:
         return True
 
     def _master_death(self, _lasts_s: float, draw: float) -> bool:
-        self._dies_at = list(Step)[int(draw * len(Step))]
+        self._dies_at = list(CrashPoint)[int(draw * len(CrashPoint))]
         return True
 
     def _store_breaks(self, _lasts_s: float, draw: float) -> bool:

@@ -25,7 +25,7 @@ from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import Inputs
 from zoe_master.storage.input_places import Told
 from zoe_master.storage.path_uses import WEIGHER
-from zoe_master.storage.slo_reconciler import Seen, Wanted
+from zoe_master.storage.slo_reconciler import DesiredStorage, StorageState
 from zoe_simulator.history_replay.backend import RecordedBackend
 from zoe_simulator.history_replay.recording import Moment, Recording, to_event
 from zoe_simulator.history_replay.uses import RecordedUses
@@ -68,7 +68,7 @@ class Rerun:
                 if service.alive and service.id in recording.services and service.node is not None:
                     self._backend.adopt(service.id, service.node)
         self._backend.cut_short = {number for number, moment in enumerate(recording.moments) if moment.cut_short}
-        self._keeper = _RecordedKeeper()
+        self._reconciler = _RecordedKeeper()
         wrote = (entry for moment in recording.moments for entry in moment.wrote)
         self._uses = RecordedUses((*recording.before, *wrote))
         self._epoch = -1
@@ -113,7 +113,7 @@ class Rerun:
             self._happen(entry)
         self._backend.inputs = moment.inputs
         if moment.inputs.supply is not None:
-            self._keeper.look(moment.inputs)
+            self._reconciler.look(moment.inputs)
         if self._master is None or moment.epoch != self._epoch:
             self._lead(moment)
 
@@ -122,17 +122,17 @@ class Rerun:
         self._store.stop_leading()
         epoch = self._store.try_lead("replay")
         assert epoch is not None
-        keeper = self._keeper if moment.inputs.supply is not None else None
+        reconciler = self._reconciler if moment.inputs.supply is not None else None
         self._master = Master(
             self._store,
             self._backend,
             epoch,
             clock=self._clock,
-            storage=keeper,
+            storage=reconciler,
             last_uses=lambda executions: self._uses.at(executions, self._clock()),
-            paths=self._keeper.paths,
+            paths=self._reconciler.paths,
         )
-        self._backend.executions = self._master.picture.executions
+        self._backend.executions = self._master.cache.executions
         self._epoch = moment.epoch
 
     def _happen(self, entry: JournalEntry) -> None:
@@ -181,7 +181,7 @@ class _RecordedKeeper:
     """Promises what was to be promised; whatever is wanted is in force at once."""
 
     def __init__(self) -> None:
-        self._seen = Seen()
+        self._seen = StorageState()
         self._inputs = Inputs()
         self._asked: frozenset[Located] = frozenset()
 
@@ -206,13 +206,13 @@ class _RecordedKeeper:
         self._seen = replace(self._seen, supply=inputs.supply)
         self._inputs = inputs
 
-    def want(self, wanted: Wanted) -> None:
+    def set_desired(self, wanted: DesiredStorage) -> None:
         """In force."""
         held = frozenset(promise.execution_id for promise in wanted.promises)
         verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
         self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
 
-    def seen(self) -> Seen:
+    def observed(self) -> StorageState:
         """The last look."""
         return self._seen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from storage_bridge.http import ControllerSettings, Line
+from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import SENTENCE_LENGTH_MAX, StorageRefusedError
 
 
@@ -38,7 +38,7 @@ def test_a_sentence_is_readable_and_bounded(said: str, sentence: str) -> None:
     ],
 )
 def test_what_is_said_is_found_in_whatever_is_answered(body: bytes, sentence: str) -> None:
-    line = Line(ControllerSettings("http://controller", "t", "zoe"))
+    line = ControllerHttp(ControllerSettings("http://controller", "t", "zoe"))
     line._http = httpx.Client(
         base_url="http://controller", transport=httpx.MockTransport(lambda _: httpx.Response(409, content=body))
     )

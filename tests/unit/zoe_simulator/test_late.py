@@ -11,9 +11,9 @@ from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
 from zoe_lib.domain.promises import Promise, Rates
 from zoe_master.backends.simulated import ManualClock
-from zoe_master.storage.slo_reconciler import Wanted
+from zoe_master.storage.slo_reconciler import DesiredStorage
 from zoe_master.waker import Waker
-from zoe_simulator.faults.late import LateKeeper, Lateness
+from zoe_simulator.faults.late import Lateness, LateStorage
 
 FIRST, SECOND = required_by({"a": Rates(10)}), required_by({"a": Rates(20)})
 
@@ -26,12 +26,12 @@ class Setting:
         self.controller = SimulatedController(Capacity(100, {"disk": 100}))
         self.lateness = Lateness(self.clock, self.after)
         self.waker = Waker()
-        self.keeper = LateKeeper(self.controller, self.lateness, self.waker)
+        self.keeper = LateStorage(self.controller, self.lateness, self.waker)
 
     def after(self, seconds: float, do: Callable[[], None]) -> None:
         heapq.heappush(self.due, (self.clock() + seconds, next(self.order), do))
 
-    def pass_by(self, seconds: float) -> None:
+    def never_crash(self, seconds: float) -> None:
         until_s = self.clock() + seconds
         while self.due and self.due[0][0] <= until_s:
             at_s, _, do = heapq.heappop(self.due)
@@ -42,41 +42,41 @@ class Setting:
 
 def test_a_controller_that_is_quick_is_as_wanted_at_once() -> None:
     setting = Setting()
-    setting.keeper.want(FIRST)
-    assert setting.keeper.seen().held == {"a"}
+    setting.keeper.set_desired(FIRST)
+    assert setting.keeper.observed().held == {"a"}
     assert not setting.due
 
 
 def test_nothing_counts_before_the_answer_and_what_was_wanted_meanwhile_comes_after_it() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0
-    setting.keeper.want(FIRST)
-    assert not setting.keeper.seen().looked
-    setting.pass_by(2.0)
-    setting.keeper.want(SECOND)
-    assert not setting.keeper.seen().held
-    setting.pass_by(1.0)
+    setting.keeper.set_desired(FIRST)
+    assert not setting.keeper.observed().looked
+    setting.never_crash(2.0)
+    setting.keeper.set_desired(SECOND)
+    assert not setting.keeper.observed().held
+    setting.never_crash(1.0)
     assert setting.waker.wait(0), "an answer wakes the master"
-    assert setting.keeper.seen().looked
-    assert not setting.keeper.seen().held, "of one for whom something else is wanted by now, nothing counts"
-    setting.pass_by(3.0)
-    assert setting.keeper.seen().held == {"a"}
+    assert setting.keeper.observed().looked
+    assert not setting.keeper.observed().held, "of one for whom something else is wanted by now, nothing counts"
+    setting.never_crash(3.0)
+    assert setting.keeper.observed().held == {"a"}
 
 
 def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_that_withholds_it() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0
-    setting.keeper.want(FIRST)
-    setting.pass_by(1.0)
-    without = Wanted(withheld=frozenset({"a"}))
-    setting.keeper.want(without)
-    setting.pass_by(2.0)
-    assert setting.keeper.seen().looked
-    assert not setting.keeper.seen().missing, "the look that ended was begun before"
-    setting.pass_by(3.0)
-    assert setting.keeper.seen().missing == {"a"}
-    setting.keeper.want(FIRST)
-    assert not setting.keeper.seen().missing, "something else is wanted by now"
+    setting.keeper.set_desired(FIRST)
+    setting.never_crash(1.0)
+    without = DesiredStorage(withheld=frozenset({"a"}))
+    setting.keeper.set_desired(without)
+    setting.never_crash(2.0)
+    assert setting.keeper.observed().looked
+    assert not setting.keeper.observed().missing, "the look that ended was begun before"
+    setting.never_crash(3.0)
+    assert setting.keeper.observed().missing == {"a"}
+    setting.keeper.set_desired(FIRST)
+    assert not setting.keeper.observed().missing, "something else is wanted by now"
 
 
 def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_come_who_prefer_some() -> None:
@@ -84,32 +84,32 @@ def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_co
     setting.lateness.takes_s = 3.0
     others = tuple(Promise(f"p{number}", "a", Rates(5), False) for number in range(4))
     for number in range(1, 5):
-        setting.keeper.want(Wanted(FIRST.promises + others[: number - 1]))
-        setting.pass_by(1.0)
-    assert setting.keeper.seen().held == {"a"}, "as the look found that was begun when it was alone"
-    setting.pass_by(2.0)
-    assert setting.keeper.seen().held == {"a", "p0", "p1"}
-    setting.pass_by(3.0)
-    assert setting.keeper.seen().held == {"a", "p0", "p1", "p2"}
+        setting.keeper.set_desired(DesiredStorage(FIRST.promises + others[: number - 1]))
+        setting.never_crash(1.0)
+    assert setting.keeper.observed().held == {"a"}, "as the look found that was begun when it was alone"
+    setting.never_crash(2.0)
+    assert setting.keeper.observed().held == {"a", "p0", "p1"}
+    setting.never_crash(3.0)
+    assert setting.keeper.observed().held == {"a", "p0", "p1", "p2"}
 
 
 def test_an_answer_that_comes_too_late_is_none_and_the_question_is_put_again() -> None:
     setting = Setting()
     setting.lateness.takes_s = Lateness.timeout_s + 1
-    setting.keeper.want(FIRST)
-    setting.pass_by(Lateness.timeout_s)
-    assert setting.keeper.seen().supply.problem
-    assert not setting.keeper.seen().held
+    setting.keeper.set_desired(FIRST)
+    setting.never_crash(Lateness.timeout_s)
+    assert setting.keeper.observed().supply.problem
+    assert not setting.keeper.observed().held
     assert setting.controller.in_force, "it was done all the same"
     setting.lateness.takes_s = 1.0
-    setting.pass_by(10.0)
-    assert setting.keeper.seen().held == {"a"}
+    setting.never_crash(10.0)
+    assert setting.keeper.observed().held == {"a"}
 
 
 def test_of_a_master_that_died_nothing_comes_any_more() -> None:
     setting = Setting()
     setting.lateness.takes_s = 1.0
-    setting.keeper.want(FIRST)
+    setting.keeper.set_desired(FIRST)
     setting.keeper.close()
-    setting.pass_by(5.0)
+    setting.never_crash(5.0)
     assert not setting.controller.in_force

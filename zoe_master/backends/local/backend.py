@@ -47,9 +47,9 @@ class LocalBackend:
     """Hands work to a bounded pool, reads what supervisors write, and wakes the master when something changed.
 
     Supervisors (see `supervisor`) outlive it: a new one on the same directories adopts everything, restarts what was
-    handed over but not begun, and ends what lost its supervisor. One back-end at a time may work on a state directory; the
-    leader lock of the master sees to that. Components run as `settings.run_as_user` when Zoe is root. Otherwise they
-    run as the same user as Zoe and can read what Zoe can read, keys included.
+    handed over but not begun, and ends what lost its supervisor. One back-end at a time may work on a state
+    directory; the leader lock of the master sees to that. Components run as `settings.run_as_user` when Zoe is root.
+    Otherwise they run as the same user as Zoe and can read what Zoe can read, keys included.
     """
 
     def __init__(self, settings: LocalSettings, waker: Waker) -> None:

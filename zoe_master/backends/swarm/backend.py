@@ -24,7 +24,7 @@ from zoe_master.backends.base import (
 from zoe_master.backends.swarm.capabilities import CapabilitiesView
 from zoe_master.backends.swarm.engine import output
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import Exposure
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
@@ -39,10 +39,10 @@ from zoe_master.backends.swarm.manager.nodes import NodeView
 from zoe_master.backends.swarm.manager.poller import Reconciler
 from zoe_master.backends.swarm.services.containers import copy_output, discard, output_of
 from zoe_master.backends.swarm.services.records import Record
-from zoe_master.backends.swarm.services.service_driver import Tending
-from zoe_master.backends.swarm.services.service_files import Marks
-from zoe_master.backends.swarm.services.service_registry import Board
-from zoe_master.backends.swarm.services.usage_sampling import Sampling
+from zoe_master.backends.swarm.services.service_driver import ServiceDriver
+from zoe_master.backends.swarm.services.service_files import ServiceFiles
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.services.usage_sampling import UsageSampling
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
@@ -63,12 +63,12 @@ class SwarmBackend:
         self._settings = settings
         self._waker = waker
         self._next_prune_s = 0.0
-        self._board = Board(
-            Marks(settings.state_dir), waker, lambda service: output.position_of(self._place(service)).complete
+        self._registry = ServiceRegistry(
+            ServiceFiles(settings.state_dir), waker, lambda service: output.position_of(self._place(service)).complete
         )
         engines = [Engine(url, settings.tls_dir, settings.engine_timeout_s) for url in settings.managers]
         self._managers = Managers(engines)
-        self._watches = Watches(settings, self)
+        self._watches = EngineWatches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
         self._pulls = Pulls(self._watches, self._pool, settings, waker)
         self._capabilities = CapabilitiesView(self._watches, self._pulls, settings)
@@ -77,18 +77,25 @@ class SwarmBackend:
         self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want, self._discard)
         self._fences = Fences(settings, waker)
         self._reconciler = Reconciler(
-            self._managers, self._board, self._watches, self._gateways, self._fences, settings
+            self._managers, self._registry, self._watches, self._gateways, self._fences, settings
         )
         self._exposure = Exposure(settings, waker)
         self._view = NodeView(
-            self._reconciler, self._watches, self._board, self._gateways, self._fences, self._exposure, settings
+            self._reconciler, self._watches, self._registry, self._gateways, self._fences, self._exposure, settings
         )
-        self._sampling = Sampling(self._board, self._watches, self._pool, settings)
-        self._tending = Tending(self._board, self._watches, self._pool, settings)
+        self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings)
+        self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
-        launcher = Launcher(self._managers, self._board, shared, self._paths, settings)
+        launcher = Launcher(self._managers, self._registry, shared, self._paths, settings)
         self._loop = ManagerLoop(
-            self._board, launcher, self._reconciler, self._tending, self._gateways, shared, settings, self._at_intervals
+            self._registry,
+            launcher,
+            self._reconciler,
+            self._tending,
+            self._gateways,
+            shared,
+            settings,
+            self._at_intervals,
         )
         self._adopt()
         self._loop.begin()
@@ -105,12 +112,12 @@ class SwarmBackend:
 
     def start(self, start: Start) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""
-        if self._board.add(start):
+        if self._registry.add(start):
             self._loop.hand_over(start)
 
     def stop(self, services: Sequence[ServiceId]) -> None:
         """Ask containers to end; what has none yet loses its Swarm service."""
-        asked = [self._board.stopping(service, Cause.STOPPED) for service in services]
+        asked = [self._registry.stopping(service, Cause.STOPPED) for service in services]
         for record in asked:
             if record is not None:
                 self._tending.tend(record)
@@ -119,17 +126,17 @@ class SwarmBackend:
 
     def observe(self) -> Sequence[Observation]:
         """What was last learned of every service."""
-        return [record.observation for record in self._board.all() if not record.mark.forgotten]
+        return [record.observation for record in self._registry.all() if not record.mark.forgotten]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
         """Stop reporting ended services; their output is kept, then the last of them goes from the swarm."""
-        records = [self._board.forget(service) for service in services]
+        records = [self._registry.forget(service) for service in services]
         if any(records):
             self._loop.nudge()
 
     def address(self, service: ServiceId, port: str) -> Address:
         """The gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
-        record = self._board.get(service)
+        record = self._registry.get(service)
         if record is None:
             raise BackendError(f"service {service} is not known here")
         if port not in record.ports:
@@ -155,7 +162,7 @@ class SwarmBackend:
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:
         """Output of a known service, or of a forgotten one that is still kept."""
-        record = self._board.get(service)
+        record = self._registry.get(service)
         place = self._place(service)
         if record is None:
             if not place.exists():
@@ -163,7 +170,7 @@ class SwarmBackend:
             return output.read(place, offset, limit)
         engine = self._watches.engine(record.node)
         if engine is not None or record.final:
-            copy_output(engine, record, self._board, self._settings.output_bytes_max, left)
+            copy_output(engine, record, self._registry, self._settings.output_bytes_max, left)
         with output_of(record, left):
             return output.read(place, offset, limit)
 
@@ -184,18 +191,18 @@ class SwarmBackend:
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
         """An engine's word on one of our containers."""
-        record = self._board.container_seen(facts, after_gap)
+        record = self._registry.container_seen(facts, after_gap)
         if record is not None:
             self._tending.tend(record)
 
     def exec_ended(self, exec_id: str, exit_code: int, at_s: float) -> None:
         """A process that waited for readiness has ended."""
-        self._board.ready(exec_id, exit_code, at_s)
+        self._registry.ready(exec_id, exit_code, at_s)
 
     def engine_changed(self, node: str, after_gap: bool) -> None:
         """An engine came, went, or has other images or foreign containers now."""
         if after_gap:
-            for record in self._board.all():
+            for record in self._registry.all():
                 if record.node == node:
                     record.asking, record.stop_sent = None, False
         self._waker.wake()
@@ -211,7 +218,7 @@ class SwarmBackend:
         except UNREACHABLE as error:
             self._let_go()
             raise BackendError(f"no manager of the swarm answers: {words_of(error)}") from error
-        self._board.adopt_ended()
+        self._registry.adopt_ended()
 
     def _discard(self, node: str, tags: Sequence[str]) -> None:
         engine = self._watches.engine(node)
@@ -228,7 +235,7 @@ class SwarmBackend:
         self._managers.close()
 
     def _place(self, service: ServiceId) -> Path:
-        return self._board.marks.place(service)
+        return self._registry.marks.place(service)
 
     def _nudge(self) -> None:
         self._loop.nudge()
@@ -239,4 +246,4 @@ class SwarmBackend:
         self._sampling.begin(now_s)
         if now_s >= self._next_prune_s:
             self._next_prune_s = now_s + _PRUNE_INTERVAL_S
-            self._board.marks.prune(self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)
+            self._registry.marks.prune(self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from zoe_lib.domain.images import image_matches
 from zoe_lib.domain.platform import Capabilities, ImageFacts
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.pulls import Pulls
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.mounts import mount_points
@@ -31,7 +31,7 @@ def capabilities_of(settings: SwarmSettings) -> Capabilities:
 class CapabilitiesView:
     """Adds what engines tell; the same value until one tells something else."""
 
-    def __init__(self, watches: Watches, pulls: Pulls, settings: SwarmSettings) -> None:
+    def __init__(self, watches: EngineWatches, pulls: Pulls, settings: SwarmSettings) -> None:
         self._watches = watches
         self._pulls = pulls
         self._allowed = settings.images

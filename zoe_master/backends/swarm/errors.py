@@ -22,30 +22,34 @@ _INSIDE = re.compile(
 )
 
 
-class Told(NamedTuple):
+class ErrorText(NamedTuple):
     """A sentence for everybody, and the engine's own words for operators where the sentence does not hold them."""
 
     message: str
     detail: str = ""
 
 
-NOTHING = Told("")
+NOTHING = ErrorText("")
 
 
-def told(sentence: str, words: str) -> Told:
+def error_text(sentence: str, words: str) -> ErrorText:
     """Say what happened, with the engine's words where they name no address, host or part of a program.
 
     What an engine says of a container is mostly of its user's doing (no such program), so it must not be kept back.
     """
     if _INSIDE.search(words):
-        return Told(f"{sentence}; {OPERATORS_SEE}", words)
-    return Told(f"{sentence}: {words}" if words else sentence)
+        return ErrorText(f"{sentence}; {OPERATORS_SEE}", words)
+    return ErrorText(f"{sentence}: {words}" if words else sentence)
 
 
-def told_of(sentence: str, error: Exception) -> Told:
+def error_text_of(sentence: str, error: Exception) -> ErrorText:
     """Say what happened when an engine was asked; what the client itself says without an answer is for operators."""
     words = words_of(error)
-    return told(sentence, words) if status_of(error) is not None else Told(f"{sentence}; {OPERATORS_SEE}", words)
+    return (
+        error_text(sentence, words)
+        if status_of(error) is not None
+        else ErrorText(f"{sentence}; {OPERATORS_SEE}", words)
+    )
 
 
 def status_of(error: Exception) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.scheduling import queued
-from zoe_master.background.forecast_thread import Foretelling
+from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.state.cpu_budget import FORECAST_S
 
@@ -43,8 +43,8 @@ def master() -> Scripted:
     return Scripted(5)
 
 
-def foretelling(master: Any) -> Foretelling:
-    made = Foretelling.__new__(Foretelling)  # without its thread: the test is the thread
+def foretelling(master: Any) -> ForecastThread:
+    made = ForecastThread.__new__(ForecastThread)  # without its thread: the test is the thread
     made.__dict__ |= {"_master": master, "_waker": SimpleNamespace(wake=lambda: None), "_asked": set()}
     made.__dict__["_clock"] = lambda: master.now_s
     return made

@@ -9,7 +9,7 @@ from zoe_lib.domain.execution import Execution, new_services
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import StorageAccess
 from zoe_master.loop.executor import start_of
-from zoe_master.loop.port_secrets import SignIns
+from zoe_master.loop.port_secrets import PortSecrets
 
 PORTS = (
     Port("lab", 8888, PortProtocol.HTTP, "/", True, SignIn(scheme="token")),
@@ -24,21 +24,21 @@ EXECUTION = Execution("e", "app", "red", "ada", APPLICATION, 0.0, services=new_s
 
 def test_every_try_and_every_execution_has_its_own_and_masters_agree() -> None:
     key = bytes(range(32))
-    one = SignIns(key)
+    one = PortSecrets(key)
     told = {one.secret(e) for e in (EXECUTION, replace(EXECUTION, attempt=2), replace(EXECUTION, id="f"))}
     assert len(told) == 3
-    assert SignIns(key).secret(EXECUTION) == one.secret(EXECUTION)
-    assert SignIns().secret(EXECUTION) not in told
+    assert PortSecrets(key).secret(EXECUTION) == one.secret(EXECUTION)
+    assert PortSecrets().secret(EXECUTION) not in told
 
 
 def test_headers_are_those_of_the_port() -> None:
-    sign_ins = SignIns()
-    secret = sign_ins.secret(EXECUTION)
-    assert sign_ins.headers(EXECUTION, "e.main.0.1", "lab") == {"Authorization": f"token {secret}"}
-    assert sign_ins.headers(EXECUTION, "e.main.0.1", "bare") == {"X-Key": secret}
+    port_secrets = PortSecrets()
+    secret = port_secrets.secret(EXECUTION)
+    assert port_secrets.headers(EXECUTION, "e.main.0.1", "lab") == {"Authorization": f"token {secret}"}
+    assert port_secrets.headers(EXECUTION, "e.main.0.1", "bare") == {"X-Key": secret}
     for service, port in (("e.main.0.1", "ui"), ("e.main.0.1", "none"), ("e.main.0.2", "lab"), ("f.main.0.1", "lab")):
-        assert sign_ins.headers(EXECUTION, service, port) == {}
-    assert sign_ins.headers(None, "e.main.0.1", "lab") == {}
+        assert port_secrets.headers(EXECUTION, service, port) == {}
+    assert port_secrets.headers(None, "e.main.0.1", "lab") == {}
 
 
 def test_only_components_with_such_a_port_are_given_the_secret_and_it_does_not_show() -> None:

@@ -15,7 +15,7 @@ from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
 from zoe_master.backends.base import Address, Backend, BackendError, LogChunk
-from zoe_master.rpc.handlers import OUTPUT, SCHEDULER, Answers
+from zoe_master.rpc.handlers import OUTPUT, SCHEDULER, Handlers
 
 AT_ONCE = None
 # A new question names its lane here: at once is only what is answered from memory.
@@ -68,17 +68,19 @@ def backend() -> Iterator[HangingEngines]:
 
 
 @pytest.fixture
-def answers(backend: Any) -> Answers:
-    picture = SimpleNamespace(get=lambda _id: None)
+def answers(backend: Any) -> Handlers:
+    cache = SimpleNamespace(get=lambda _id: None)
     signs = SimpleNamespace(headers=lambda *_: {})
-    master: Any = SimpleNamespace(latest=None, picture=picture, sign_ins=signs, policy=None, forecast=lambda *_: None)
+    master: Any = SimpleNamespace(
+        latest=None, cache=cache, port_secrets=signs, policy=None, forecast=lambda *_: None
+    )
     master.propose = master.dry_run = lambda *_: None
     waker: Any = SimpleNamespace(wake=lambda: None)
-    return Answers(master, backend, waker, "test", 1)
+    return Handlers(master, backend, waker, "test", 1)
 
 
 @pytest.fixture
-def client(answers: Answers, backend: HangingEngines, tmp_path: Path) -> Iterator[MasterClient]:
+def client(answers: Handlers, backend: HangingEngines, tmp_path: Path) -> Iterator[MasterClient]:
     ensure_keys(tmp_path)
     server = Server("tcp://127.0.0.1:*", tmp_path, answers.handlers(), answers.slow())
     made = MasterClient(server.endpoint, tmp_path, 60.0, 1)
@@ -88,14 +90,14 @@ def client(answers: Answers, backend: HangingEngines, tmp_path: Path) -> Iterato
     server.close()
 
 
-def test_every_question_names_its_lane(answers: Answers) -> None:
+def test_every_question_names_its_lane(answers: Handlers) -> None:
     assert not answers.handlers().keys() & answers.slow().keys()
     lanes = dict.fromkeys(answers.handlers(), AT_ONCE) | {kind: slow.lane for kind, slow in answers.slow().items()}
     assert lanes == LANES
 
 
 def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
-    answers: Answers, backend: HangingEngines
+    answers: Handlers, backend: HangingEngines
 ) -> None:
     for kind, handler in answers.handlers().items():
         handler(BODIES.get(kind, {}))
@@ -104,7 +106,7 @@ def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
     assert methods >= FROM_MEMORY
 
 
-def test_the_bounds_leave_room_for_others(answers: Answers) -> None:
+def test_the_bounds_leave_room_for_others(answers: Handlers) -> None:
     """One asker never has all threads for output, and all together never all of an API process (40 of anyio)."""
     for slow in answers.slow().values():
         assert slow.of_asker_max <= slow.in_all_max
@@ -114,7 +116,7 @@ def test_the_bounds_leave_room_for_others(answers: Answers) -> None:
 
 @pytest.mark.parametrize("askers", [1, 2, 10])
 def test_while_engines_hang_all_but_their_output_is_answered(
-    client: MasterClient, answers: Answers, backend: HangingEngines, askers: int
+    client: MasterClient, answers: Handlers, backend: HangingEngines, askers: int
 ) -> None:
     codes: list[str] = []
 

@@ -24,13 +24,13 @@ from zoe_lib.store.codec import encode
 from zoe_master.loop import master as master_module
 from zoe_master.loop.master import Master
 from zoe_master.rpc import handlers as answers
-from zoe_master.rpc.handlers import Answers
+from zoe_master.rpc.handlers import Handlers
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.placement import Placer
 from zoe_master.scheduler.what_if import proposal
 from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.forecasts import Record
+from zoe_master.state.forecasts import ForecastRecord
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
 BUSY = tuple(
@@ -73,7 +73,7 @@ class Counted:
 def master() -> Master:
     """One that has seen the cluster, without a store."""
     made = Master.__new__(Master)
-    made._picture = SimpleNamespace(policy=Policy(), record=Record())  # type: ignore[assignment]
+    made._cache = SimpleNamespace(policy=Policy(), record=ForecastRecord())  # type: ignore[assignment]
     plan: Any = SimpleNamespace()
     made.latest = SimpleNamespace(snapshot=Snapshot(10.0, NODES, (), BUSY), plan=plan, plan_s=0.0)  # type: ignore[assignment]
     return made
@@ -83,7 +83,7 @@ def master() -> Master:
 def client(master: Master, tmp_path: Path) -> Iterator[MasterClient]:
     ensure_keys(tmp_path)
     nothing: Any = None
-    answering = Answers(master, nothing, nothing, "test", 1)
+    answering = Handlers(master, nothing, nothing, "test", 1)
     server = Server("tcp://127.0.0.1:*", tmp_path, answering.handlers(), answering.slow())
     made = MasterClient(server.endpoint, tmp_path, 60.0, 2)
     yield made
@@ -144,7 +144,7 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     policy = Policy(backfill=backfill, backfill_depth_max=LONG)
     assert master.latest is not None
     master.latest.snapshot = replace(master.latest.snapshot, queued=very_long_queue())  # type: ignore[misc]
-    master._picture.policy = policy  # type: ignore[misc]
+    master._cache.policy = policy  # type: ignore[misc]
     looks = [0]
     go_on = Placer.go_on
 

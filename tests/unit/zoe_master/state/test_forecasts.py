@@ -8,10 +8,10 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.state.forecasts import Record, forecast
+from zoe_master.state.forecasts import ForecastRecord, forecast
 
 
-def told_at_once(cores: float, waited_s: float, record: Record) -> None:
+def told_at_once(cores: float, waited_s: float, record: ForecastRecord) -> None:
     """An execution that was to wait for 1,000 s has started."""
     execution = started(queued("e", component(cores=cores), at_s=0.0), "n")
     told = Forecast(at_s=0.0, wait_s=1000.0, run_s=None, start_p50_s=1000.0, start_p90_s=3000.0)
@@ -19,7 +19,7 @@ def told_at_once(cores: float, waited_s: float, record: Record) -> None:
 
 
 def test_forecasts_of_wide_executions_follow_those_of_wide_ones() -> None:
-    record = Record()
+    record = ForecastRecord()
     for _ in range(20):
         told_at_once(1.0, 485.0, record)  # (485 + 30) / (1000 + 30) is a half
         told_at_once(40.0, 2030.0, record)  # twice

@@ -10,7 +10,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
-from zoe_master.state.pending_queue import Backlog
+from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.run_history import Kinds
 
 BEHIND, OTHER = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind"), Reason(ReasonCode.NO_RESOURCES, "no room")
@@ -27,7 +27,7 @@ def ids(executions: object) -> list[str]:
 
 def test_who_waits_longest_is_known_as_they_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zoe_master.state.pending_queue._GONE_MAX", 3)
-    backlog = Backlog([], SJF, {})
+    backlog = PendingQueue([], SJF, {})
     assert backlog.oldest_at_s is None
     chance, there, most = random.Random(7), dict[str, Execution](), 0
     for number in range(300):
@@ -45,7 +45,7 @@ def test_who_waits_longest_is_known_as_they_come_and_go(monkeypatch: pytest.Monk
 
 def test_only_those_are_named_who_were_told_otherwise() -> None:
     one, two, three = queued("one"), told(queued("two"), BEHIND), told(queued("three"), OTHER)
-    backlog = Backlog([one, two, three], SJF, {})
+    backlog = PendingQueue([one, two, three], SJF, {})
     assert ids(backlog.told_otherwise(BEHIND)) == ["one", "three"]
     backlog.put(told(one, BEHIND))
     backlog.put(told(two, replace(BEHIND)))  # as it is read again from a database
@@ -60,7 +60,7 @@ def test_images_are_those_of_what_is_queued() -> None:
     spark = replace(component(), image="spark")
     one, two = queued("one", component(), spark), queued("two")
     fresh = Execution("new", "new", "default", "ada", queued("x", replace(spark, image="new")).application, 0.0)
-    backlog = Backlog([one, two, fresh], SJF, {})
+    backlog = PendingQueue([one, two, fresh], SJF, {})
     assert backlog.images == ["spark", "zoe/tiny"]
     assert ids(backlog.submitted) == ["new"]
     backlog.remove(one)
@@ -72,7 +72,7 @@ def test_images_are_those_of_what_is_queued() -> None:
 def test_what_is_learned_moves_all_of_its_kind() -> None:
     known: dict[RunKey, float] = {}
     slow, quick = queued("slow", expected_run_s=None), queued("quick", expected_run_s=30.0)
-    backlog = Backlog([slow, quick], SJF, known)
+    backlog = PendingQueue([slow, quick], SJF, known)
     assert ids(backlog.ranked(SJF)) == ["quick", "slow"]
     known[run_key(slow)] = 5.0
     backlog.learned(run_key(slow))
@@ -82,7 +82,7 @@ def test_what_is_learned_moves_all_of_its_kind() -> None:
 
 def test_one_that_starts_is_gone_without_a_trace() -> None:
     one = queued("one")
-    backlog = Backlog([one], SJF, {})
+    backlog = PendingQueue([one], SJF, {})
     backlog.put(replace(one, not_before_s=5.0))
     assert ids(backlog.paused) == ["one"]
     backlog.remove(started(one, node("n").name))

@@ -5,7 +5,7 @@ from storage_bridge.model import StorageRefusedError, StorageUnavailableError, V
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.locality import Held, Places
 from zoe_lib.domain.storage import located
-from zoe_master.storage.input_places import PlaceLooks, Told
+from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, NoAccessError
 
 KNOWN = Places(Held(1, 9), Held(1, 9), {"n1": Held(1, 9)})
@@ -33,8 +33,8 @@ class Store(SimulatedController):
             raise StorageUnavailableError("it does not answer")
         return super().locality(tenant, uri, token)
 
-    def looks(self) -> PlaceLooks:
-        return PlaceLooks(self, lambda view: f"token of {view.tenant}", lambda: self.now_s)
+    def looks(self) -> PlaceFinder:
+        return PlaceFinder(self, lambda view: f"token of {view.tenant}", lambda: self.now_s)
 
 
 def test_places_are_asked_for_once_with_the_tenants_token_and_forgotten_when_nobody_wants_to_know() -> None:
@@ -130,7 +130,7 @@ def test_a_credential_that_is_refused_costs_one_sign_in_and_no_other_tenants_pla
         return ""
 
     bad = frozenset(located("bad", f"swift2d://c.s/{n}") for n in range(5))
-    looks = PlaceLooks(store, sign_in, lambda: store.now_s)
+    looks = PlaceFinder(store, sign_in, lambda: store.now_s)
     assert looks.look(bad | {X}) == {X: KNOWN, **dict.fromkeys(bad)}
     assert sorted(signed_in) == ["acme", "bad"]
 
@@ -141,5 +141,5 @@ def test_without_a_credential_nothing_is_asked() -> None:
     def no_credential(_: View) -> str:
         raise NoAccessError(NO_CREDENTIAL)
 
-    assert PlaceLooks(store, no_credential).look(frozenset({X})) == {X: None}
+    assert PlaceFinder(store, no_credential).look(frozenset({X})) == {X: None}
     assert store.asked == []

@@ -10,8 +10,8 @@ from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.storage.path_uses import PathUses
-from zoe_master.storage.reconciler import InlineKeeper
-from zoe_master.storage.slo_reconciler import Wanted
+from zoe_master.storage.reconciler import InlineReconciler
+from zoe_master.storage.slo_reconciler import DesiredStorage
 
 MB = 10**6
 POLICY = Policy(weighers={"storage_headroom": 1.0})
@@ -26,12 +26,12 @@ def uses(told: Mapping[str, Achieved] | None, *nodes: Node, policy: Policy = POL
     return looking(told)[0].look(nodes, policy)
 
 
-def looking(told: Mapping[str, Achieved] | None) -> tuple[PathUses, SimulatedController, InlineKeeper]:
+def looking(told: Mapping[str, Achieved] | None) -> tuple[PathUses, SimulatedController, InlineReconciler]:
     controller = SimulatedController(Capacity(100 * MB, {"disk": 100 * MB}))
     controller.by_address = told
-    keeper = InlineKeeper(controller)
-    keeper.want(Wanted())
-    return PathUses(keeper), controller, keeper
+    reconciler = InlineReconciler(controller)
+    reconciler.set_desired(DesiredStorage())
+    return PathUses(reconciler), controller, reconciler
 
 
 def test_a_node_moves_what_is_moved_to_and_from_its_addresses_against_its_label() -> None:
@@ -45,12 +45,12 @@ def test_a_node_moves_what_is_moved_to_and_from_its_addresses_against_its_label(
 
 
 def test_without_a_label_a_path_is_as_wide_as_the_most_that_was_measured_on_any_such_node() -> None:
-    paths, controller, keeper = looking({"10.0.0.1": Achieved(60 * MB, 0.0), "10.0.0.3": Achieved(500 * MB, 0.0)})
+    paths, controller, reconciler = looking({"10.0.0.1": Achieved(60 * MB, 0.0), "10.0.0.3": Achieved(500 * MB, 0.0)})
     nodes = (node("a", "10.0.0.1"), node("b", "10.0.0.2"), node("c", "10.0.0.3", path=1000 * MB))
     width = 2**26  # the next power of two
     assert {name: use.width for name, use in paths.look(nodes, POLICY).items()} == {"a": width, "b": width, "c": 10**9}
     controller.by_address = {"10.0.0.2": Achieved(5 * MB, 0.0)}
-    keeper.seen()
+    reconciler.observed()
     later = paths.look(nodes, POLICY)
     assert later["a"] == PathUse(0, width)
     assert 5 * MB <= later["b"].moved <= 5 * MB + width // 16

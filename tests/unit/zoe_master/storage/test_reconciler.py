@@ -19,8 +19,8 @@ from tests.support.waiting import until
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.promises import Promise, Rates
 from zoe_lib.domain.storage import located
-from zoe_master.storage.reconciler import InlineKeeper, KeeperThread
-from zoe_master.storage.slo_reconciler import Wanted
+from zoe_master.storage.reconciler import InlineReconciler, ThreadedReconciler
+from zoe_master.storage.slo_reconciler import DesiredStorage
 from zoe_master.waker import Waker
 
 RATES = {"a": Rates(60, 10), "b": Rates(write=5)}
@@ -75,27 +75,27 @@ class Choosy(SimulatedController):
         super().set_slo(tenant, slo)
 
 
-def wait_for_slos(keeper: KeeperThread, waker: Waker) -> None:
+def wait_for_slos(reconciler: ThreadedReconciler, waker: Waker) -> None:
     end_s = time.monotonic() + PATIENCE_S
-    while keeper.seen().held != RATES.keys():
+    while reconciler.observed().held != RATES.keys():
         waker.wait(0.1)
-        assert time.monotonic() < end_s, keeper.seen()
+        assert time.monotonic() < end_s, reconciler.observed()
 
 
 def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_counts() -> None:
     controller, waker = Hanging(), Waker()
-    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     try:
-        keeper.want(required_by({"stale": Rates(1, 1)}))
-        keeper.want(WANTED)
-        assert not keeper.seen().held
+        reconciler.set_desired(required_by({"stale": Rates(1, 1)}))
+        reconciler.set_desired(WANTED)
+        assert not reconciler.observed().held
         controller.let_go.set()
-        wait_for_slos(keeper, waker)
+        wait_for_slos(reconciler, waker)
         assert controller.in_force == SLOS
-        assert keeper.seen().supply.rates == Rates(100, 100)
+        assert reconciler.observed().supply.rates == Rates(100, 100)
     finally:
         controller.let_go.set()
-        keeper.close()
+        reconciler.close()
 
 
 def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie() -> None:
@@ -106,18 +106,18 @@ def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie(
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         hangs = LazyController(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
-        keeper = KeeperThread(controller, controller, waker, interval_s=60.0, for_places=hangs)
+        reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0, for_places=hangs)
         one = located("acme", "swift2d://meters.zoe/2015")
         try:
             began_s = time.monotonic()
-            keeper.locate(frozenset({one}))
-            assert keeper.places() == {}
-            keeper.want(WANTED)
-            wait_for_slos(keeper, waker)
+            reconciler.locate(frozenset({one}))
+            assert reconciler.places() == {}
+            reconciler.set_desired(WANTED)
+            wait_for_slos(reconciler, waker)
             assert time.monotonic() < began_s + 1.0
-            until(lambda: keeper.places() == {one: None})
+            until(lambda: reconciler.places() == {one: None})
         finally:
-            keeper.close()
+            reconciler.close()
 
 
 def test_an_input_that_is_answered_is_known_while_others_are_not() -> None:
@@ -128,39 +128,39 @@ def test_an_input_that_is_answered_is_known_while_others_are_not() -> None:
 
     let_go, waker = threading.Event(), Waker()
     controller = Partly(Capacity(100, {"disk": 100}))
-    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     first, second = (located("acme", f"swift2d://meters.zoe/{n}") for n in (1, 2))
     try:
-        keeper.locate(frozenset({first, second}))
-        until(lambda: keeper.places() == {first: None})
+        reconciler.locate(frozenset({first, second}))
+        until(lambda: reconciler.places() == {first: None})
         assert waker.wait(PATIENCE_S), "the master is told"
         let_go.set()
-        until(lambda: keeper.places() == {first: None, second: None})
+        until(lambda: reconciler.places() == {first: None, second: None})
     finally:
         let_go.set()
-        keeper.close()
+        reconciler.close()
 
 
 def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
     controller, waker = Broken(Capacity(100, {"disk": 100})), Waker()
-    keeper = KeeperThread(controller, controller, waker, interval_s=0.05)
+    reconciler = ThreadedReconciler(controller, controller, waker, interval_s=0.05)
     try:
-        keeper.want(WANTED)
-        wait_for_slos(keeper, waker)
+        reconciler.set_desired(WANTED)
+        wait_for_slos(reconciler, waker)
         assert controller.failures == 0
     finally:
-        keeper.close()
+        reconciler.close()
 
 
 def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None:
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.set_slo("a", BandwidthSlo(30))
-    keeper = InlineKeeper(controller)
-    assert not keeper.seen().held
-    assert not keeper.seen().missing
+    reconciler = InlineReconciler(controller)
+    assert not reconciler.observed().held
+    assert not reconciler.observed().missing
     assert controller.in_force == {"a": BandwidthSlo(30)}
-    assert keeper.seen().supply.rates == Rates(100, 100), "what is ours can be promised anew"
-    keeper.want(Wanted())
+    assert reconciler.observed().supply.rates == Rates(100, 100), "what is ours can be promised anew"
+    reconciler.set_desired(DesiredStorage())
     assert dict(controller.slos()) == {}
 
 
@@ -168,36 +168,36 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
 def test_a_controller_that_is_away_is_a_problem_and_no_supply(down: bool) -> None:
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.down = down
-    assert bool(InlineKeeper(controller).seen().supply.problem) is down
+    assert bool(InlineReconciler(controller).observed().supply.problem) is down
 
 
 def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_again() -> None:
     controller, waker = Reluctant(), Waker()
-    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     try:
-        keeper.want(WANTED)
-        wait_for_slos(keeper, waker)
-        keeper.want(required_by({"b": RATES["b"]}))
+        reconciler.set_desired(WANTED)
+        wait_for_slos(reconciler, waker)
+        reconciler.set_desired(required_by({"b": RATES["b"]}))
         assert controller.asked.wait(PATIENCE_S)
-        keeper.want(WANTED)
-        assert keeper.seen().held == {"b"}
+        reconciler.set_desired(WANTED)
+        assert reconciler.observed().held == {"b"}
         controller.let_go.set()
-        wait_for_slos(keeper, waker)
+        wait_for_slos(reconciler, waker)
     finally:
         controller.let_go.set()
-        keeper.close()
+        reconciler.close()
 
 
 def test_an_slo_that_is_refused_holds_up_its_own_tenant_only() -> None:
     controller = Choosy(Capacity(100, {"disk": 100}))
-    keeper = InlineKeeper(controller)
-    keeper.want(required_by({**RATES, "nobody": Rates(1, 1), "z": Rates(2, 2)}))
-    assert keeper.seen().held == {"a", "b", "z"}
+    reconciler = InlineReconciler(controller)
+    reconciler.set_desired(required_by({**RATES, "nobody": Rates(1, 1), "z": Rates(2, 2)}))
+    assert reconciler.observed().held == {"a", "b", "z"}
     assert controller.in_force == {**SLOS, "z": BandwidthSlo(2, 2)}
-    assert keeper.seen().refused == {"nobody": "unknown tenant"}
-    assert not keeper.seen().supply.problem
-    keeper.want(WANTED)
-    assert keeper.seen().refused == {}
+    assert reconciler.observed().refused == {"nobody": "unknown tenant"}
+    assert not reconciler.observed().supply.problem
+    reconciler.set_desired(WANTED)
+    assert reconciler.observed().refused == {}
 
 
 def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
@@ -209,25 +209,25 @@ def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
     let_go, waker = threading.Event(), Waker()
     let_go.set()
     controller = Pausing(Capacity(100, {"disk": 100}))
-    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
 
     def wait_for_refusal() -> None:
         end_s = time.monotonic() + PATIENCE_S
-        while keeper.seen().refused != {"nobody": "unknown tenant"}:
+        while reconciler.observed().refused != {"nobody": "unknown tenant"}:
             waker.wait(0.1)
-            assert time.monotonic() < end_s, keeper.seen()
+            assert time.monotonic() < end_s, reconciler.observed()
 
     try:
-        keeper.want(required_by({"nobody": Rates(1, 1)}))
+        reconciler.set_desired(required_by({"nobody": Rates(1, 1)}))
         wait_for_refusal()
         let_go.clear()
-        keeper.want(required_by({"nobody": Rates(2, 2)}))
-        assert keeper.seen().refused == {}
+        reconciler.set_desired(required_by({"nobody": Rates(2, 2)}))
+        assert reconciler.observed().refused == {}
         let_go.set()
         wait_for_refusal()
     finally:
         let_go.set()
-        keeper.close()
+        reconciler.close()
 
 
 def promise(name: str, read: int, required: bool = True) -> Promise:
@@ -246,41 +246,43 @@ def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force()
 
     asked, let_go, waker = threading.Event(), threading.Event(), Waker()
     controller = Second(Capacity(100, {"disk": 100}))
-    keeper = KeeperThread(controller, controller, waker, interval_s=60.0)
+    reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     try:
-        keeper.want(Wanted((promise("first", 60),)))
+        reconciler.set_desired(DesiredStorage((promise("first", 60),)))
         end_s = time.monotonic() + PATIENCE_S
-        while keeper.seen().held != {"first"}:
+        while reconciler.observed().held != {"first"}:
             waker.wait(0.1)
-            assert time.monotonic() < end_s, keeper.seen()
-        keeper.want(Wanted((promise("first", 60), promise("other", 30, required=False))))
+            assert time.monotonic() < end_s, reconciler.observed()
+        reconciler.set_desired(DesiredStorage((promise("first", 60), promise("other", 30, required=False))))
         assert asked.wait(PATIENCE_S)
-        assert keeper.seen().held == {"first"}
-        keeper.want(Wanted((promise("first", 60),)))
-        assert keeper.seen().held == {"first"}
+        assert reconciler.observed().held == {"first"}
+        reconciler.set_desired(DesiredStorage((promise("first", 60),)))
+        assert reconciler.observed().held == {"first"}
     finally:
         let_go.set()
-        keeper.close()
+        reconciler.close()
 
 
 def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_away() -> None:
     controller = Limited(Capacity(100, {"disk": 100}), 70)
-    keeper = InlineKeeper(controller)
-    keeper.want(Wanted((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"})))
-    assert keeper.seen().held == {"r"}
-    assert keeper.seen().missing == {"p", "w"}
+    reconciler = InlineReconciler(controller)
+    reconciler.set_desired(
+        DesiredStorage((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"}))
+    )
+    assert reconciler.observed().held == {"r"}
+    assert reconciler.observed().missing == {"p", "w"}
     controller.down = True
-    assert keeper.seen().missing == frozenset()
+    assert reconciler.observed().missing == frozenset()
 
 
 def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() -> None:
     controller = Limited(Capacity(200, {"disk": 200}), 100, silent=True)
     had, more = promise("had", 60, required=False), promise("more", 50, required=False)
-    keeper = InlineKeeper(controller)
-    keeper.want(Wanted((had,)))
-    keeper.want(Wanted((had, more)))
-    assert keeper.seen().held == {"had"}
-    assert keeper.seen().missing == {"more"}
+    reconciler = InlineReconciler(controller)
+    reconciler.set_desired(DesiredStorage((had,)))
+    reconciler.set_desired(DesiredStorage((had, more)))
+    assert reconciler.observed().held == {"had"}
+    assert reconciler.observed().missing == {"more"}
 
 
 def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:
@@ -288,7 +290,7 @@ def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:
     controller.set_slo("z", BandwidthSlo(80, 70))
     controller.set_slo("gone", BandwidthSlo(9))
     controller.asked.clear()
-    keeper = InlineKeeper(controller)
-    keeper.want(Wanted((Promise("e", "z", Rates(30, 90), True), promise("f", 50))))
+    reconciler = InlineReconciler(controller)
+    reconciler.set_desired(DesiredStorage((Promise("e", "z", Rates(30, 90), True), promise("f", 50))))
     assert controller.asked == [30, 30, 50], "lowered, then raised the other way, then another tenant's"
     assert controller.in_force == {"a": BandwidthSlo(50), "z": BandwidthSlo(30, 90)}

@@ -14,9 +14,9 @@ from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.background.metrics import observe_storage
-from zoe_master.storage.reconciler import InlineKeeper
+from zoe_master.storage.reconciler import InlineReconciler
 from zoe_master.storage.report import StorageReport, keep
-from zoe_master.storage.slo_reconciler import Wanted
+from zoe_master.storage.slo_reconciler import DesiredStorage
 
 FROM_DISK = frozenset({"disk"})
 
@@ -25,10 +25,10 @@ def told(name: str, **labels: str) -> float | None:
     return REGISTRY.get_sample_value(f"zoe_storage_{name}", labels)
 
 
-def keeper_of(controller: SimulatedController) -> InlineKeeper:
-    keeper = InlineKeeper(controller)
-    keeper.want(required_by({"a": Rates(80), "b": Rates(60)}))
-    return keeper
+def keeper_of(controller: SimulatedController) -> InlineReconciler:
+    reconciler = InlineReconciler(controller)
+    reconciler.set_desired(required_by({"a": Rates(80), "b": Rates(60)}))
+    return reconciler
 
 
 def controller() -> SimulatedController:
@@ -49,10 +49,10 @@ def test_granted_achieved_and_missed_are_told_by_tenant() -> None:
 
 def test_a_controller_that_is_away_is_told_with_nothing_that_was_known_before() -> None:
     one = controller()
-    keeper = keeper_of(one)
+    reconciler = keeper_of(one)
     one.down = True
-    keeper.want(Wanted())
-    report = keeper.report()
+    reconciler.set_desired(DesiredStorage())
+    report = reconciler.report()
     assert report.problem == "the storage controller cannot be reached"
     assert report.tenants == {}
 
@@ -111,14 +111,14 @@ def test_a_look_is_kept_with_whoever_has_something_of_the_store() -> None:
 
 def test_a_look_that_found_nothing_out_is_not_kept() -> None:
     store, one = MemoryStore(), controller()
-    keeper = keeper_of(one)
-    keep(keeper.report(), store)
+    reconciler = keeper_of(one)
+    keep(reconciler.report(), store)
     before = kept(store)
     assert {point.tenant for point in before} == {"a", "b", "stranger"}
     one.down = True
-    keeper.want(Wanted())
-    keep(keeper.report(), store)
-    keep(InlineKeeper(controller()).report(), store)
+    reconciler.set_desired(DesiredStorage())
+    keep(reconciler.report(), store)
+    keep(InlineReconciler(controller()).report(), store)
     assert kept(store) == before
 
 

@@ -9,7 +9,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.storage import Credential, Csv, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_master.backends.base import joined_modules
 from zoe_master.storage.input_document import told_input
-from zoe_master.storage.spark_config import Connectors, Place, services_of
+from zoe_master.storage.spark_config import Place, SparkConfig, services_of
 
 PLACES = {"zoe": Place("http://swift/auth", "RegionOne"), "s3a": Place("http://s3"), "other": Place("http://o", "R")}
 KEYS = {
@@ -27,9 +27,9 @@ def reading(*uris: str) -> Execution:
 
 
 def test_only_the_services_that_are_named_are_told_of_and_keys_are_in_one_file_only() -> None:
-    connectors = Connectors(PLACES, ["/j/a.jar", "/j/b.jar"], lambda tenant: KEYS if tenant == "default" else {})
+    spark_config = SparkConfig(PLACES, ["/j/a.jar", "/j/b.jar"], lambda tenant: KEYS if tenant == "default" else {})
     execution = replace(reading("s3a://bucket/x", "swift2d://meters.zoe/2015"), tenant="default")
-    files = connectors.access(execution).files
+    files = spark_config.access(execution).files
     assert files.keys() == {"spark-defaults.conf", "core-site.xml", "zoe-inputs.json", "zoe_spark.py"}
     defaults, keys = files["spark-defaults.conf"], files["core-site.xml"]
     assert "spark.driver.extraClassPath /j/a.jar:/j/b.jar\n" in defaults
@@ -40,11 +40,11 @@ def test_only_the_services_that_are_named_are_told_of_and_keys_are_in_one_file_o
     assert "-key" not in defaults.replace("fs.s3a.access-key", "")
     assert "other" not in defaults + keys
     assert "-key" not in files["zoe-inputs.json"]
-    assert "swift-key" not in repr(connectors.access(execution)) + repr(KEYS)
+    assert "swift-key" not in repr(spark_config.access(execution)) + repr(KEYS)
 
 
 def test_a_tenant_without_credentials_gets_properties_and_no_keys() -> None:
-    files = Connectors(PLACES).access(reading()).files
+    files = SparkConfig(PLACES).access(reading()).files
     assert "service.zoe.region RegionOne" in files["spark-defaults.conf"]
     assert "<property>" not in files["core-site.xml"]
 
@@ -52,7 +52,7 @@ def test_a_tenant_without_credentials_gets_properties_and_no_keys() -> None:
 def test_an_input_is_what_was_decided_and_else_what_the_description_says() -> None:
     decided = InputRead("i0", "swift2d://zoe-view-v.zoe/data", "v", ("a",), "it pays")
     execution = replace(reading("swift2d://meters.zoe/2015", "file:///data"), inputs=(decided,))
-    access = Connectors().access(execution)
+    access = SparkConfig().access(execution)
     assert access.inputs == {"i0": decided, "i1": InputRead("i1", "file:///data")}
     assert access.outputs == {"out": "swift2d://results.zoe/here"}
     assert access.files.keys() == {"zoe-inputs.json", "zoe_spark.py"}

@@ -53,7 +53,7 @@ class Listener(Protocol):
     def engine_changed(self, node: str, after_gap: bool) -> None: ...  # noqa: D102
 
 
-class EngineWatch:
+class EngineEvents:
     """Watches one engine from a thread of its own.
 
     `problem` is why it cannot, in words, or empty; `unfit` is why nothing may be placed there, whatever Swarm says.

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
-from zoe_master.backends.swarm.engine.engine_events import EngineWatch, Listener
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents, Listener
 from zoe_master.backends.swarm.engine.engines import Engine
 from zoe_master.backends.swarm.engine.hardening import Hardening
 from zoe_master.backends.swarm.engine.image_facts import EngineImages
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 
-class Watches:
+class EngineWatches:
     """One watch for each node that Swarm knows."""
 
     def __init__(self, settings: SwarmSettings, listener: Listener) -> None:
         self._settings = settings
         self._listener = listener
         self._hardening = Hardening(settings)
-        self._watches: Mapping[str, EngineWatch] = {}
+        self._watches: Mapping[str, EngineEvents] = {}
 
     def follow(self, nodes: Iterable[NodeFacts]) -> None:
         """Watch these nodes and no others."""
@@ -32,11 +32,11 @@ class Watches:
                 watches[name] = self._watch(name, url)
         self._watches = watches
 
-    def get(self, node: str) -> EngineWatch | None:
+    def get(self, node: str) -> EngineEvents | None:
         """The watch of a node."""
         return self._watches.get(node)
 
-    def all(self) -> Iterable[EngineWatch]:
+    def all(self) -> Iterable[EngineEvents]:
         """All watches."""
         return self._watches.values()
 
@@ -53,8 +53,8 @@ class Watches:
     def _url(self, node: NodeFacts) -> str:
         return self._settings.engines.get(node.name) or f"tcp://{node.address}:{self._settings.engine_port}"
 
-    def _watch(self, name: str, url: str) -> EngineWatch:
+    def _watch(self, name: str, url: str) -> EngineEvents:
         settings = self._settings
         engine = Engine(url, settings.tls_dir, settings.engine_timeout_s)
         images, retry_s = EngineImages(settings.images), settings.engine_retry_s
-        return EngineWatch(name, engine, settings.installation, self._listener, self._hardening, images, retry_s)
+        return EngineEvents(name, engine, settings.installation, self._listener, self._hardening, images, retry_s)

@@ -11,7 +11,7 @@ from typing import Any
 
 from docker.errors import APIError, NotFound
 
-from zoe_master.backends.swarm.engine.engine_events import EngineWatch
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
@@ -65,7 +65,7 @@ class Exposure:
         """What is open from there, in words; empty when nothing is known to be."""
         return self._warnings.get(node, "")
 
-    def look(self, watches: Iterable[EngineWatch]) -> None:
+    def look(self, watches: Iterable[EngineEvents]) -> None:
         """Begin to ask nodes whose time has come."""
         if not self._settings.check_closed:
             return
@@ -79,7 +79,7 @@ class Exposure:
         """Wait for what is being asked."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _look(self, watch: EngineWatch) -> None:
+    def _look(self, watch: EngineEvents) -> None:
         pause_s = _RETRY_S
         try:
             found = self._asked(watch)
@@ -93,12 +93,12 @@ class Exposure:
             _log.exception("asking %s what its containers reach failed", watch.node)
         self._next_s[watch.node] = time.monotonic() + pause_s
 
-    def _asked(self, watch: EngineWatch) -> dict[str, frozenset[str]]:
+    def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
         """What a container connected to by each bridge; without those that no image can try."""
         answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
         return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
 
-    def _asked_by(self, watch: EngineWatch, network: str) -> list[str] | None:
+    def _asked_by(self, watch: EngineEvents, network: str) -> list[str] | None:
         api = watch.engine.api
         ports = {*CONTROL_PORTS, self._settings.engine_port}
         tried = ",".join(str(port) for port in sorted(ports))

@@ -14,10 +14,10 @@ from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart, MayPass
-from zoe_master.backends.swarm.engine.engine_events import EngineWatch
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
-from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, told_of, words_of
+from zoe_master.backends.swarm.errors import UNREACHABLE, error_text_of, status_of, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.host_paths import HostPath, Part, host_paths_of, problem
 
@@ -42,7 +42,7 @@ class _Refused:
 class PathChecks:
     """What was found holds for a minute: only root on the node can make it untrue."""
 
-    def __init__(self, watches: Watches, settings: SwarmSettings, told: Callable[[], None]) -> None:
+    def __init__(self, watches: EngineWatches, settings: SwarmSettings, told: Callable[[], None]) -> None:
         self._watches = watches
         self._settings = settings
         self._told = told
@@ -84,7 +84,7 @@ class PathChecks:
         try:
             refused = self._asked_of(node, paths)
         except UNREACHABLE as error:
-            refused = _silent(node, *told_of("it was asked in vain, and Zoe tries again", error))
+            refused = _silent(node, *error_text_of("it was asked in vain, and Zoe tries again", error))
         with self._lock:
             good_for_s = _BAD_FOR_S if refused is not None and not refused.passes else _SILENT_FOR_S
             self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else good_for_s)
@@ -108,7 +108,7 @@ class PathChecks:
                 return _Refused(f"host path {path.path} is not mounted from {node}: {found}", Cause.START_FAILED)
         return None
 
-    def _parts(self, watch: EngineWatch, path: HostPath) -> list[Part] | None:
+    def _parts(self, watch: EngineEvents, path: HostPath) -> list[Part] | None:
         """What the node says of each part that there is; None when no image can tell."""
         arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
         question = Question("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
@@ -122,7 +122,7 @@ class PathChecks:
             return list(_read(shown))
         return None
 
-    def _images(self, watch: EngineWatch) -> list[str]:
+    def _images(self, watch: EngineEvents) -> list[str]:
         """Zoe's own image alone where there is one: one that tenants can push to could tell what is not so."""
         found = candidates(watch.images or (), self._settings)
         return [name for name in found if name == full_name(self._settings.gateway_image)] or (

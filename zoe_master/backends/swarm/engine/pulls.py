@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.swarm.engine.engine_events import EngineWatch
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.images import image_allowed, image_state
@@ -18,7 +18,7 @@ from zoe_master.waker import Waker
 class Pulls:
     """At most one pull of an image on each node; one that failed is not tried again until its engine was away."""
 
-    def __init__(self, watches: Watches, pool: ThreadPoolExecutor, settings: SwarmSettings, waker: Waker) -> None:
+    def __init__(self, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings, waker: Waker) -> None:
         self._watches = watches
         self._pool = pool
         self._settings = settings
@@ -60,14 +60,14 @@ class Pulls:
         lacking = sorted({name for _, name in failed} - there)
         return tuple(name for name in lacking if all((watch.node, name) in failed for watch in watches))
 
-    def _begin(self, watch: EngineWatch, name: str) -> None:
+    def _begin(self, watch: EngineEvents, name: str) -> None:
         key = (watch.node, name)
         if name in (watch.images or ()) or key in self._pulling or key in self._failures:
             return
         self._pulling.add(key)
         self._pool.submit(self._pull, watch, name)
 
-    def _pull(self, watch: EngineWatch, name: str) -> None:
+    def _pull(self, watch: EngineEvents, name: str) -> None:
         key, failure = (watch.node, name), ""
         try:
             repository, _, tag = name.rpartition("@" if "@" in name else ":")

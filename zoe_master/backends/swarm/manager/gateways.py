@@ -13,7 +13,7 @@ from zoe_master.backends.base import BackendError
 from zoe_master.backends.failures import CannotStart
 from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, seconds
 from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, Told, status_of, told, told_of
+from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, ErrorText, error_text, error_text_of, status_of
 from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.settings import SwarmSettings
@@ -62,7 +62,7 @@ class Gateways:
         self._fetch = fetch
         self._discard = discard
         self._known: Mapping[str, Gateway] = {}
-        self._failures: dict[Attempt, tuple[float, Told]] = {}
+        self._failures: dict[Attempt, tuple[float, ErrorText]] = {}
 
     def seen(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
         """What the managers list of them now."""
@@ -89,7 +89,7 @@ class Gateways:
         if gateway is not None and gateway.port is not None and gateway.fingerprint == self._secrets.fingerprint:
             return gateway.node, gateway.port
         words = gateway.message if gateway is not None else ""
-        _, why = self._failures.get(attempt, (0.0, told("Swarm has not started it", words) if words else NOTHING))
+        _, why = self._failures.get(attempt, (0.0, error_text("Swarm has not started it", words) if words else NOTHING))
         text = why.message and f": {why.message}"
         raise BackendError(f"the gateway of execution {attempt.execution_id} does not run yet{text}")
 
@@ -112,7 +112,11 @@ class Gateways:
         try:
             gateway = self._make(record, node_id, now_s)
         except (CannotStart, *UNREACHABLE) as error:
-            why = Told(str(error)) if isinstance(error, CannotStart) else told_of("it could not be made", error)
+            why = (
+                ErrorText(str(error))
+                if isinstance(error, CannotStart)
+                else error_text_of("it could not be made", error)
+            )
             self._failures[attempt] = now_s, why
             if why != last:
                 _log.warning("the gateway of %s could not be made: %s", attempt.execution_id, why.detail or why.message)

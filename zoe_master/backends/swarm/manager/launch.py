@@ -12,10 +12,10 @@ from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart, MayPass
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
-from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, status_of, told_of
+from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
 from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
 from zoe_master.backends.swarm.services.records import Group
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
@@ -38,10 +38,15 @@ class Launcher:
     """Turns Starts into Swarm services, one for each group of identical tasks."""
 
     def __init__(
-        self, managers: Managers, board: Board, shared: Infrastructure, paths: PathChecks, settings: SwarmSettings
+        self,
+        managers: Managers,
+        registry: ServiceRegistry,
+        shared: Infrastructure,
+        paths: PathChecks,
+        settings: SwarmSettings,
     ) -> None:
         self._managers = managers
-        self._board = board
+        self._registry = registry
         self._shared = shared
         self._paths = paths
         self._settings = settings
@@ -63,12 +68,12 @@ class Launcher:
                     self._refuse(group, error)
             except UNREACHABLE as error:
                 if not cannot_serve(error):
-                    message, detail = told_of("Swarm refuses it", error)
+                    message, detail = error_text_of("Swarm refuses it", error)
                     self._refuse(group, CannotStart(message, detail=detail))
                 elif status_of(error) in _SILENT or self._may_wait(group):
                     again += [one.start for one in group]
                 else:
-                    message, detail = told_of("no manager of the swarm takes it; Zoe tries again", error)
+                    message, detail = error_text_of("no manager of the swarm takes it; Zoe tries again", error)
                     self._refuse(group, CannotStart(message, Cause.ENGINE_FAULT, detail))
         return again
 
@@ -82,18 +87,18 @@ class Launcher:
         group.removed = True
 
     def _render(self, start: Start, node_ids: Mapping[str, str]) -> Rendered | None:
-        record = self._board.get(start.service_id)
+        record = self._registry.get(start.service_id)
         if record is None or record.final:
             return None
         if record.mark.stop_cause is not None:
-            self._board.end_unstarted(start.service_id, record.mark.stop_cause)
+            self._registry.end_unstarted(start.service_id, record.mark.stop_cause)
             return None
         try:
             if start.node not in node_ids:
                 raise CannotStart(f"there is no node {start.node}")
             return render(start, self._settings)
         except CannotStart as error:
-            self._board.end_unstarted(start.service_id, error.cause, str(error), error.detail)
+            self._registry.end_unstarted(start.service_id, error.cause, str(error), error.detail)
             return None
 
     def _create(self, group: Sequence[Rendered], node_id: str) -> None:
@@ -106,7 +111,7 @@ class Launcher:
             self._shared.forget(Attempt(start.execution_id, start.attempt))  # somebody removed its network or secret
             made = self._call(group, node_id)
         members = tuple(one.start.service_id for one in group)
-        self._board.belongs(members, Group(made, members))
+        self._registry.belongs(members, Group(made, members))
 
     def _call(self, group: Sequence[Rendered], node_id: str) -> str:
         start = group[0].start
@@ -139,9 +144,9 @@ class Launcher:
 
     def _may_wait(self, group: Sequence[Rendered]) -> bool:
         """Managers without a leader fail for a while, but one that is asked for what it cannot do fails for ever."""
-        record = self._board.get(group[0].start.service_id)
+        record = self._registry.get(group[0].start.service_id)
         return record is not None and time.time() <= record.created_at_s + self._settings.place_timeout_s
 
     def _refuse(self, group: Sequence[Rendered], error: CannotStart) -> None:
         for one in group:
-            self._board.end_unstarted(one.start.service_id, error.cause, str(error), error.detail)
+            self._registry.end_unstarted(one.start.service_id, error.cause, str(error), error.detail)

@@ -15,8 +15,8 @@ from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
 from zoe_master.backends.swarm.manager.launch import Launcher
 from zoe_master.backends.swarm.manager.poller import Reconciler
-from zoe_master.backends.swarm.services.service_driver import Tending
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_driver import ServiceDriver
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.attempts import Attempt
 
@@ -33,16 +33,16 @@ class ManagerLoop:
 
     def __init__(
         self,
-        board: Board,
+        registry: ServiceRegistry,
         launcher: Launcher,
         reconciler: Reconciler,
-        tending: Tending,
+        tending: ServiceDriver,
         gateways: Gateways,
         shared: Infrastructure,
         settings: SwarmSettings,
         at_intervals: Callable[[float], None],
     ) -> None:
-        self._board = board
+        self._registry = registry
         self._launcher = launcher
         self._reconciler = reconciler
         self._tending = tending
@@ -97,7 +97,7 @@ class ManagerLoop:
         ids = {name: node.node_id for name, node in self._reconciler.nodes.items()}
         if starts:
             self._retried = self._launcher.launch(starts, ids)
-        self._gateways.keep(self._board.all(), ids)
+        self._gateways.keep(self._registry.all(), ids)
         now_s = time.time()
         looked = now_s >= self._next_look_s
         if looked:
@@ -105,7 +105,7 @@ class ManagerLoop:
             self._at_intervals(now_s)
             done_s = time.time()
             self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
-        for record in self._board.all():
+        for record in self._registry.all():
             self._tending.tend(record)
         self._remove(looked)
 
@@ -126,10 +126,10 @@ class ManagerLoop:
         for group in self._reconciler.groups().values():
             if self._tending.removable(group):
                 self._launcher.remove(group)
-        for record in self._board.all():
+        for record in self._registry.all():
             if record.mark.forgotten and record.collected and (record.group is None or record.group.removed):
-                self._board.drop(record.service_id)
-        attempts = self._board.attempts()
+                self._registry.drop(record.service_id)
+        attempts = self._registry.attempts()
         ended = self._attempts is None or self._shared.sharing(self._attempts - attempts)
         if ended:
             self._hasty_until_s = time.time() + _HASTE_S
@@ -141,7 +141,7 @@ class ManagerLoop:
     def _pause_s(self) -> float:
         if self._closing.is_set():
             return 0.0
-        dues = (due for record in self._board.all() if (due := self._tending.due_s(record)) is not None)
+        dues = (due for record in self._registry.all() if (due := self._tending.due_s(record)) is not None)
         return max(min([self._next_look_s, self._sweep_due_s(), *dues]) - time.time(), 0.0)
 
     def _sweep_due_s(self) -> float:
@@ -152,7 +152,7 @@ class ManagerLoop:
     def _interval_s(self) -> float:
         changing = any(
             record.observation.state in _CHANGING or (record.mark.forgotten and record.group is not None)
-            for record in self._board.all()
+            for record in self._registry.all()
         )
         hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
         busy = changing or hasty or self._gateways.settling

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
-from zoe_master.backends.swarm.engine.engine_events import EngineWatch
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.exposure import Exposure
 from zoe_master.backends.swarm.manager.fencing import Fences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.poller import Reconciler
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 
@@ -24,8 +24,8 @@ class NodeView:
     """Puts together what is known of each machine."""
 
     reconciler: Reconciler
-    watches: Watches
-    board: Board
+    watches: EngineWatches
+    registry: ServiceRegistry
     gateways: Gateways
     fences: Fences
     exposure: Exposure
@@ -33,7 +33,7 @@ class NodeView:
 
     def nodes(self) -> list[Node]:
         """One Node for each machine; one whose engine cannot be asked says so, and gets nothing new meanwhile."""
-        ours = Counter(record.node for record in self.board.all() if not record.final) + self.gateways.by_node()
+        ours = Counter(record.node for record in self.registry.all() if not record.final) + self.gateways.by_node()
         return [self._node(node, ours) for node in self.reconciler.nodes.values()]
 
     def _node(self, node: NodeFacts, ours: Mapping[str, int]) -> Node:
@@ -54,7 +54,7 @@ class NodeView:
             addresses=node.addresses,
         )
 
-    def _obstacles(self, node: NodeFacts, watch: EngineWatch | None) -> Iterator[str]:
+    def _obstacles(self, node: NodeFacts, watch: EngineEvents | None) -> Iterator[str]:
         """Why nothing may be placed there though Swarm would, in words."""
         if watch is not None and watch.problem:
             yield watch.problem
@@ -67,6 +67,6 @@ class NodeView:
         if watch is not None and (left := self._leftovers(watch)):
             yield f"{left} containers of lost services are still there; they are being removed"
 
-    def _leftovers(self, watch: EngineWatch) -> int:
-        records = (self.board.get(service) for service in watch.running())
+    def _leftovers(self, watch: EngineEvents) -> int:
+        records = (self.registry.get(service) for service in watch.running())
         return sum(record is None or record.final for record in records)

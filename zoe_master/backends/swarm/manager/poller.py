@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, node_facts, task_facts
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.errors import told
+from zoe_master.backends.swarm.errors import error_text
 from zoe_master.backends.swarm.manager.fencing import Fences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.services import containers
 from zoe_master.backends.swarm.services.records import Group, Record, found_group
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 
@@ -25,14 +25,14 @@ class Reconciler:
     def __init__(
         self,
         managers: Managers,
-        board: Board,
-        watches: Watches,
+        registry: ServiceRegistry,
+        watches: EngineWatches,
         gateways: Gateways,
         fences: Fences,
         settings: SwarmSettings,
     ) -> None:
         self._managers = managers
-        self._board = board
+        self._registry = registry
         self._watches = watches
         self._gateways = gateways
         self._fences = fences
@@ -55,17 +55,17 @@ class Reconciler:
         for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
             if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
                 found = found_group(service)
-                self._board.adopt(found)
+                self._registry.adopt(found)
                 groups[found.group.group_id] = found.group
         with_tasks = self._take_tasks(tasks, groups)
         listed = {str(service["ID"]) for service in services}
-        for record in self._board.all():
+        for record in self._registry.all():
             if not record.final and record.group is not None:
                 self._settle(record, record.group, listed, with_tasks)
 
     def groups(self) -> dict[str, Group]:
         """All Swarm services of the services known here."""
-        return {record.group.group_id: record.group for record in self._board.all() if record.group is not None}
+        return {record.group.group_id: record.group for record in self._registry.all() if record.group is not None}
 
     def _returning(self, nodes: Iterable[NodeFacts]) -> Iterator[str]:
         for node in nodes:
@@ -81,14 +81,14 @@ class Reconciler:
         for task in sorted(tasks, key=lambda one: one.at_s):
             group = groups.get(task.group_id)
             if group is not None and 0 < task.slot <= len(group.members):
-                self._board.task_seen(group.members[task.slot - 1], task)
+                self._registry.task_seen(group.members[task.slot - 1], task)
         return {task.group_id for task in tasks}
 
     def _settle(self, record: Record, group: Group, listed: set[str], with_tasks: set[str]) -> None:
         node = self.nodes.get(record.node)
         if node is None or node.down:
             if self._fences.closed(record.node):
-                self._board.lose(record, f"node {record.node} is {'down' if node else 'no more'}")
+                self._registry.lose(record, f"node {record.node} is {'down' if node else 'no more'}")
         elif group.group_id not in listed and group.group_id not in with_tasks:
             self._gone(record)
         elif record.task is not None and record.task.over:
@@ -101,16 +101,18 @@ class Reconciler:
         if record.running and self._watches.engine(record.node) is not None:
             return  # its engine tells better
         if record.mark.stop_cause is not None:
-            self._board.end_unstarted(record.service_id, record.mark.stop_cause)
+            self._registry.end_unstarted(record.service_id, record.mark.stop_cause)
         else:
-            self._board.end_unstarted(record.service_id, Cause.KILLED, "its Swarm service was removed by somebody else")
+            self._registry.end_unstarted(
+                record.service_id, Cause.KILLED, "its Swarm service was removed by somebody else"
+            )
 
     def _over(self, record: Record) -> None:
         engine = self._watches.engine(record.node)
         if engine is not None and record.task is not None and record.task.container_id:
-            containers.inspect(engine, record, self._board)
+            containers.inspect(engine, record, self._registry)
         else:
-            self._board.end_by_task(record)
+            self._registry.end_by_task(record)
 
     def _pending(self, record: Record, task: TaskFacts, node: NodeFacts) -> None:
         """Room that is missing for long is missing; a node that is away for a moment is waited for, or is down soon."""
@@ -118,8 +120,8 @@ class Reconciler:
         if record.mark.stop_cause is not None or not node.available:
             return
         if time.time() > since_s + self._settings.place_timeout_s:
-            said = told(f"Swarm finds no room on {record.node}", task.message)
-            self._board.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *said)
+            said = error_text(f"Swarm finds no room on {record.node}", task.message)
+            self._registry.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *said)
 
 
 def by_name(

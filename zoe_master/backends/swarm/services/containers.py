@@ -15,7 +15,7 @@ from zoe_master.backends.swarm.engine.engines import Engine
 from zoe_master.backends.swarm.engine.readiness import waiting_command
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of
 from zoe_master.backends.swarm.services.records import Record
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 
 _log = logging.getLogger(__name__)
 _LOOK_S = 0.1  # how soon one who waits for another's copy sees that its own asker has left
@@ -38,33 +38,33 @@ def kill(engine: Engine, record: Record) -> None:
     _signal(engine, record, "SIGKILL")
 
 
-def ask_readiness(engine: Engine, record: Record, probe: Probe, board: Board) -> None:
+def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: ServiceRegistry) -> None:
     """Begin to wait inside the container; the end of that is an event of its engine."""
     assert record.container is not None
     command = waiting_command(probe, record.ports[probe.port], record.host)
     try:
         made = engine.api.exec_create(record.container.container_id, command, stdout=False, stderr=False)
-        with board.lock:
+        with registry.lock:
             record.asking = made["Id"]
         engine.api.exec_start(made["Id"], detach=True)
     except UNREACHABLE as error:
-        with board.lock:
+        with registry.lock:
             record.asking = None
         if status_of(error) not in _GONE:
             _log.warning("service %s cannot be asked for readiness: %s", record.service_id, error)
 
 
-def inspect(engine: Engine, record: Record, board: Board) -> None:
+def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
     """Learn of an end that no event told; the managers' word counts when the container is gone."""
     assert record.task is not None
     try:
         facts = container_facts(engine.api.inspect_container(record.task.container_id))
     except UNREACHABLE as error:
         if status_of(error) == 404:
-            board.end_by_task(record)
+            registry.end_by_task(record)
         return
     if facts is not None:
-        board.container_seen(facts, after_gap=False)
+        registry.container_seen(facts, after_gap=False)
 
 
 @contextmanager
@@ -87,7 +87,9 @@ def has_more(record: Record) -> bool:
     return time.time() < end.at_s + _PATIENCE_S
 
 
-def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: int, left: Left = nobody_left) -> None:
+def copy_output(
+    engine: Engine | None, record: Record, registry: ServiceRegistry, bytes_max: int, left: Left = nobody_left
+) -> None:
     """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it.
 
     BackendError when nobody waits any more: what was copied stays, and the next copy goes on from there.
@@ -97,7 +99,7 @@ def copy_output(engine: Engine | None, record: Record, board: Board, bytes_max: 
             return
         waits = has_more(record)
         final = record.final and not (engine is None and waits)
-        place = board.marks.place(record.service_id)
+        place = registry.marks.place(record.service_id)
         container_id = record.container_id
         entries: Iterator[tuple[str, bytes]] = iter(())
         if engine is not None and container_id:

@@ -7,7 +7,7 @@ from typing import TypedDict
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm.engine.docker_facts import KILLED, ContainerFacts, TaskFacts
-from zoe_master.backends.swarm.errors import NOTHING, Told, told
+from zoe_master.backends.swarm.errors import NOTHING, ErrorText, error_text
 from zoe_master.backends.swarm.services.records import Record
 
 _ENDED_BY_SIGNAL = (KILLED, 143)
@@ -49,7 +49,7 @@ def lost(record: Record, now_s: float, message: str) -> Observation:
     )
 
 
-def never_ran(record: Record, now_s: float, cause: Cause, said: Told = NOTHING) -> Observation:
+def never_ran(record: Record, now_s: float, cause: Cause, said: ErrorText = NOTHING) -> Observation:
     """It ended before it began."""
     return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **said._asdict())
 
@@ -58,7 +58,7 @@ def by_task(record: Record, task: TaskFacts) -> Observation:
     """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return _task_over(record, task)
-    untold = told("its engine could not be asked", task.message)
+    untold = error_text("its engine could not be asked", task.message)
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
@@ -88,7 +88,7 @@ def _alive(record: Record) -> Observation:
         stopping = ObservedState.STOPPING
         return Observation(**which, state=stopping, at_s=mark.stop_at_s, started_at_s=started_at_s)
     if started_at_s is None:
-        said = told("Swarm has not started it yet", record.task.message) if record.task else NOTHING
+        said = error_text("Swarm has not started it yet", record.task.message) if record.task else NOTHING
         return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **said._asdict())
     if record.probe is None:
         return Observation(**which, state=ObservedState.READY, at_s=started_at_s, started_at_s=started_at_s)
@@ -104,7 +104,7 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
             record,
             container.finished_at_s or record.created_at_s,
             Cause.STOPPED if stopped else _why_never(container.error),
-            told("its engine could not start it", container.error),
+            error_text("its engine could not start it", container.error),
         )
     cause, said = _why(record, container)
     return Observation(
@@ -118,26 +118,26 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
     )
 
 
-def _why(record: Record, container: ContainerFacts) -> tuple[Cause, Told]:
+def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
     stop_cause = record.mark.stop_cause
     if stop_cause is Cause.NEVER_READY and record.probe is not None:
-        return stop_cause, Told(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
+        return stop_cause, ErrorText(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
     if stop_cause is not None:
         return stop_cause, NOTHING
     if container.out_of_memory and container.exit_code == KILLED:
-        return Cause.OUT_OF_MEMORY, Told("it used more memory than its limit")
+        return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
-        return Cause.STOPPED, Told("Swarm took it off its node")
+        return Cause.STOPPED, ErrorText("Swarm took it off its node")
     if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
-        return Cause.KILLED, Told("it was ended while its engine did not answer")
-    return Cause.EXITED, told("its engine says", container.error) if container.error else NOTHING
+        return Cause.KILLED, ErrorText("it was ended while its engine did not answer")
+    return Cause.EXITED, error_text("its engine says", container.error) if container.error else NOTHING
 
 
 def _task_over(record: Record, task: TaskFacts) -> Observation:
     if record.mark.stop_cause is not None:
         return never_ran(record, task.at_s, record.mark.stop_cause)
     return never_ran(
-        record, task.at_s, _why_never(task.message), told(f"it could not start on {record.node}", task.message)
+        record, task.at_s, _why_never(task.message), error_text(f"it could not start on {record.node}", task.message)
     )
 
 

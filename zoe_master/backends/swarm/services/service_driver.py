@@ -8,11 +8,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from zoe_lib.domain.execution import Cause, ServiceId
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine
 from zoe_master.backends.swarm.services import containers
 from zoe_master.backends.swarm.services.records import Group, Record
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 _log = logging.getLogger(__name__)
@@ -20,11 +20,13 @@ _BEING_ASKED = "being asked"
 _MANAGERS_HEAR_S = 3.0
 
 
-class Tending:
+class ServiceDriver:
     """Looks at records and hands what they need to the pool; safe to call again and again, from any thread."""
 
-    def __init__(self, board: Board, watches: Watches, pool: ThreadPoolExecutor, settings: SwarmSettings) -> None:
-        self._board = board
+    def __init__(
+        self, registry: ServiceRegistry, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings
+    ) -> None:
+        self._registry = registry
         self._watches = watches
         self._pool = pool
         self._settings = settings
@@ -33,7 +35,7 @@ class Tending:
     def tend(self, record: Record) -> None:
         """Whatever can be done for it now."""
         engine = self._watches.engine(record.node)
-        with self._board.lock:
+        with self._registry.lock:
             if record.mark.forgotten:
                 self._copy(record, engine)
             elif engine is not None and record.running:
@@ -51,11 +53,11 @@ class Tending:
                 self._submit(containers.kill, engine, record)
         elif probe is not None and record.mark.ready_at_s is None and container.started_at_s is not None:
             if now_s > container.started_at_s + probe.timeout_s:
-                self._board.stopping(record.service_id, Cause.NEVER_READY)
+                self._registry.stopping(record.service_id, Cause.NEVER_READY)
                 self._tend_running(record, engine)
             elif record.asking is None:
                 record.asking = _BEING_ASKED
-                self._submit(containers.ask_readiness, engine, record, probe, self._board)
+                self._submit(containers.ask_readiness, engine, record, probe, self._registry)
 
     def _copy(self, record: Record, engine: Engine | None) -> None:
         if engine is None and containers.has_more(record):
@@ -66,7 +68,7 @@ class Tending:
 
     def _copy_now(self, engine: Engine | None, record: Record) -> None:
         try:
-            containers.copy_output(engine, record, self._board, self._settings.output_bytes_max)
+            containers.copy_output(engine, record, self._registry, self._settings.output_bytes_max)
             if engine is not None:
                 containers.remove(engine, record)
         finally:
@@ -87,7 +89,7 @@ class Tending:
         """Whether nobody needs the Swarm service any more: all is known and kept, or nothing else can end its tasks."""
         if group.removed:
             return False
-        members = [record for service in group.members if (record := self._board.get(service)) is not None]
+        members = [record for service in group.members if (record := self._registry.get(service)) is not None]
         if all(record.mark.forgotten and record.collected for record in members):
             return all(map(_known_to_managers, members))
         return all(record.final or self._out_of_reach(record) for record in members) and not all(

@@ -27,7 +27,7 @@ class Mark:
     forgotten: bool = False
 
 
-class Marks:
+class ServiceFiles:
     """A directory for each service, which holds its output, too. Losing them costs detail, never a container."""
 
     def __init__(self, directory: Path) -> None:

@@ -10,19 +10,19 @@ from dataclasses import replace
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, Start
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
-from zoe_master.backends.swarm.errors import Told
+from zoe_master.backends.swarm.errors import ErrorText
 from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed
 from zoe_master.backends.swarm.services.records import FoundGroup, Group, Record, handed_over
-from zoe_master.backends.swarm.services.service_files import Mark, Marks
+from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.swarm.spec.attempts import Attempt
 from zoe_master.backends.swarm.spec.names import host_name
 from zoe_master.waker import Waker
 
 
-class Board:
+class ServiceRegistry:
     """Every change goes through here: it keeps marks, and wakes the master when something else is to be observed."""
 
-    def __init__(self, marks: Marks, waker: Waker, output_kept: Callable[[ServiceId], bool]) -> None:
+    def __init__(self, marks: ServiceFiles, waker: Waker, output_kept: Callable[[ServiceId], bool]) -> None:
         self.lock = threading.RLock()
         self.marks = marks
         self._waker = waker
@@ -168,7 +168,7 @@ class Board:
             record = self._records.get(service)
             if record is not None and not record.final:
                 self._mark(
-                    record, replace(record.mark, end=never_ran(record, time.time(), cause, Told(message, detail)))
+                    record, replace(record.mark, end=never_ran(record, time.time(), cause, ErrorText(message, detail)))
                 )
 
     def lose(self, record: Record, message: str) -> None:

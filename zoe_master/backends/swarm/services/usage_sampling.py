@@ -9,17 +9,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.base import Usage
-from zoe_master.backends.swarm.engine.engine_events import EngineWatch
-from zoe_master.backends.swarm.engine.engine_watches import Watches
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 
-class Sampling:
+class UsageSampling:
     """The last sample of every service that is known."""
 
-    def __init__(self, board: Board, watches: Watches, pool: ThreadPoolExecutor, settings: SwarmSettings) -> None:
-        self._board = board
+    def __init__(
+        self, registry: ServiceRegistry, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings
+    ) -> None:
+        self._registry = registry
         self._watches = watches
         self._pool = pool
         self._interval_s = settings.sample_interval_s
@@ -30,7 +32,7 @@ class Sampling:
     def usage(self) -> Sequence[Usage]:
         """What was measured last of running services."""
         usage = self._usage
-        running = (record.service_id for record in self._board.all() if record.running)
+        running = (record.service_id for record in self._registry.all() if record.running)
         return [usage[service] for service in running if service in usage]
 
     def begin(self, now_s: float) -> None:
@@ -44,8 +46,8 @@ class Sampling:
                 with contextlib.suppress(RuntimeError):  # closing
                     self._running[watch.node] = self._pool.submit(self._sample, watch)
 
-    def _sample(self, watch: EngineWatch) -> None:
-        records = [record for record in self._board.all() if record.node == watch.node and record.running]
+    def _sample(self, watch: EngineEvents) -> None:
+        records = [record for record in self._registry.all() if record.node == watch.node and record.running]
         running = {record.container.container_id: record.service_id for record in records if record.container}
         sample = watch.sample(running)
         now_s = time.time()
@@ -56,5 +58,5 @@ class Sampling:
             for record in records
             if record.service_id in sample
         }
-        known = {record.service_id for record in self._board.all()}
+        known = {record.service_id for record in self._registry.all()}
         self._usage = {service: usage for service, usage in {**self._usage, **found}.items() if service in known}

@@ -8,7 +8,7 @@ from zoe_lib.domain.feasibility import image_refusal
 from zoe_lib.domain.images import full_name
 from zoe_lib.domain.platform import Capabilities
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.swarm.errors import told
+from zoe_master.backends.swarm.errors import error_text
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
@@ -31,6 +31,6 @@ def image_state(
     if have or not known:
         return ImageStatus(ImageState.PRESENT)
     why = "; ".join(f"{node}: {error}" for node, error in sorted(failures.items()))
-    message, detail = told(f"image {image} is on no node{' and cannot be pulled' if why else ''}", why)
+    message, detail = error_text(f"image {image} is on no node{' and cannot be pulled' if why else ''}", why)
     hint = "build it with `make images` and load it on every node, or let nodes pull it (ZOE_SWARM_PULL_IMAGES)"
     return ImageStatus(ImageState.UNAVAILABLE, message, hint, detail)

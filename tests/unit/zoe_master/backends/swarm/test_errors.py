@@ -8,7 +8,7 @@ import pytest
 import requests
 from docker.errors import APIError
 
-from zoe_master.backends.swarm.errors import told, told_of
+from zoe_master.backends.swarm.errors import error_text, error_text_of
 
 SAID = {
     "HTTPSConnectionPool(host='10.213.7.3', port=2376): Max retries exceeded with url: /v1.41/containers/json "
@@ -33,7 +33,7 @@ HIDDEN = re.compile(r"\d+\.\d+\.\d+\.\d+|fd00|https?:|Pool|Error\(|Disconnected|
 
 @pytest.mark.parametrize("words", sorted(SAID))
 def test_addresses_and_exceptions_are_for_operators(words: str) -> None:
-    message, detail = told("it failed", words)
+    message, detail = error_text("it failed", words)
     assert not HIDDEN.search(message)
     assert message.startswith("it failed; operators see")
     assert detail == words
@@ -41,10 +41,10 @@ def test_addresses_and_exceptions_are_for_operators(words: str) -> None:
 
 @pytest.mark.parametrize("words", sorted(KEPT))
 def test_what_helps_the_user_is_told(words: str) -> None:
-    assert told("it failed", words) == (f"it failed: {words}", "")
+    assert error_text("it failed", words) == (f"it failed: {words}", "")
 
 
 def test_without_an_answer_only_operators_see_what_the_client_says() -> None:
     for error in (requests.ConnectionError("node-3 away"), TimeoutError("timed out"), APIError("no response")):
-        assert told_of("it failed", error).message.startswith("it failed; operators see")
-        assert told_of("it failed", error).detail == str(error)
+        assert error_text_of("it failed", error).message.startswith("it failed; operators see")
+        assert error_text_of("it failed", error).detail == str(error)

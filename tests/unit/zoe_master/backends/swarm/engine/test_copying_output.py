@@ -38,19 +38,19 @@ def record() -> Any:
     )
 
 
-def board(place: Path) -> Any:
+def registry(place: Path) -> Any:
     return SimpleNamespace(marks=SimpleNamespace(place=lambda _service: place))
 
 
 def test_it_ends_with_its_asker_and_goes_on_for_the_next(record: Any, tmp_path: Path) -> None:
     engine: Any = Trickling()
     with pytest.raises(BackendError):
-        copy_output(engine, record, board(tmp_path), 1 << 20, lambda: engine.given > 10)
+        copy_output(engine, record, registry(tmp_path), 1 << 20, lambda: engine.given > 10)
     assert engine.given == 11
     assert not record.collected
     kept = output.read(tmp_path, 0, 1 << 20)
     assert (kept.data, kept.complete) == (b"line\n" * 10, False)
-    copy_output(engine, record, board(tmp_path), 1 << 20)
+    copy_output(engine, record, registry(tmp_path), 1 << 20)
     kept = output.read(tmp_path, 0, 1 << 20)
     assert (kept.data, kept.complete, record.collected) == (b"line\n" * LINES_MAX, True, True)
 
@@ -63,6 +63,6 @@ def test_who_has_left_does_not_wait_for_anothers_copy(record: Any, tmp_path: Pat
         return len(asked) == 3
 
     with output_of(record, lambda: False), pytest.raises(BackendError):
-        copy_output(None, record, board(tmp_path), 1 << 20, left)
+        copy_output(None, record, registry(tmp_path), 1 << 20, left)
     assert len(asked) == 3
     assert not record.output_lock.locked()

@@ -15,13 +15,13 @@ import pytest
 from tests.local.support import shell, start_of
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState, Start
-from zoe_master.backends.swarm.engine.engine_watches import Watches
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
 from zoe_master.backends.swarm.manager.launch import Launcher
-from zoe_master.backends.swarm.services.service_files import Marks
-from zoe_master.backends.swarm.services.service_registry import Board
+from zoe_master.backends.swarm.services.service_files import ServiceFiles
+from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.waker import Waker
 
@@ -80,23 +80,23 @@ class Launching:
         settings = SwarmSettings(state_dir=state_dir, images=("**",))
         self.engines = [Engine(manager.url, None, 5.0) for _ in range(2)]
         managers, waker = Managers(self.engines), Waker()
-        self.board = Board(Marks(state_dir), waker, lambda _: True)
-        watches = Watches(settings, listener=None)  # type: ignore[arg-type]  # no node is watched
+        self.registry = ServiceRegistry(ServiceFiles(state_dir), waker, lambda _: True)
+        watches = EngineWatches(settings, listener=None)  # type: ignore[arg-type]  # no node is watched
         paths = PathChecks(watches, settings, lambda: None)
-        self._launcher = Launcher(managers, self.board, Infrastructure(managers, settings), paths, settings)
+        self._launcher = Launcher(managers, self.registry, Infrastructure(managers, settings), paths, settings)
         self._paths = paths
-        self.board.add(START)
+        self.registry.add(START)
 
     def launch(self) -> list[Start]:
         return self._launcher.launch([START], {"node-1": "id-1"})
 
     def long_ago(self) -> None:
-        record = self.board.get(START.service_id)
+        record = self.registry.get(START.service_id)
         assert record is not None
         record.created_at_s = time.time() - 3600
 
     def seen(self) -> tuple[ObservedState, Cause | None, str]:
-        record = self.board.get(START.service_id)
+        record = self.registry.get(START.service_id)
         assert record is not None
         return record.observation.state, record.observation.cause, record.observation.message
 
@@ -120,7 +120,7 @@ def test_what_all_managers_fail_at_is_tried_again(manager: FailingManager, launc
     assert launching.seen() == (ObservedState.STARTING, None, "")
     manager.status = 201
     assert launching.launch() == []
-    record = launching.board.get(START.service_id)
+    record = launching.registry.get(START.service_id)
     assert record is not None
     assert record.group is not None
 

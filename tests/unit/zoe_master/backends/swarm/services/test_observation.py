@@ -12,7 +12,7 @@ from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, container_facts, ended, seconds
 from zoe_master.backends.swarm.services.observation import by_task, observed
 from zoe_master.backends.swarm.services.records import Record
-from zoe_master.backends.swarm.services.service_files import Mark, Marks
+from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt
 
@@ -135,7 +135,7 @@ def test_an_end_is_for_good(tmp_path: object) -> None:
 
 
 def test_marks_are_read_as_they_were_written(tmp_path: object) -> None:
-    marks = Marks(tmp_path)  # type: ignore[arg-type]
+    marks = ServiceFiles(tmp_path)  # type: ignore[arg-type]
     mark = Mark(1.5, 2.5, Cause.STOPPED, observed(record(container=over(7))), forgotten=True)
     marks.write("e/../x.0.1", mark)
     assert marks.read("e/../x.0.1") == mark
