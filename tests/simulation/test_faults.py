@@ -185,11 +185,11 @@ def test_a_master_that_knows_otherwise_than_the_journal_is_caught(monkeypatch: p
     """It changes what it knows past the journal."""
     original = Observer._follow
 
-    def follow(self: Observer, execution, observations, now_s, cause_id):  # type: ignore[no-untyped-def]
+    def follow(self: Observer, execution, observations, tick):  # type: ignore[no-untyped-def]
         if execution.state is ExecutionState.RUNNING:
             self._cache._executions[execution.id] = execution  # changed without the journal
             object.__setattr__(execution, "priority", execution.priority + 1)
-        return original(self, execution, observations, now_s, cause_id)
+        return original(self, execution, observations, tick)
 
     monkeypatch.setattr(Observer, "_follow", follow)
     with pytest.raises(Violation, match="otherwise than the master knows"):

@@ -8,6 +8,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.idleness import idle_due_s, idle_event
 from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
 
 LastUses = Callable[[Sequence[ExecutionId]], Mapping[ExecutionId, float]]
 """When each of these was used last; those that never were are missing."""
@@ -21,16 +22,16 @@ class Culling:
         self._last_uses = last_uses
         self._used: Mapping[ExecutionId, float] = {}
 
-    def sync(self, now_s: float, cause_id: str) -> None:
+    def sync(self, tick: TickContext) -> None:
         """Journal the warnings and ends that are due."""
         if not self._cache.policy.idle_after_s:
             return
-        due = [execution for execution in self._cache.active() if self._event(execution, now_s, cause_id)]
+        due = [execution for execution in self._cache.active() if self._event(execution, tick)]
         if not due:
             return
         self._used = self._last_uses([execution.id for execution in self._cache.active()])
         for execution in due:
-            event = self._event(execution, now_s, cause_id)
+            event = self._event(execution, tick)
             if event is not None:
                 self._cache.append(execution, [event])
 
@@ -42,5 +43,5 @@ class Culling:
         due = (idle_due_s(one, self._used.get(one.id), policy) for one in self._cache.active())
         return min((at_s for at_s in due if at_s is not None), default=None)
 
-    def _event(self, execution: Execution, now_s: float, cause_id: str) -> Event | None:
-        return idle_event(execution, self._used.get(execution.id), now_s, self._cache.policy, cause_id)
+    def _event(self, execution: Execution, tick: TickContext) -> Event | None:
+        return idle_event(execution, self._used.get(execution.id), tick.now_s, self._cache.policy, tick.plan_id)

@@ -17,6 +17,7 @@ from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.input_places import Told
 from zoe_master.storage.spark_config import SparkConfig
 
@@ -37,19 +38,20 @@ class Executor:
         self._sign_ins = port_secrets
         self._hit = hit
 
-    def carry_out(self, plan: Plan, now_s: float, plan_id: str, locality: Told) -> None:
+    def carry_out(self, plan: Plan, tick: TickContext, locality: Told) -> None:
         """Journal the plan: starts, with where their inputs lie; elastic placements, services taken back, reasons."""
         self._hit(CrashPoint.PLANNED)
         for execution_id, placements in plan.starts.items():
             places = self._places(execution_id, locality) if locality else ()
-            start = ev.StartPlanned(at_s=now_s, cause_id=plan_id, placements=placements, places=places)
-            self._place(execution_id, start)
+            start = ev.StartPlanned(at_s=tick.now_s, cause_id=tick.plan_id, placements=placements, places=places)
+            self._place(execution_id, start, tick)
         for execution_id, placements in plan.elastic.items():
-            self._place(execution_id, ev.ElasticPlaced(at_s=now_s, cause_id=plan_id, placements=placements))
+            planned = ev.ElasticPlaced(at_s=tick.now_s, cause_id=tick.plan_id, placements=placements)
+            self._place(execution_id, planned, tick)
         for execution_id, services in plan.preempt.items():
             for service_id in services:
-                self._preempt(execution_id, service_id, now_s, plan_id)
-        self._give_reasons(plan, now_s, plan_id)
+                self._preempt(execution_id, service_id, tick)
+        self._give_reasons(plan, tick)
 
     def _places(self, execution_id: str, locality: Told) -> tuple[InputPlaces, ...]:
         execution = self._cache.get(execution_id)
@@ -57,22 +59,22 @@ class Executor:
             return ()
         return places_of(execution.application.storage.inputs, execution.tenant, locality)
 
-    def drive(self, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str) -> None:
+    def drive(self, observations: Mapping[ServiceId, Observation], tick: TickContext) -> None:
         """Start what has its turn, finish starts that were left half done, stop what must go."""
         for execution in self._cache.moving():
             if execution.state is ExecutionState.STOPPING:
-                self._stop_services(execution, now_s, cause_id)
+                self._stop_services(execution, tick)
             else:
-                self._start_services(execution, observations, now_s, cause_id)
+                self._start_services(execution, observations, tick)
         self._repeat_stops(observations)
 
-    def _place(self, execution_id: str, planned: ev.StartPlanned | ev.ElasticPlaced) -> None:
+    def _place(self, execution_id: str, planned: ev.StartPlanned | ev.ElasticPlaced, tick: TickContext) -> None:
         """Journal it in one with the services whose turn has come by it; they are handed over when all is journaled."""
         execution = self._cache.get(execution_id)
         placed = self._cache.foresee(execution, [planned]) if execution is not None else None
         if execution is None or placed is None:
             return
-        starting = _starting(placed, planned.at_s, planned.cause_id)
+        starting = _starting(placed, tick)
         after = self._cache.foresee(placed, starting)
         if self._cache.append(execution, [planned, *starting], after) is None:
             return
@@ -84,38 +86,38 @@ class Executor:
         execution = self._cache.get(execution_id)
         return self._cache.append(execution, [event]) if execution is not None else None
 
-    def _preempt(self, execution_id: str, service_id: ServiceId, now_s: float, plan_id: str) -> None:
+    def _preempt(self, execution_id: str, service_id: ServiceId, tick: TickContext) -> None:
         """Take an elastic service back: one that runs is asked to stop, one that was only placed ends here."""
         execution = self._cache.get(execution_id)
         if execution is None:
             return
         why = Cause.PREEMPTED
-        event: ev.Event = ev.ServiceStopping(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=why)
+        event: ev.Event = ev.ServiceStopping(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
         if execution.service(service_id).state is ServiceState.CREATED:
-            event = ev.ServiceEnded(at_s=now_s, cause_id=plan_id, service_id=service_id, cause=why)
+            event = ev.ServiceEnded(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
         self._append(execution_id, event)
 
-    def _give_reasons(self, plan: Plan, now_s: float, plan_id: str) -> None:
+    def _give_reasons(self, plan: Plan, tick: TickContext) -> None:
         own, common = plan.reasons.own, plan.reasons.common
         for execution_id, reason in own.items():
-            self._give_reason(execution_id, reason, now_s, plan_id)
+            self._give_reason(execution_id, reason, tick)
         if common is None:
             return
         for execution in self._cache.backlog.told_otherwise(common):
             if execution.id not in own and execution.id not in plan.starts:
-                self._give_reason(execution.id, common, now_s, plan_id)
+                self._give_reason(execution.id, common, tick)
 
-    def _give_reason(self, execution_id: str, reason: Reason, now_s: float, plan_id: str) -> None:
+    def _give_reason(self, execution_id: str, reason: Reason, tick: TickContext) -> None:
         execution = self._cache.get(execution_id)
         if execution is None or execution.reason is reason or execution.reason == reason:
             return
         if execution.state is ExecutionState.QUEUED:
-            self._cache.append(execution, [ev.ReasonChanged(at_s=now_s, cause_id=plan_id, reason=reason)])
+            self._cache.append(execution, [ev.ReasonChanged(at_s=tick.now_s, cause_id=tick.plan_id, reason=reason)])
 
     def _start_services(
-        self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
+        self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> None:
-        due = _starting(execution, now_s, cause_id)
+        due = _starting(execution, tick)
         if due:
             kept = self._cache.append(execution, due)
             if kept is None:
@@ -130,7 +132,7 @@ class Executor:
             )
             secret = self._sign_ins.secret(execution) if told else ""
             for service in to_start:
-                self._hand_over(start_of(execution, service, cause_id, access, secret))
+                self._hand_over(start_of(execution, service, tick.plan_id, access, secret))
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: Start) -> None:
@@ -140,10 +142,12 @@ class Executor:
         except BackendError as error:
             log.warning("not handed over", service=start.service_id, why=str(error))
 
-    def _stop_services(self, execution: Execution, now_s: float, cause_id: str) -> None:
+    def _stop_services(self, execution: Execution, tick: TickContext) -> None:
         running = [s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY)]
         why = Cause.CANCELLED if execution.cause is Cause.CANCELLED else Cause.STOPPED
-        events = [ev.ServiceStopping(at_s=now_s, cause_id=cause_id, service_id=s.id, cause=why) for s in running]
+        events = [
+            ev.ServiceStopping(at_s=tick.now_s, cause_id=tick.plan_id, service_id=s.id, cause=why) for s in running
+        ]
         if running and self._cache.append(execution, events) is not None:
             self._hit(CrashPoint.SERVICE_STOPPING)
 
@@ -161,8 +165,11 @@ class Executor:
             self._hit(CrashPoint.STOP_HANDED_OVER)
 
 
-def _starting(execution: Execution, now_s: float, cause_id: str) -> list[ev.Event]:
-    return [ev.ServiceStarting(at_s=now_s, cause_id=cause_id, service_id=s.id) for s in may_start(execution, now_s)]
+def _starting(execution: Execution, tick: TickContext) -> list[ev.Event]:
+    return [
+        ev.ServiceStarting(at_s=tick.now_s, cause_id=tick.plan_id, service_id=s.id)
+        for s in may_start(execution, tick.now_s)
+    ]
 
 
 def start_of(execution: Execution, service: Service, cause_id: str, storage: StorageAccess, secret: str = "") -> Start:

@@ -9,6 +9,7 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionId, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
 from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
 
 
 class ImageGate:
@@ -20,7 +21,7 @@ class ImageGate:
         # What the last check found missing, by image.
         self.absent: Mapping[str, ImageStatus] = {}
 
-    def check(self, now_s: float, cause_id: str) -> Mapping[ExecutionId, Reason]:
+    def check(self, tick: TickContext) -> Mapping[ExecutionId, Reason]:
         """End what can never have its images; the reasons of those that wait for a pull."""
         backlog = self._cache.backlog
         known = {image: self._backend.prepare(image) for image in backlog.images}
@@ -29,17 +30,17 @@ class ImageGate:
         for image, status in self.absent.items():
             for execution in backlog.wanting(image):
                 if status.state is ImageState.UNAVAILABLE:
-                    self._refuse(execution, status, now_s, cause_id)
+                    self._refuse(execution, status, tick)
                 else:
                     sentence = f"Image {image} is being pulled."
                     held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
         return held
 
-    def _refuse(self, execution: Execution, status: ImageStatus, now_s: float, cause_id: str) -> None:
+    def _refuse(self, execution: Execution, status: ImageStatus, tick: TickContext) -> None:
         message = status.message + (f"; {status.hint}" if status.hint else "")
         event = ev.Refused(
-            at_s=now_s,
-            cause_id=cause_id,
+            at_s=tick.now_s,
+            cause_id=tick.plan_id,
             outcome=Outcome.FAILED,
             cause=Cause.IMAGE_UNAVAILABLE,
             message=message,

@@ -39,6 +39,7 @@ from zoe_master.scheduler.what_if.proposal import Proposal, propose
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.forecasts import forecast
 from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.grants import Grants
 from zoe_master.storage.locating import InputLocator
 from zoe_master.storage.path_uses import Look, PathUses
@@ -111,27 +112,30 @@ class Master:
             raise NotLeader("another master leads, or the database connection that held the lock is gone")
         now_s = self._clock()
         plan_id = f"plan-{token_hex(6)}"
+        tick = TickContext(now_s, plan_id)
         # 1. Observe: what users and other processes wrote, what the back-end reports.
         read_to = self._cache.catch_up()
-        observations = self._observer.absorb(now_s, plan_id)
-        self._culling.sync(now_s, plan_id)
+        observations = self._observer.absorb(tick)
+        self._culling.sync(tick)
+        storage = self._grants.observe()
         # 2. Snapshot.
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
         locality = self._locator.look(nodes, now_s)
-        held = {**self._locator.held(now_s), **self._image_gate.check(now_s, plan_id)}
+        held = {**self._locator.held(now_s), **self._image_gate.check(tick)}
         paths = self._paths(nodes, self._cache.policy)
-        snapshot = self._cache.snapshot(now_s, nodes, held, self._grants.supply(), locality, paths)
+        supply = storage.supply if storage is not None else None
+        snapshot = self._cache.snapshot(now_s, nodes, held, supply, locality, paths)
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._cache.policy)
         plan_s = time.perf_counter() - began_s
         # 4. Act.
-        self._executor.carry_out(plan, now_s, plan_id, locality)
-        self._grants.sync(plan, now_s, plan_id)
+        self._executor.carry_out(plan, tick, locality)
+        self._grants.sync(plan, tick, storage)
         self._publish_capabilities(now_s)
-        self._executor.drive(observations, now_s, plan_id)
-        self._keep_forecasts(now_s, plan_id)
+        self._executor.drive(observations, tick)
+        self._keep_forecasts(tick)
         self._log(snapshot, plan_id, read_to)
         started = (self._cache.get(execution_id) for execution_id in plan.starts)
         waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)
@@ -210,12 +214,12 @@ class Master:
         """The policy that the next tick decides by."""
         return self._cache.policy
 
-    def _keep_forecasts(self, now_s: float, plan_id: str) -> None:
+    def _keep_forecasts(self, tick: TickContext) -> None:
         while not self._told.empty():
             execution_id, told = self._told.get_nowait()
             execution = self._cache.get(execution_id)
             if execution is not None and execution.state is ExecutionState.QUEUED and execution.forecast is None:
-                self._cache.append(execution, [Forecasted(at_s=now_s, cause_id=plan_id, forecast=told)])
+                self._cache.append(execution, [Forecasted(at_s=tick.now_s, cause_id=tick.plan_id, forecast=told)])
 
     def _log(self, snapshot: Snapshot, plan_id: str, read_to: int) -> None:
         wrote = self._cache.take_wrote()

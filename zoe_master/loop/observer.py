@@ -11,6 +11,7 @@ from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.change_tracker import ChangeTracker
 from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
@@ -25,28 +26,28 @@ class Observer:
         self._hit = hit
         self._changes = ChangeTracker()
 
-    def absorb(self, now_s: float, cause_id: str) -> Mapping[ServiceId, Observation]:
+    def absorb(self, tick: TickContext) -> Mapping[ServiceId, Observation]:
         """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
         observations = {o.service_id: o for o in self._backend.observe()}
         self._hit(CrashPoint.OBSERVED)
         self._changes.look(observations, self._cache.policy)
         for execution in (*self._cache.active(), *self._cache.backlog.submitted):
-            if self._changes.needs_look(execution, now_s):
-                self._changes.keep(execution, self._follow(execution, observations, now_s, cause_id))
+            if self._changes.needs_look(execution, tick.now_s):
+                self._changes.keep(execution, self._follow(execution, observations, tick))
         self._hit(CrashPoint.OBSERVATIONS_KEPT)
         self._clean_up(observations)
         return observations
 
     def _follow(
-        self, execution: Execution, observations: Mapping[ServiceId, Observation], now_s: float, cause_id: str
+        self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> Execution | None:
         events: list[ev.Event] = []
         for service in execution.services:
-            events += news(service, observations.get(service.id), now_s, cause_id, _probed(execution, service))
+            events += news(service, observations.get(service.id), tick, _probed(execution, service))
         changed = self._cache.foresee(execution, events)
         if changed is None:
             return None
-        changes, consequences = settle(changed, now_s, self._cache.policy, cause_id)
+        changes, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)
         kept = self._cache.append(execution, [*events, *consequences], changes)
         if kept is not None and kept.state is not execution.state:
             self._reached_state(kept)
@@ -73,26 +74,28 @@ class Observer:
             self._hit(CrashPoint.FORGOTTEN)
 
 
-def news(service: Service, seen: Observation | None, now_s: float, cause_id: str, probed: bool) -> Iterator[ev.Event]:
+def news(service: Service, seen: Observation | None, tick: TickContext, probed: bool) -> Iterator[ev.Event]:
     """The events that bring the journal's service to what was seen.
 
     A service that ended between two looks still passes through started, and through ready where no probe decides.
     A starting service that the back-end does not know is none: it is handed over again.
     """
     if seen is None:
-        yield from _vanished(service, now_s, cause_id)
+        yield from _vanished(service, tick)
         return
     if not service.alive or service.state is ServiceState.CREATED:
         return
     started_at_s = seen.started_at_s if seen.started_at_s is not None else seen.at_s
     ran = seen.state in (ObservedState.STARTED, ObservedState.READY) or seen.started_at_s is not None
     if ran and service.started_at_s is None:
-        yield ev.ServiceStarted(at_s=started_at_s, cause_id=cause_id, service_id=service.id, backend_id=seen.backend_id)
+        yield ev.ServiceStarted(
+            at_s=started_at_s, cause_id=tick.plan_id, service_id=service.id, backend_id=seen.backend_id
+        )
     ready = seen.state is ObservedState.READY or (ran and not probed)
     if ready and service.state is ServiceState.STARTING:
         ready_at_s = seen.at_s if seen.state is ObservedState.READY else started_at_s
-        yield ev.ServiceReady(at_s=ready_at_s, cause_id=cause_id, service_id=service.id)
-    yield from _gone(service, seen, cause_id)
+        yield ev.ServiceReady(at_s=ready_at_s, cause_id=tick.plan_id, service_id=service.id)
+    yield from _gone(service, seen, tick.plan_id)
 
 
 def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Event]:
@@ -112,13 +115,16 @@ def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Eve
         )
 
 
-def _vanished(service: Service, now_s: float, cause_id: str) -> Iterator[ev.Event]:
+def _vanished(service: Service, tick: TickContext) -> Iterator[ev.Event]:
     if service.state is ServiceState.READY:
         yield ev.ServiceLost(
-            at_s=now_s, cause_id=cause_id, service_id=service.id, message="the back-end does not know it any more"
+            at_s=tick.now_s,
+            cause_id=tick.plan_id,
+            service_id=service.id,
+            message="the back-end does not know it any more",
         )
     elif service.state is ServiceState.STOPPING:
-        yield ev.ServiceEnded(at_s=now_s, cause_id=cause_id, service_id=service.id, cause=Cause.STOPPED)
+        yield ev.ServiceEnded(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service.id, cause=Cause.STOPPED)
 
 
 def _probed(execution: Execution, service: Service) -> bool:

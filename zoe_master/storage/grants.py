@@ -27,6 +27,7 @@ from zoe_lib.domain.promises import (
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.reconciler import StorageReconciler
 from zoe_master.storage.slo_reconciler import DesiredStorage, StorageState
 from zoe_master.storage.view_reconciler import InputViews
@@ -52,23 +53,25 @@ class Grants:
         self.capacity: StoreCapacity | None = None
         """What the store can promise in all, also to others; None while it was never told."""
 
-    def supply(self) -> Supply | None:
-        """What can be promised; None when there is no controller."""
-        return self._reconciler.observed().supply if self._reconciler is not None else None
+    def observe(self) -> StorageState | None:
+        """Return how the storage is, once for the whole tick; None when there is no controller."""
+        return self._reconciler.observed() if self._reconciler is not None else None
 
-    def sync(self, plan: Plan, now_s: float, plan_id: str) -> None:
+    def sync(self, plan: Plan, tick: TickContext, storage: StorageState | None) -> None:
         """Want what active executions are promised and read, and journal whose promise is in force and which views are.
+
+        `storage` is what the plan was made from: what is promised now comes from the same supply.
 
         One that requires its bandwidth starts nothing before that; one that prefers it is told when it starts without.
         Both are told, once in each try, what the controller says when it refuses, and each time that what was granted
         is not in force any more. Nothing starts before it is decided how its inputs are read.
         """
         active = self._cache.active()
-        if self._reconciler is None:
+        if self._reconciler is None or storage is None:
             for execution in filter(_to_be_decided, active):
-                self._decide(execution, StorageState(), "no storage controller is configured", now_s, plan_id)
+                self._decide(execution, StorageState(), "no storage controller is configured", tick)
             return
-        supply = self._reconciler.observed().supply
+        supply = storage.supply
         if not supply.problem:
             self._supply = supply.rates
         desired = promises(active, self._supply)
@@ -77,55 +80,56 @@ class Grants:
         undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in self._views.of(e).values())
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
-        self._reconciler.set_desired(DesiredStorage(desired, views=views, undecided=undecided, withheld=withheld))
+        observed = self._reconciler.set_desired(
+            DesiredStorage(desired, views=views, undecided=undecided, withheld=withheld)
+        )
         self._hit(CrashPoint.STORAGE_SYNCED)
-        observed = self._reconciler.observed()
         self.capacity = observed.capacity or self.capacity
         for execution in granted:
             if execution.id in observed.missing:
                 why = (
                     _PROMISED_TO_OTHERS if execution.id in withheld else observed.refused.get(execution.id) or _NOT_HELD
                 )
-                self._withdraw(execution, why, now_s, plan_id)
+                self._withdraw(execution, why, tick)
         for execution in filter(_to_be_told, active):
             if execution.id in observed.held:
-                self._grant(execution, promised[execution.id], now_s, plan_id)
+                self._grant(execution, promised[execution.id], tick)
             elif execution.id in observed.refused:
-                self._say_no(execution, observed.refused[execution.id], now_s, plan_id)
+                self._say_no(execution, observed.refused[execution.id], tick)
             elif execution.id in plan.starts and preferred(execution.application) is not None:
-                self._say_no(execution, _why_not(execution, supply, promised), now_s, plan_id)
-        self._decide_inputs(active, observed, now_s, plan_id)
+                self._say_no(execution, _why_not(execution, supply, promised), tick)
+        self._decide_inputs(active, observed, tick)
 
-    def _grant(self, execution: Execution, rates: Rates, now_s: float, plan_id: str) -> None:
+    def _grant(self, execution: Execution, rates: Rates, tick: TickContext) -> None:
         read, write = rates.read or None, rates.write or None
-        granted = StorageGranted(at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write)
+        granted = StorageGranted(at_s=tick.now_s, cause_id=tick.plan_id, read_bytes_per_s=read, write_bytes_per_s=write)
         self._cache.append(execution, [granted])
 
-    def _withdraw(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
+    def _withdraw(self, execution: Execution, why: str, tick: TickContext) -> None:
         had = wished(execution.application) or Rates()
         withdrawn = StorageWithdrawn(
-            at_s=now_s,
-            cause_id=plan_id,
+            at_s=tick.now_s,
+            cause_id=tick.plan_id,
             read_bytes_per_s=had.read or None,
             write_bytes_per_s=had.write or None,
             why=why,
         )
         self._cache.append(execution, [withdrawn])
 
-    def _say_no(self, execution: Execution, why: str, now_s: float, plan_id: str) -> None:
+    def _say_no(self, execution: Execution, why: str, tick: TickContext) -> None:
         """Once for each try; nothing without a reason."""
         if not why or execution.storage_problem:
             return
         wish = preferred(execution.application)
-        told: Event = StorageRefused(at_s=now_s, cause_id=plan_id, why=why)
+        told: Event = StorageRefused(at_s=tick.now_s, cause_id=tick.plan_id, why=why)
         if wish is not None:
             read, write = wish.read or None, wish.write or None
             told = StorageDeclined(
-                at_s=now_s, cause_id=plan_id, read_bytes_per_s=read, write_bytes_per_s=write, why=why
+                at_s=tick.now_s, cause_id=tick.plan_id, read_bytes_per_s=read, write_bytes_per_s=write, why=why
             )
         self._cache.append(execution, [told])
 
-    def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, now_s: float, plan_id: str) -> None:
+    def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, tick: TickContext) -> None:
         """Once for each try: as soon as all is known, and plainly when the controller is away or takes too long."""
         patience_s = self._cache.policy.storage_patience_s
         for before in filter(_to_be_decided, active):
@@ -133,16 +137,16 @@ class Grants:
             if execution is None or not _to_be_decided(execution):
                 continue
             if all(view.id in observed.verdicts for view in self._views.of(execution).values()):
-                self._decide(execution, observed, "", now_s, plan_id)
+                self._decide(execution, observed, "", tick)
             elif observed.looked and observed.supply.problem and not awaits_grant(execution):
-                self._decide(execution, observed, observed.supply.problem, now_s, plan_id)
-            elif now_s >= execution.marks[Mark.PLACED] + patience_s:
+                self._decide(execution, observed, observed.supply.problem, tick)
+            elif tick.now_s >= execution.marks[Mark.PLACED] + patience_s:
                 late = f"the storage controller made no view within {patience_s:g} s"
-                self._decide(execution, observed, late, now_s, plan_id)
+                self._decide(execution, observed, late, tick)
 
-    def _decide(self, execution: Execution, observed: StorageState, otherwise: str, now_s: float, plan_id: str) -> None:
+    def _decide(self, execution: Execution, observed: StorageState, otherwise: str, tick: TickContext) -> None:
         inputs = self._views.reads(execution, observed.verdicts, otherwise)
-        self._cache.append(execution, [InputsDecided(at_s=now_s, cause_id=plan_id, inputs=inputs)])
+        self._cache.append(execution, [InputsDecided(at_s=tick.now_s, cause_id=tick.plan_id, inputs=inputs)])
         self._hit(CrashPoint.INPUTS_DECIDED)
 
 

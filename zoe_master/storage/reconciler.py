@@ -35,8 +35,8 @@ NO_INPUTS: frozenset[Located] = frozenset()
 class StorageReconciler(Protocol):
     """What the master uses of a controller."""
 
-    def set_desired(self, desired: DesiredStorage) -> None:
-        """Make it so, and keep it so."""
+    def set_desired(self, desired: DesiredStorage) -> StorageState:
+        """Make it so, and keep it so; what is in force of it by now."""
         ...
 
     def observed(self) -> StorageState:
@@ -70,10 +70,10 @@ class InlineReconciler:
         self._places = PlaceFinder(controller, nobody)
         self._objects: frozenset[Located] = frozenset()
 
-    def set_desired(self, desired: DesiredStorage) -> None:
+    def set_desired(self, desired: DesiredStorage) -> StorageState:
         """Make it so now."""
         self._desired = desired
-        self.observed()
+        return self.observed()
 
     def observed(self) -> StorageState:
         """A fresh look."""
@@ -135,8 +135,8 @@ class ThreadedReconciler:
 
         self._places = self._aside("zoe-places", look_at_places, unknown, unknown)
 
-    def set_desired(self, desired: DesiredStorage) -> None:
-        """Leave word for the threads."""
+    def set_desired(self, desired: DesiredStorage) -> StorageState:
+        """Leave word for the threads; what their last looks found of it."""
         number = self._slos.set_desired(replace(desired, views={}, undecided=frozenset()))
         promised = {promise.execution_id: promise for promise in desired.promises}
         asked: dict[ExecutionId, Promise | None] = {**dict.fromkeys(desired.withheld), **promised}
@@ -145,6 +145,7 @@ class ThreadedReconciler:
             one: before[one] if one in before and before[one][0] == new else (new, number) for one, new in asked.items()
         }
         self._views.set_desired(replace(desired, promises=(), withheld=frozenset()))
+        return self.observed()
 
     def observed(self) -> StorageState:
         """The last looks, as old as `interval_s` and the controller's time-outs at most.

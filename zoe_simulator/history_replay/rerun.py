@@ -206,11 +206,12 @@ class _RecordedKeeper:
         self._seen = replace(self._seen, supply=inputs.supply)
         self._inputs = inputs
 
-    def set_desired(self, wanted: DesiredStorage) -> None:
+    def set_desired(self, wanted: DesiredStorage) -> StorageState:
         """In force."""
         held = frozenset(promise.execution_id for promise in wanted.promises)
         verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
         self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
+        return self._seen
 
     def observed(self) -> StorageState:
         """The last look."""
