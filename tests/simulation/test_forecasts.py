@@ -10,7 +10,8 @@ FULL = application(component("c", 1, 1, cores=8), expected_run_s=100.0)
 
 
 def tell(world: World, execution_id: str) -> None:
-    told = world.master.forecast(execution_id)
+    tick = world.master.latest
+    told = tick and tick.forecast(execution_id)
     assert told is not None
     world.master.tell(execution_id, told)
     world.tick()

@@ -23,7 +23,8 @@ from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import Start
 from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
 from zoe_master.crash_points import CrashPoint, Hit, never_crash
-from zoe_master.loop.master import Master, Tick
+from zoe_master.loop.master import Master
+from zoe_master.loop.tick import Tick
 from zoe_master.storage.reconciler import InlineReconciler, StorageReconciler
 from zoe_master.waker import Waker
 

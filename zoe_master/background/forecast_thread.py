@@ -9,7 +9,8 @@ from collections.abc import Callable
 import structlog
 
 from zoe_lib.domain.execution import Execution
-from zoe_master.loop.master import Master, Tick
+from zoe_master.loop.master import Master
+from zoe_master.loop.tick import Tick
 from zoe_master.state.cpu_budget import FORECAST_S, CpuBudget
 from zoe_master.waker import Waker
 
@@ -58,10 +59,10 @@ class ForecastThread:
     def _one(self) -> None:
         tick = self._master.latest
         execution = self._next(tick) if tick is not None else None
-        if execution is None:
+        if tick is None or execution is None:
             return
         self._asked.add((execution.id, execution.attempt))
-        told = self._master.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
+        told = tick.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
         if told is not None:
             self._master.tell(execution.id, told)
             self._waker.wake()

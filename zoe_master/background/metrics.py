@@ -12,7 +12,7 @@ from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import Usage
-from zoe_master.loop.master import Tick
+from zoe_master.loop.tick import Tick
 from zoe_master.storage.report import StorageReport
 
 _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 86400)

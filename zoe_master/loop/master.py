@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from queue import SimpleQueue
 from secrets import token_hex
 
 import structlog
 
-from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
-from zoe_lib.domain.events import Forecasted, Queued, Submitted
+from zoe_lib.domain.events import Forecasted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.platform import Capabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.domain.values import value
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
@@ -29,15 +25,10 @@ from zoe_master.loop.executor import Executor
 from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import Observer
 from zoe_master.loop.port_secrets import PortSecrets
+from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, Seen, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.estimate import RunTime
-from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.scheduler.placement.budget import GiveUp, never
-from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
-from zoe_master.scheduler.what_if.proposal import Proposal, propose
-from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.forecasts import forecast
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.grants import Grants
@@ -52,25 +43,8 @@ log = structlog.get_logger(__name__)
 Clock = Callable[[], float]
 
 
-@value(frozen=True, slots=True)
-class Tick:
-    """What a tick saw and decided, and how long the plan took.
-
-    `waited_s`: how long each that started now was queued. `oldest_wait_s`: since the submission of the one that waits
-    longest. `raced` says that users changed executions meanwhile: another tick is due at once.
-    """
-
-    snapshot: Snapshot
-    plan: Plan
-    plan_id: str
-    plan_s: float
-    raced: bool
-    waited_s: tuple[float, ...] = ()
-    oldest_wait_s: float = 0.0
-
-
 class Master:
-    """Drives all executions while it is the leader. Not thread-safe: one loop ticks; `latest` may be read by others."""
+    """Drives all executions while it is the leader. Not thread-safe: one loop ticks. Others read `latest`."""
 
     def __init__(
         self,
@@ -141,54 +115,21 @@ class Master:
         waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)
         oldest_at_s = self._cache.backlog.oldest_at_s
         oldest_s = 0.0 if oldest_at_s is None else max(now_s - oldest_at_s, 0.0)
-        self.latest = Tick(snapshot, plan, plan_id, plan_s, self._cache.take_raced(), waited_s, oldest_s)
+        self.latest = Tick(
+            snapshot,
+            plan,
+            plan_id,
+            plan_s,
+            self._cache.take_raced(),
+            waited_s,
+            oldest_s,
+            policy=self._cache.policy,
+            forecasts=self._cache.record,
+        )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
             log.info("plan", plan=plan_id, placements=plan.placements, **counts)
         return self.latest
-
-    def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
-        """When a queued execution is expected to start and end, as the last tick saw it. From any thread."""
-        tick = self.latest
-        if tick is None:
-            return None
-        return forecast(tick.snapshot, self._cache.policy, execution_id, self._cache.record, give_up)
-
-    def propose(
-        self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
-    ) -> tuple[Proposal, Forecast | None] | None:
-        """What would become of it if it were submitted now, with a forecast unless it starts; None before a tick.
-
-        OutOfBudget when the queue is too long for a pass within the budget, or the asker has left.
-        """
-        tick = self.latest
-        if tick is None:
-            return None
-        now_s = tick.snapshot.now_s
-        fresh = Execution(
-            f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
-        )
-        wanted = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
-        in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
-        proposal = propose(tick.snapshot, self._cache.policy, wanted, in_time, found)
-        if proposal.starts_now:
-            return proposal, None
-        with_it = replace(tick.snapshot, queued=(*tick.snapshot.queued, wanted))
-        give_up = budget.spent(FORECAST_S)
-        return proposal, forecast(with_it, self._cache.policy, wanted.id, self._cache.record, give_up)
-
-    def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun] | None:
-        """What the policy in force and another one would do with the present queue; None before a tick. OutOfBudget."""
-        tick = self.latest
-        if tick is None:
-            return None
-        return dry_run(tick.snapshot, self._cache.policy, give_up), dry_run(tick.snapshot, policy, give_up)
-
-    def run_time(self, execution_id: ExecutionId) -> RunTime | None:
-        """The run time that forecasts of a queued execution count with, and where it comes from."""
-        snapshot = self.latest.snapshot if self.latest else Snapshot(0.0)
-        execution = next((e for e in snapshot.queued if e.id == execution_id), None)
-        return None if execution is None else snapshot.estimates(learned_first=True).run_time(execution)
 
     def tell(self, execution_id: ExecutionId, told: Forecast) -> None:
         """Its user was told this: the next tick writes it down. From any thread."""
@@ -203,6 +144,10 @@ class Master:
         policy = self._cache.policy
         times = (*(due_at_s(e, policy) for e in maybe), self._culling.due_s(), self._locator.due_s())
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
+
+    def execution(self, execution_id: ExecutionId) -> Execution | None:
+        """An execution as the journal has it; None when it is not active. From any thread."""
+        return self._cache.get(execution_id)
 
     @property
     def cache(self) -> StateCache:

@@ -19,10 +19,10 @@ from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.codec import decode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.loop.master import Master
+from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
-from zoe_master.scheduler.what_if.explain import explain
-from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
+from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, CpuBudget
 from zoe_master.storage.report import StorageReport
 from zoe_master.waker import Waker
 
@@ -131,12 +131,8 @@ class Handlers:
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Why an execution is not started, per node."""
         question = _read(_AboutExecution, body)
-        tick, budget = self._master.latest, CpuBudget(left)
-        if tick is None:
-            raise Refusal("not_yet", "the master has not looked at the cluster yet")
-        in_time, found = budget.spent(PASS_S), budget.spent(SEARCH_S)
         with _in_time():
-            answer = explain(tick.snapshot, self._master.policy, question.execution_id, in_time, found)
+            answer = self._tick().explain(question.execution_id, CpuBudget(left))
         if answer is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
         reason = answer.reason
@@ -153,11 +149,12 @@ class Handlers:
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """When a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
-        told = self._master.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
-        if told is None:
+        tick = self._master.latest
+        told = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
+        if tick is None or told is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
-        waits = self._master.cache.record.waits
-        source = self._master.run_time(question.execution_id)
+        waits = tick.forecasts.waits
+        source = tick.run_time(question.execution_id)
         return {
             "forecast": asdict(told),
             "run_time_source": None if source is None else source.source.value,
@@ -170,10 +167,9 @@ class Handlers:
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
         with _in_time():
-            answer = self._master.propose(application, question.tenant, question.user, question.priority, budget)
-        if answer is None:
-            raise Refusal("not_yet", "the master has not looked at the cluster yet")
-        proposal, told = answer
+            proposal, told = self._tick().propose(
+                application, question.tenant, question.user, question.priority, budget
+            )
         reason, change = proposal.reason, proposal.change
         return {
             "starts_now": proposal.starts_now,
@@ -188,10 +184,7 @@ class Handlers:
         """What another policy would do with the present queue."""
         policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
         with _in_time():
-            answer = self._master.dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
-        if answer is None:
-            raise Refusal("not_yet", "the master has not looked at the cluster yet")
-        present, wanted = answer
+            present, wanted = self._tick().dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
         return {"present": _shown(present), "wanted": _shown(wanted)}
 
     def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
@@ -256,9 +249,16 @@ class Handlers:
             address = self._backend.address(question.service_id, question.port)
         except BackendError as error:
             raise Refusal("no_address", str(error)) from None
-        execution = self._master.cache.get(question.service_id.partition(".")[0])
+        execution = self._master.execution(question.service_id.partition(".")[0])
         sign_in = self._master.port_secrets.headers(execution, question.service_id, question.port)
         return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
+
+    def _tick(self) -> Tick:
+        """The last tick; Refusal before the first."""
+        tick = self._master.latest
+        if tick is None:
+            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+        return tick
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import Store
-from zoe_master.loop.master import Tick
+from zoe_master.loop.tick import Tick
 from zoe_simulator.invariants.capacity import capacity_problems
 from zoe_simulator.invariants.grants import grant_problems
 from zoe_simulator.invariants.journal import Journal

@@ -21,7 +21,7 @@ class Scripted:
 
     def __init__(self, waiting: int) -> None:
         snapshot = SimpleNamespace(queued=tuple(queued(f"x{i}") for i in range(waiting)))
-        self.latest = SimpleNamespace(snapshot=snapshot, plan=SimpleNamespace(starts={}))
+        self.latest = SimpleNamespace(snapshot=snapshot, plan=SimpleNamespace(starts={}), forecast=self.forecast)
         self.now_s = 0.0
         self.steps: list[int] = []
         self.told: list[str] = []

@@ -69,9 +69,8 @@ def backend() -> Iterator[HangingEngines]:
 
 @pytest.fixture
 def answers(backend: Any) -> Handlers:
-    cache = SimpleNamespace(get=lambda _id: None)
     signs = SimpleNamespace(headers=lambda *_: {})
-    master: Any = SimpleNamespace(latest=None, cache=cache, port_secrets=signs, policy=None, forecast=lambda *_: None)
+    master: Any = SimpleNamespace(latest=None, execution=lambda _id: None, port_secrets=signs)
     master.propose = master.dry_run = lambda *_: None
     waker: Any = SimpleNamespace(wake=lambda: None)
     return Handlers(master, backend, waker, "test", 1)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,16 +20,16 @@ from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
 from zoe_lib.store.codec import encode
-from zoe_master.loop import master as master_module
+from zoe_master.loop import tick as tick_module
 from zoe_master.loop.master import Master
+from zoe_master.loop.tick import Tick
 from zoe_master.rpc import handlers as answers
 from zoe_master.rpc.handlers import Handlers
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.placement import Placer
 from zoe_master.scheduler.what_if import proposal
 from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.forecasts import ForecastRecord
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
 BUSY = tuple(
@@ -65,7 +64,7 @@ class Counted:
                 self.passes += 1
             return schedule(*args)
 
-        monkeypatch.setattr(master_module, "propose", counted_plan)
+        monkeypatch.setattr(tick_module, "propose", counted_plan)
         monkeypatch.setattr(proposal, "schedule", counted_pass)
 
 
@@ -73,9 +72,7 @@ class Counted:
 def master() -> Master:
     """One that has seen the cluster, without a store."""
     made = Master.__new__(Master)
-    made._cache = SimpleNamespace(policy=Policy(), record=ForecastRecord())  # type: ignore[assignment]
-    plan: Any = SimpleNamespace()
-    made.latest = SimpleNamespace(snapshot=Snapshot(10.0, NODES, (), BUSY), plan=plan, plan_s=0.0)  # type: ignore[assignment]
+    made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
     return made
 
 
@@ -117,7 +114,7 @@ def test_the_search_ends_with_its_budget(client: MasterClient, monkeypatch: pyte
     """By a clock that only a pass moves: two passes are half a second."""
     counted = Counted(monkeypatch)
     clock = lambda: counted.passes * SEARCH_S / 2  # noqa: E731
-    monkeypatch.setattr(master_module, "forecast", lambda *_: None)
+    monkeypatch.setattr(tick_module, "forecast", lambda *_: None)
     monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, clock))
     told = client.ask("plan", {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"})
     assert (told["change"], told["change_sought"]) == (None, False)
@@ -143,8 +140,8 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     """By a clock that only the looks of a pass at one execution move: a hundred of them are the budget."""
     policy = Policy(backfill=backfill, backfill_depth_max=LONG)
     assert master.latest is not None
-    master.latest.snapshot = replace(master.latest.snapshot, queued=very_long_queue())  # type: ignore[misc]
-    master._cache.policy = policy  # type: ignore[misc]
+    snapshot = replace(master.latest.snapshot, queued=very_long_queue())
+    master.latest = replace(master.latest, snapshot=snapshot, policy=policy)
     looks = [0]
     go_on = Placer.go_on
 

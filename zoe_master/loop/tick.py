@@ -1,0 +1,77 @@
+"""What a tick publishes, and the questions that other threads ask about it."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from secrets import token_hex
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.events import Queued, Submitted
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.ordering.estimate import RunTime
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
+from zoe_master.scheduler.what_if.explain import Explanation, explain
+from zoe_master.scheduler.what_if.proposal import Proposal, propose
+from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
+from zoe_master.state.forecasts import ForecastRecord, forecast
+
+
+@value(frozen=True, slots=True)
+class Tick:
+    """What a tick saw and decided, by which policy, and how long the plan took. Other threads read it.
+
+    `waited_s`: how long each that started now was queued. `oldest_wait_s`: since the submission of the one that waits
+    longest. `raced` says that users changed executions meanwhile: another tick is due at once. `forecasts`: how earlier
+    forecasts turned out; the loop adds to it.
+    """
+
+    snapshot: Snapshot
+    plan: Plan
+    plan_id: str
+    plan_s: float
+    raced: bool
+    waited_s: tuple[float, ...] = ()
+    oldest_wait_s: float = 0.0
+    policy: Policy = field(default_factory=Policy)
+    forecasts: ForecastRecord = field(default_factory=ForecastRecord)
+
+    def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
+        """Return why an execution is not started, per node; None when it is not known. OutOfBudget."""
+        return explain(self.snapshot, self.policy, execution_id, budget.spent(PASS_S), budget.spent(SEARCH_S))
+
+    def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
+        """Return when a queued execution is expected to start and end; None when it is not queued."""
+        return forecast(self.snapshot, self.policy, execution_id, self.forecasts, give_up)
+
+    def propose(
+        self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
+    ) -> tuple[Proposal, Forecast | None]:
+        """Return what would become of it if it were submitted now, with a forecast unless it starts.
+
+        OutOfBudget when the queue is too long for a pass within the budget, or the asker has left.
+        """
+        now_s = self.snapshot.now_s
+        fresh = Execution(
+            f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
+        )
+        queued = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
+        proposal = propose(self.snapshot, self.policy, queued, budget.spent(PASS_S), budget.spent(SEARCH_S))
+        if proposal.starts_now:
+            return proposal, None
+        with_it = replace(self.snapshot, queued=(*self.snapshot.queued, queued))
+        return proposal, forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
+
+    def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun]:
+        """Return what the policy in force and another one would do with the present queue. OutOfBudget."""
+        return dry_run(self.snapshot, self.policy, give_up), dry_run(self.snapshot, policy, give_up)
+
+    def run_time(self, execution_id: ExecutionId) -> RunTime | None:
+        """Return the run time that forecasts of a queued execution count with, and where it comes from."""
+        execution = next((e for e in self.snapshot.queued if e.id == execution_id), None)
+        return None if execution is None else self.snapshot.estimates(learned_first=True).run_time(execution)
