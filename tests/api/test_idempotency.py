@@ -109,3 +109,16 @@ def test_two_admins_at_once_do_not_overwrite_each_other(api: Api) -> None:
 
     assert sorted(in_threads(6, change)) == ["conflict"] * 5 + ["stored"]
     assert admins[0].policy().version == read.version + 1
+
+
+def test_the_key_is_looked_up_before_the_description_is_read(api: Api) -> None:
+    """What a key stands for is answered alike, whatever would be said of the description now."""
+    first = api.client().submit(job(), idempotency_key="key")
+    headers = {"Idempotency-Key": "key"}
+    body = {"application": job(), "name": None, "priority": None, "deadline_s": None}
+    api.store.set_platform([Node("tiny", Resources(1, 1))], time.time(), None)
+    again = api.http().post("/api/v1/executions", json=body, headers=headers)
+    assert (again.status_code, again.json()["id"]) == (201, first.id)
+    assert again.headers["Location"] == f"/api/v1/executions/{first.id}"
+    other = api.http().post("/api/v1/executions", json={"application": {"not": "one"}}, headers=headers)
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")

@@ -22,7 +22,6 @@ from zoe_api.dependencies import (
     visible_execution,
 )
 from zoe_api.ids import new_execution_id
-from zoe_api.problems import ApiProblem
 from zoe_api.submission import checked
 from zoe_api.views import all_entries, node_texts, with_details
 from zoe_lib.descriptions import to_document
@@ -68,14 +67,11 @@ def submit_execution(
 ) -> ExecutionView:
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     fingerprint = _fingerprint(body)
-    try:
-        fit = checked(body.application, its, who, body.priority)
-    except ApiProblem:
-        # What was accepted once is not refused when it is repeated, though nodes have gone away meanwhile.
-        earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
-        if not earlier:
-            raise
-        return _view(earlier, response)
+    # What was accepted once is not refused when it is repeated, though nodes or limits have changed meanwhile.
+    earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
+    if earlier:
+        return _accepted(earlier, response)
+    fit = checked(body.application, its, who, body.priority)
     application, now_s = fit.application, time.time()
     deadline_s = body.deadline_s or application.default_deadline_s
     execution = Execution(
@@ -94,8 +90,12 @@ def submit_execution(
     request.state.audit = None
     its.master.hint()
     log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
-    response.headers["Location"] = f"/api/v1/executions/{stored.id}"
-    return _view(stored, response)
+    return _accepted(stored, response)
+
+
+def _accepted(execution: Execution, response: Response) -> ExecutionView:
+    response.headers["Location"] = f"/api/v1/executions/{execution.id}"
+    return _view(execution, response)
 
 
 @router.get("", response_model=ExecutionList)
