@@ -59,6 +59,23 @@ class Settings(FileSettings):
     """Every setting has a default that is right for one machine; docs/reference/settings.md is made from this."""
 
     file_variable: ClassVar[str] = "ZOE_CONFIG"
+    basic: ClassVar[tuple[str, ...]] = (
+        "database_url",
+        "keys_dir",
+        "api_host",
+        "api_port",
+        "public_url",
+        "apps_domain",
+        "backend",
+        "local_nodes",
+        "local_images",
+        "swarm_managers",
+        "swarm_images",
+        "swarm_workspaces_dir",
+        "storage_url",
+        "storage_services",
+    )
+    """What most installations set; all else is advanced."""
     model_config = SettingsConfigDict(env_prefix="ZOE_", env_nested_delimiter="__", extra="forbid")
 
     database_url: SecretStr = Field(
@@ -279,11 +296,6 @@ class Settings(FileSettings):
     )
     log_files_max: int = Field(default=3, gt=0, description="How many such files are kept of each program.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
-
-    crash_at: str | None = Field(default=None, description="For tests: the step at which the master ends itself.")
-    crash_signal: Literal["SIGKILL", "SIGSTOP"] = Field(
-        default="SIGKILL", description="For tests: what it does to itself at that step; SIGSTOP is a pause."
-    )
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -1,8 +1,10 @@
-"""The named steps of submission, start and stop, so that tests can end the master at each of them."""
+"""Named points of submission, start and stop, so that tests can end the master at each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 
@@ -32,5 +34,23 @@ class CrashPoint(StrEnum):
 Hit = Callable[[CrashPoint], None]
 
 
-def never_crash(_step: CrashPoint) -> None:
-    """Reach a step and go on."""
+def never_crash(_point: CrashPoint) -> None:
+    """Go on."""
+
+
+def crash_point_of(environment: Mapping[str, str]) -> Hit:
+    """Return what the master does at each crash point.
+
+    For tests: the process sends itself ZOE_CRASH_SIGNAL (SIGKILL; SIGSTOP is a pause) at the point named by
+    ZOE_CRASH_AT. Without it nothing happens at any of them.
+    """
+    if "ZOE_CRASH_AT" not in environment:
+        return never_crash
+    chosen = CrashPoint(environment["ZOE_CRASH_AT"])
+    signal_number = signal.Signals[environment.get("ZOE_CRASH_SIGNAL", "SIGKILL")]
+
+    def crash(point: CrashPoint) -> None:
+        if point is chosen:
+            os.kill(os.getpid(), signal_number)
+
+    return crash

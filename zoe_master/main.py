@@ -32,7 +32,7 @@ from zoe_master.background.activity import Activity
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.metrics import observe_storage
 from zoe_master.background.retention import Retention
-from zoe_master.crash_points import CrashPoint, Hit, never_crash
+from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
 from zoe_master.loop.tick_recorder import TickRecorder
@@ -89,7 +89,7 @@ class Process:
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
         backend = make_backend(self._settings, self._store, self._waker)
-        hit, tick_recorder = reach_of(self._settings), TickRecorder(self._store, epoch)
+        hit, tick_recorder = crash_point_of(os.environ), TickRecorder(self._store, epoch)
         storage = keeper_of(self._settings, self._store, self._waker, hit)
         try:
             master = Master(
@@ -157,19 +157,6 @@ class Process:
                 self._store.add_use_of(execution_id, at_s)
             if storage is not None:
                 keep(storage.report(), self._store)
-
-
-def reach_of(settings: Settings) -> Hit:
-    """Pass every step by, unless a test wants the process to die at one."""
-    if settings.crash_at is None:
-        return never_crash
-    wanted = CrashPoint(settings.crash_at)
-
-    def crash(step: CrashPoint) -> None:
-        if step is wanted:
-            os.kill(os.getpid(), signal.Signals[settings.crash_signal])
-
-    return crash
 
 
 def keeper_of(settings: Settings, store: Store, waker: Waker, hit: Hit) -> ThreadedReconciler | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -44,7 +44,12 @@ def settings_page() -> str:
         "Settings",
         "`zoe_lib/config.py`",
         INTRODUCTION,
-        table(HEAD, _rows(Settings)),
+        "## Basic settings\n",
+        "What most installations set.\n",
+        table(HEAD, _rows_of(Settings, Settings.basic)),
+        "## Advanced settings\n",
+        "Their defaults are right for most installations.\n",
+        table(HEAD, _rows_of(Settings, [name for name in Settings.model_fields if name not in Settings.basic])),
         "## A node of `local_nodes`\n",
         table(HEAD, _rows(NodeSettings)),
         "## An image of `local_images`\n",
@@ -61,7 +66,12 @@ def settings_page() -> str:
 
 
 def _rows(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
-    for name, field in model.model_fields.items():
+    return _rows_of(model, model.model_fields)
+
+
+def _rows_of(model: type[BaseModel], names: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    for name in names:
+        field = model.model_fields[name]
         yield f"`{name}`", _type_text(field.annotation) + _bounds(field), _default(field), field.description or ""
 
 
