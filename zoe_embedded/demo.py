@@ -100,7 +100,7 @@ def _picture(execution: ExecutionView) -> RenderableType:
         table.add_column(column)
     for service in execution.services:
         style = _STATE_STYLES.get(service.state.value, "")
-        role = "core" if service.core else "elastic"
+        role = "essential" if service.core else "elastic"
         state = Text(service.state.value, style) if service.node else Text("waiting for room", "dim")
         table.add_row(f"  {service.name}", role, state, service.node or "-")
     waited_s = time.time() - execution.submitted_at_s

@@ -21,7 +21,8 @@ FIELDS = {
     "order": "which of those that wait is looked at first; see below",
     "backfill": "who may pass the first that waits for room; see below",
     "backfill_depth_max": "most reservations with `conservative`; nobody behind them passes",
-    "preemption": "what a core that finds no room may take back: `elastic` services of others, or `none`, so that it "
+    "preemption": "what essential services that find no room may take back: `elastic` services of others, or "
+    "`none`, so that it "
     "waits until they end with their applications. Cores are never taken back",
     "ageing_s": "waiting so many seconds counts as one halving of a size or run time; 0: no ageing",
     "tenants": "an outer level above the order; see below",
@@ -64,9 +65,10 @@ FIELDS = {
 ORDERS_TEXT = """\
 ## Orders
 A higher priority comes first in every order; ties go to who came first, then by id. What waits is looked at in this
-sequence, and what runs gets elastic services in it; when a core needs room, elastic services go in the opposite
-sequence. No order ever takes back a core. The expected run time is the declared one (`size.run_time_s`), else the mean
-of the last two successful runs of the same user's application of the same name, else the time limit, else an hour;
+sequence, and what runs gets elastic services in it; when essential services need room, elastic ones go in the opposite
+sequence. No order ever takes back essential services. The expected run time is the declared one (`size.run_time_s`),
+else the mean of the last two successful runs of the same user's application of the same name, else the time limit,
+else an hour;
 `zoe explain` says which. A run time of less than a second counts as one: nothing is checked against what is declared,
 so a smaller one must not be worth more. For what waits `sjf` and `srpt` coincide; for rigid applications that were
 never tried before, `las` and `fifo` do.
@@ -78,8 +80,9 @@ single server that can be shared at will serves whoever ends first in an emulate
 at once. Here, the emulation shares the usable cores of the present nodes: everybody from its submission on, at a pace
 of cores there are over cores wanted by all that are virtually there, at most 1. It is computed anew at each pass from
 what waits, what runs and the last 2,000 executions that ended. The sequence decides who starts next and who gets
-elastic services; what runs keeps its core. Sharing among the late becomes taking turns by least attained service. So
-one that runs far longer than was expected goes first only until others are late, too: by their own expected run
+elastic services; what runs keeps its essential services. Sharing among the late becomes taking turns by least
+attained service. So one that runs far longer than was expected goes first only until others are late, too: by their
+own expected run
 times, never by its true one. For rigid applications that were never tried before, the late are served in the sequence
 of the emulation.
 """
@@ -124,24 +127,29 @@ TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resourc
 BACKFILL_MEANINGS = {
     "none": "nobody passes",
     "easy": "whoever does not delay it, by the estimates of run times, in the order of the queue; elastic services "
-    "give way as to any core, and with `preemption: none` get nothing that would delay it",
+    "give way as to any essential service, and with `preemption: none` get nothing that would delay it",
     "easy-sjbf": "the same, the shortest looked at first",
     "conservative": "whoever delays nobody before it: everybody in turn keeps the earliest room by the estimates, and "
     "these reservations are made anew at each pass; with `preemption: none` elastic services get nothing that would "
     "delay any",
 }
 REASONS = {
-    "no_resources": "the core does not fit now; the counts say how many nodes each filter refused. Where the "
+    "no_resources": "the essential services do not fit now; the counts say how many nodes each filter refused. "
+    "Where the "
     "hint says that it was not shown to fit even on empty nodes, it does not hold up others",
-    "making_room": "elastic services are being stopped to make room for its core, or within the limit of its tenant or "
+    "making_room": "elastic services are being stopped to make room for essential ones, or within the limit of "
+    "its tenant or "
     "user",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
-    "never_fits": "it is proven that the core cannot fit on the present nodes, even empty ones; it does not hold up "
+    "never_fits": "it is proven that the essential services cannot fit on the present nodes, even empty ones; "
+    "it does not hold up "
     "others",
     "no_nodes": "no node is known: the master has not seen any yet, or all are gone; or all are down or drained",
-    "nodes_away": "the core needs nodes that are down, drained or reserved for others, and would not fit on those that "
+    "nodes_away": "the essential services need nodes that are down, drained or reserved for others, and would "
+    "not fit on those that "
     "are there even if they were empty; it holds up nobody, and is first again by the order once they are back",
-    "foreign_use": "the core fits only once programs that Zoe does not run use less of the nodes, even if nothing of "
+    "foreign_use": "the essential services fit only once programs that Zoe does not run use less of the nodes, "
+    "even if nothing of "
     "Zoe's ran there; the reason names the nodes and how much these programs use. It keeps its turn and "
     "holds up nobody",
     "retry_backoff": "it failed and is tried again after a pause",

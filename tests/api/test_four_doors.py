@@ -37,7 +37,7 @@ WISHES = Wishes(
 
 
 def too_large() -> list[Application]:
-    """One core service that no node holds, and elastic ones."""
+    """One essential service that no node holds, and elastic ones."""
     large = Resources(6500, 3000 * MIB)
     core = application(BASE.__class__("c", "shell", large, command=("true",)))
     elastic = BASE.__class__("more", "shell", large, command=("true",), essential_count=0, total_count=3)

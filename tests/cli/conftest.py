@@ -91,7 +91,7 @@ def zoe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], req
 
 @pytest.fixture
 def app_file(tmp_path: Path) -> Path:
-    """A description of two core services and an elastic one."""
+    """A description of two essential services and an elastic one."""
     path = tmp_path / "app.json"
     path.write_text(json.dumps(APP))
     return path

@@ -146,7 +146,10 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
 
 def test_plan_says_whether_a_smaller_core_was_looked_for(server: Server, zoe: Zoe, app_file: Path) -> None:
     server.master.proposal = {"starts_now": False, "ahead": 3000}
-    assert zoe("plan", str(app_file)).out == "Executions ahead of it: 3000.\nNo smaller core would start it now.\n"
+    assert (
+        zoe("plan", str(app_file)).out
+        == "Executions ahead of it: 3000.\nNo smaller number of essential services would start now.\n"
+    )
     server.master.proposal |= {"change_sought": False}
     not_all = "Not all smaller cores were tried: the queue is very long, or the search takes too long."
     assert zoe("plan", str(app_file)).out == f"Executions ahead of it: 3000.\n{not_all}\n"

@@ -84,7 +84,7 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack, zoe: Zoe) -> None:
     assert planned.code == 8
     assert "It would wait: " in planned.out
     assert zoe("plan", BATCH, "--set", "main.resources.cores=4096").code == 6
-    until(lambda: "no room for its core" in zoe("why-waited", waiting).out)
+    until(lambda: "no room for its essential services" in zoe("why-waited", waiting).out)
     assert zoe("cancel", running, waiting).code == 0
     assert zoe("wait", running, waiting, "--timeout", "30").code == 1
     listed = zoe("ls", "--state", "cancelled", "-o", "name").out.split()

@@ -1,4 +1,4 @@
-"""Whatever the cluster and the queue: nothing over-committed, core all or none, nothing startable left behind."""
+"""Any cluster, any queue: nothing over-committed, essential services all or none, nothing startable left behind."""
 
 from __future__ import annotations
 

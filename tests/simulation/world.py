@@ -160,7 +160,7 @@ class World:
 
 
 def check_invariants(world: World) -> None:
-    """Nothing over-committed, core all or none, nothing runs that the journal does not want."""
+    """Nothing over-committed, essential services all or none, nothing runs that the journal does not want."""
     active = world.store.active()
     capacity = {n.name: n.usable for n in world.backend.nodes()}
     for name, usable in capacity.items():

@@ -10,7 +10,7 @@ def change_words(change: ChangeView) -> str:
     """The change in words, after "with"."""
     match change.part:
         case "essential_count":
-            return f"{change.after} core instances of {change.component} instead of {change.before}"
+            return f"{change.after} essential instances of {change.component} instead of {change.before}"
         case "memory_bytes":
             return f"{size(change.after)} of memory for each {change.component} instead of {size(change.before)}"
         case "cores_milli":

@@ -44,7 +44,7 @@ def ls(
 ) -> None:
     """List executions, newest first.
 
-    READY: core services that are ready, of all, and elastic ones after a plus.
+    READY: essential services that are ready, of all, and elastic ones after a plus.
     AGE: since the submission. RAN: from the placement to the end.
     WHY: the reason of waiting, or the cause of an end that was no success.
     """

@@ -60,6 +60,6 @@ def _sentences(answer: PlanView) -> Iterator[str]:
     if answer.change is not None:
         yield f"It would start now with {change_words(answer.change)}."
     elif answer.change_sought:
-        yield "No smaller core would start it now."
+        yield "No smaller number of essential services would start now."
     else:
         yield "Not all smaller cores were tried: the queue is very long, or the search takes too long."

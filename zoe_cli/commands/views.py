@@ -36,7 +36,7 @@ def service_rows(execution: ExecutionView) -> Rows:
     rows = [
         (
             s.name,
-            "core" if s.core else "elastic",
+            "essential" if s.core else "elastic",
             s.attempt,
             s.state.value,
             s.node,
@@ -91,7 +91,7 @@ def timeline(execution: ExecutionView) -> Iterator[tuple[str, str]]:
 
 
 def _ready(execution: ExecutionSummary) -> str:
-    """Ready core services of all, and elastic ones after a plus; of what has ended only how many there were."""
+    """Ready essential services of all, and elastic ones after a plus; of what has ended only how many there were."""
     parts = [(execution.core_ready, execution.core_total), (execution.elastic_ready, execution.elastic_total)]
     over = execution.state in TERMINAL_STATES
     return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total)

@@ -23,7 +23,7 @@ from zoe_lib.wire import Eta, EventList, Explanation
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not looked at it",
-    WaitCause.CLUSTER_FULL: "the cluster had no room for its core",
+    WaitCause.CLUSTER_FULL: "the cluster had no room for its essential services",
     WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
     WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes",
     WaitCause.OTHERS_AHEAD: "others came first by the policy, and the first of them had no room",

@@ -77,7 +77,7 @@ class Volume(Model):
 
 
 class Component(Model):
-    """One container template; the first `essential_count` instances are core, the rest elastic."""
+    """One container template; the first `essential_count` instances are essential, the rest elastic."""
 
     name: Annotated[s.Label, Field(description="name, unique in the application; becomes a host name")]
     image: Annotated[s.Image, Field(description="container image", examples=["zoe/spark"])]

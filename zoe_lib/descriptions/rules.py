@@ -49,7 +49,7 @@ def _check_end(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnos
     for index, component in ending:
         for key in ("essential_count", "total_count"):
             if (number(component, key) if key in component else 1) != 1:
-                message = "the component that ends the application has exactly one instance, and it is core"
+                message = "the component that ends the application has exactly one instance, and it is essential"
                 yield Diagnostic(pointer("components", index, key), Code.CONFLICT, message, "write 1")
 
 
@@ -62,7 +62,7 @@ def _check_counts(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diag
         yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"more than {bounds.COMPONENTS_MAX} components with frameworks")
     if all(c.get("essential_count", 1) == 0 for _, c in components):
         hint = "set essential_count to 1 or more where there is no useful work without it"
-        yield Diagnostic(_PLACE, Code.CONFLICT, "no component has a core instance", hint)
+        yield Diagnostic(_PLACE, Code.CONFLICT, "no component has an essential instance", hint)
     total = sum(max(0, number(c, "total_count") or 0) if "total_count" in c else 1 for _, c in components)
     if total > bounds.SERVICES_MAX:
         yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"{total} services in all, at most {bounds.SERVICES_MAX}")

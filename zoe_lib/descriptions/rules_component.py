@@ -35,7 +35,9 @@ def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]
     total = number(component, "total_count") if "total_count" in component else 1
     if essential is not None and total is not None and essential > max(total, 0):
         message = f"essential_count {essential} is greater than total_count {total}"
-        yield Diagnostic(place + "/essential_count", Code.CONFLICT, message, "total_count counts the core ones too")
+        yield Diagnostic(
+            place + "/essential_count", Code.CONFLICT, message, "total_count counts the essential ones too"
+        )
 
 
 def _check_command(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

@@ -100,7 +100,7 @@ def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[s
         message = f"{template} names a port that is not there"
         yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.port, peer.ports))
     if template.component is not None and not peer.has_core and template.kind is not TemplateKind.HOSTS:
-        message = f"{template} names a component without a core instance, so it may have no address"
+        message = f"{template} names a component without an essential instance, so it may have no address"
         yield Diagnostic(place, Code.CONFLICT, message, "give it an essential_count of 1")
     if template.kind is TemplateKind.SECRET_FILE and not own.has_secret:
         message = "no port of this component has `sign_in`, so it is given no secret"

@@ -82,7 +82,7 @@ class Volume:
 
 @value(frozen=True)
 class Component:
-    """One container template. The first `essential_count` instances are core, the rest elastic.
+    """One container template. The first `essential_count` instances are essential, the rest elastic.
 
     `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is
     bound to the reservation, and cores are not bound: what nobody reserved may be used.
@@ -172,12 +172,12 @@ class Application:
 
     @cached_property
     def core_groups(self) -> tuple[tuple[Component, int], ...]:
-        """Components with core instances and how many they have, in start-up order."""
+        """Components with essential instances and how many they have, in start-up order."""
         ordered = sorted(self.components, key=lambda c: c.startup_order)
         return tuple((c, c.essential_count) for c in ordered if c.essential_count)
 
     def core_resources(self) -> Resources:
-        """What all core services together reserve."""
+        """What all essential services together reserve."""
         return self._core_resources
 
     def total_resources(self) -> Resources:

@@ -117,7 +117,7 @@ def _number(cores_milli: int) -> str:
 
 
 def never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
-    """Return why the core services can never run together on these nodes, even if they were empty; None if they may.
+    """Return why the essential services can never run together on these nodes, even empty ones; None if they may.
 
     None where that is not proven: without any node, and where the search for a packing was cut short.
     """
@@ -126,7 +126,7 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
 
 
 def fits_when_empty(application: Application, platform: Sequence[Node], steps: Steps) -> Reason | bool:
-    """Return why the core can never run on these nodes; True if it fits on them when they are empty, False if unknown.
+    """Return why the essential services can never run on these nodes, True if they fit on empty ones, False if unknown.
 
     First what is certain is looked for and named (an instance that fits no node, a sum beyond all nodes); then the core
     is packed onto empty nodes as admission does.
@@ -206,7 +206,7 @@ def _amount(amount: Resources) -> str:
 
 def _instances(component: Component) -> str:
     count, each = component.essential_count, _amount(component.reservation)
-    return f"{counted(count, 'core instance')} of {each}{' each' if count > 1 else ''}"
+    return f"{counted(count, 'essential instance')} of {each}{' each' if count > 1 else ''}"
 
 
 def _instances_in(wanted: Resources, room: Resources) -> int:
@@ -229,7 +229,7 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
     if wanted.fits_in(everything):
         return None
     return _never(
-        f"the core services together{_with_gateway(application, gateway)} need {cores(wanted.cores_milli)} and "
+        f"the essential services together{_with_gateway(application, gateway)} need {cores(wanted.cores_milli)} and "
         f"{size(wanted.memory_bytes)}; "
         f"all nodes together have {cores(everything.cores_milli)} and {size(everything.memory_bytes)}",
         "",
@@ -245,7 +245,7 @@ def _packs(
     if packed is not Shortage.PROVEN:
         return packed is not Shortage.NOT_SHOWN
     return _never(
-        f"the core services fit one by one on the {len(platform)} nodes, but not all at once"
+        f"the essential services fit one by one on the {len(platform)} nodes, but not all at once"
         f"{_with_gateway(application, gateway_reservation(platform))}, even on empty ones",
         "",
         "ask for smaller services, or ask the admin for more or larger nodes",

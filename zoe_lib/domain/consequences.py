@@ -65,7 +65,7 @@ def due_at_s(execution: Execution, policy: Policy) -> float | None:
 
 
 def may_start(execution: Execution, now_s: float) -> Iterator[Service]:
-    """Placed services whose turn has come: every core service of a lower start-up order is ready or done.
+    """Placed services whose turn has come: every essential service of a lower start-up order is ready or done.
 
     None before the bandwidth is granted that the execution requires, and it is decided how its inputs are read.
     """
@@ -120,7 +120,7 @@ def _verdict(execution: Execution, now_s: float, cause_id: str) -> ev.Event | No
 def _core_failed(service: Service, now_s: float, cause_id: str) -> ev.Event:
     cause = service.cause if service.cause not in (None, Cause.EXITED) else Cause.CORE_ENDED
     code = "" if service.exit_code is None else f" with exit code {service.exit_code}"
-    message = f"core service {service.name} ended{code}" + (f": {service.message}" if service.message else "")
+    message = f"essential service {service.name} ended{code}" + (f": {service.message}" if service.message else "")
     return ev.Stopping(
         at_s=now_s,
         cause_id=cause_id,

@@ -194,7 +194,7 @@ class ServiceRetried(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Running(Event):
-    """All core services are ready."""
+    """All essential services are ready."""
 
     kind: ClassVar[str] = "running"
 

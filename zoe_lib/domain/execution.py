@@ -203,7 +203,7 @@ class Execution:
         return tuple(newest.values())
 
     def core_services(self) -> tuple[Service, ...]:
-        """The newest core services."""
+        """The newest essential services."""
         if not self.application.malleable:
             return self.current()
         return tuple(s for s in self.current() if s.core)

@@ -147,7 +147,7 @@ def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
     )
     missing = [s.name for s in placed.core_services() if s.node is None]
     if missing:
-        raise IllegalTransition(execution, event, f"core services without a node: {', '.join(missing)}")
+        raise IllegalTransition(execution, event, f"essential services without a node: {', '.join(missing)}")
     return placed
 
 

@@ -42,8 +42,8 @@ class AmountView(Wire):
 class DemandView(Wire):
     """What an application takes, of the cluster and of its tenant's quota."""
 
-    core: AmountView
-    elastic: AmountView = Field(description="At most, beyond the core.")
+    core: AmountView = Field(description="Of the essential services.")
+    elastic: AmountView = Field(description="At most, beyond the essential services.")
     time_limit_s: float | None
     executions: int = Field(description="Of the tenant, waiting or running now.")
     executions_max: int | None = Field(description="The tenant's quota; null: any number.")

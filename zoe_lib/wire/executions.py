@@ -114,7 +114,7 @@ class Eta(Wire):
 
 
 class ChangeView(Wire):
-    """A smaller core that would start now: of which component, what, from how much to how much."""
+    """Fewer or smaller essential services that would start now: of which component, what, from how much to how much."""
 
     component: str
     part: Literal["essential_count", "memory_bytes", "cores_milli"]

@@ -28,7 +28,7 @@ from zoe_master.scheduler.placement.request import Request
 _BACKOFF = Reason(ReasonCode.RETRY_BACKOFF, "It is tried again after a pause.", hint="`zoe show` gives the earlier end")
 _MAKING_ROOM = Reason(
     ReasonCode.MAKING_ROOM,
-    "Its core has its place and starts as soon as the services that are leaving there have ended.",
+    "Its essential services have their places and start as soon as the services that are leaving there have ended.",
 )
 _NOT_SCANNED = Reason(
     ReasonCode.SCAN_LIMIT, "The queue is longer than one pass looks at.", hint="it is looked at when others have gone"

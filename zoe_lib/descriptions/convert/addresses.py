@@ -31,7 +31,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 class Addresses:
     """Translates texts of one old description. `names` leads from old service names to component names.
 
-    `referenced` collects the components that a text names, since those must have a core instance.
+    `referenced` collects the components that a text names, since those must have an essential instance.
     """
 
     names: Mapping[str, str]

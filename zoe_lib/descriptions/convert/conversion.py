@@ -113,7 +113,7 @@ def _set_end(services: list[OldService], components: list[dict[str, Any]], notes
 
 
 def _set_core(services: list[OldService], components: list[dict[str, Any]], referenced: set[str], notes: Notes) -> None:
-    """A component whose address is asked for needs a core instance, and so does the application."""
+    """A component whose address is asked for needs an essential instance, and so does the application."""
     for service, component in zip(services, components, strict=True):
         lonely = component is components[0] and all(c["essential_count"] == 0 for c in components)
         if component["essential_count"] == 0 and (lonely or component["name"] in referenced):

@@ -100,7 +100,7 @@ class Holdings:
         ever = not any(_over(*one) for one in _compared(limit, Resources(), core))
         return Reason(
             code,
-            f"Its core needs {_text(core)}, and {who} holds "
+            f"Its essential services need {_text(core)}, and {who} holds "
             f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}.",
             hint=f"it starts when enough of {whose} own services have ended, or an admin raises the limit"
             if ever

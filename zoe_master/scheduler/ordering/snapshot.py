@@ -58,7 +58,7 @@ class Snapshot:
 
 @value(frozen=True, slots=True)
 class Plan:
-    """What to do: executions to start (every core service placed), elastic services to add, services to take back.
+    """What to do: executions to start (every essential service placed), elastic services to add, services to take back.
 
     `reserved` holds the places kept for executions whose room is being made; `reasons` has an entry for every queued
     execution that is not started.

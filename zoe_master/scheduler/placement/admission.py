@@ -1,4 +1,4 @@
-"""All of the core or nothing: whether an execution can start now."""
+"""All essential services or none: whether an execution can start now."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def core_requests(execution: Execution, placer: Placer) -> list[Request]:
-    """One request per group of identical core instances, in start-up order."""
+    """One request per group of identical essential instances, in start-up order."""
     begins_s, ends_s = placer.span(execution)
     tenant, storage = execution.tenant, execution.application.storage
     return [
@@ -28,7 +28,7 @@ def core_requests(execution: Execution, placer: Placer) -> list[Request]:
 
 
 def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
-    """Room for every core service, or the request that found none; then the ledger is as it was.
+    """Room for every essential service, or the request that found none; then the ledger is as it was.
 
     Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
     """
@@ -131,8 +131,8 @@ def _fits_on(execution: Execution, placer: Placer) -> bool:
 def _nodes_away(execution: Execution, request: Request, placer: Placer, away: int) -> Reason:
     return Reason(
         ReasonCode.NODES_AWAY,
-        f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its core "
-        f"({_size(execution, placer)}) does not fit, even if nothing else runs.",
+        f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its essential services "
+        f"({_size(execution, placer)}) do not fit, even if nothing else runs.",
         placer.refused_by(request),
         "it has its turn again once they are back; until then it holds up nobody",
     )
@@ -149,9 +149,9 @@ def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reas
     refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
     return Reason(
         ReasonCode.NO_RESOURCES,
-        f"The core needs {_size(execution, placer)} at once; "
+        f"The essential services need {_size(execution, placer)} at once; "
         f"component {request.component.name} found no room on {_nodes(len(placer.ledger.nodes))}"
-        + (f" (refused: {refused})." if refused else " beside the rest of the core."),
+        + (f" (refused: {refused})." if refused else " beside the other essential services."),
         counts,
         "it starts when enough of what runs now has ended",
     )

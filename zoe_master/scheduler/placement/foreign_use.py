@@ -23,7 +23,7 @@ def foreign_reason(request: Request, nodes: tuple[Node, ...], size: str, counts:
     rest = f", and some on {more} more node{'s' * (more > 1)}" if more > 0 else ""
     return Reason(
         ReasonCode.FOREIGN_USE,
-        f"Its core ({size}) does not fit next to programs that Zoe does not run. "
+        f"Its essential services ({size}) do not fit next to programs that Zoe does not run. "
         f"They use {', '.join(named[:_NODES_NAMED])}{rest}.",
         counts,
         "it starts when these programs use less; until then it keeps its turn and blocks no other execution",

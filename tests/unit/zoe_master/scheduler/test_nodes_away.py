@@ -40,7 +40,9 @@ def test_it_holds_up_nobody_and_is_told_what_it_needs(away: str, backfill: str) 
     assert list(plan.starts) == ["next"]
     reason = plan.reasons["wants"]
     assert reason.code is ReasonCode.NODES_AWAY
-    assert reason.sentence.startswith("The nodes that it needs are down, drained or reserved: without 1 node its core")
+    assert reason.sentence.startswith(
+        "The nodes that it needs are down, drained or reserved: without 1 node its essential services ("
+    )
     assert "holds up nobody" in reason.hint
 
 

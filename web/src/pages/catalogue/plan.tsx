@@ -69,7 +69,7 @@ function Answer({ plan }: { plan: Plan }) {
         )}
         {demand && (
           <>
-            <dt>Core</dt>
+            <dt>Essential</dt>
             <dd className="num">{taken(demand.core)}</dd>
             <dt>Elastic</dt>
             <dd className="num">
@@ -87,8 +87,8 @@ function Answer({ plan }: { plan: Plan }) {
               <>
                 <dt>At most</dt>
                 <dd className="num">
-                  {number((demand.core.cores * demand.time_limit_s) / 3600)} core-hours for its core, until
-                  its time limit of {duration(demand.time_limit_s)}
+                  {number((demand.core.cores * demand.time_limit_s) / 3600)} core-hours for its essential
+                  services, until its time limit of {duration(demand.time_limit_s)}
                 </dd>
               </>
             )}

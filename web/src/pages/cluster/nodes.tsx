@@ -137,10 +137,10 @@ interface BarProps {
   format: (value: number) => string;
 }
 
-/** What of a node is reserved: core solid, elastic hatched, work that is not Zoe's grey. */
+/** What of a node is reserved: essential solid, elastic hatched, work that is not Zoe's grey. */
 function Bar({ label, total, core, elastic, foreign, format }: BarProps) {
   const share = (value: number) => `${(100 * Math.max(0, value)) / Math.max(total, 1e-9)}%`;
-  const text = `core ${format(core)}, elastic ${format(elastic)}, foreign ${format(foreign)} of ${format(total)}`;
+  const text = `essential ${format(core)}, elastic ${format(elastic)}, foreign ${format(foreign)} of ${format(total)}`;
   return (
     <>
       <div className="bar" role="img" aria-label={`${label}: ${text}`} title={text}>
@@ -155,15 +155,17 @@ function Bar({ label, total, core, elastic, foreign, format }: BarProps) {
   );
 }
 
+const KINDS = { core: "essential", elastic: "elastic", foreign: "not Zoe's" };
+
 function Legend() {
   return (
     <p className="legend" aria-hidden="true">
-      {["core", "elastic", "foreign"].map((kind) => (
+      {Object.entries(KINDS).map(([kind, text]) => (
         <span key={kind}>
           <span className="bar">
             <span className={kind} style={{ width: "100%" }} />
           </span>
-          {kind === "foreign" ? "not Zoe's" : kind}
+          {text}
         </span>
       ))}
     </p>

@@ -44,7 +44,7 @@ function Row({ execution, service, onProblem }: RowProps) {
         {service.name}
         {service.attempt > 1 && <span className="faint"> try {service.attempt}</span>}
       </td>
-      <td>{service.core ? "core" : "elastic"}</td>
+      <td>{service.core ? "essential" : "elastic"}</td>
       <td>
         <StateBadge state={service.state} />
       </td>

@@ -115,7 +115,7 @@ export function changeText(change: Schemas["ChangeView"]): string {
     memory_bytes: bytes,
     cores_milli: (milli: number) => `${milli / 1000}`,
   };
-  const part = { essential_count: "core instances", memory_bytes: "memory", cores_milli: "cores" };
+  const part = { essential_count: "essential instances", memory_bytes: "memory", cores_milli: "cores" };
   const show = amount[change.part];
   return `${change.component}: ${show(change.after)} ${part[change.part]} instead of ${show(change.before)}`;
 }

@@ -109,7 +109,7 @@ const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }:
       <span role="cell" className="num">
         {moment(row.submitted_at_s)}
       </span>
-      <span role="cell" className="num" title="ready of core, ready of elastic">
+      <span role="cell" className="num" title="ready essential services, ready elastic ones">
         {servicesOf(row)}
       </span>
       <span role="cell">{story(row)}</span>

@@ -32,7 +32,7 @@ def of(
 
 
 def filling(tenant: str, name: str, elastic: int, at_s: float = 0.0, user: str = "ada") -> Execution:
-    """It runs with one core service and so many elastic ones, of one core each."""
+    """It runs with one essential service and so many elastic ones, of one core each."""
     return started(of(tenant, name, at_s, elastic=elastic, user=user), *["n"] * (1 + elastic))
 
 
@@ -52,7 +52,7 @@ def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
     assert sorted(plan.starts) == ["a1", "c"]
     assert codes(plan) == {"a2": ReasonCode.TENANT_LIMIT, "b": ReasonCode.TENANT_LIMIT}
     assert plan.reasons["a2"].sentence == (
-        "Its core needs 1 core and 1 GiB, and the tenant holds 2 cores and 1 GiB of at most 2 cores."
+        "Its essential services need 1 core and 1 GiB, and the tenant holds 2 cores and 1 GiB of at most 2 cores."
     )
 
 
@@ -71,7 +71,8 @@ def test_a_user_at_the_limit_waits_with_a_reason_and_blocks_nobody() -> None:
     assert codes(plan) == {"a2": ReasonCode.USER_LIMIT, "b2": ReasonCode.USER_LIMIT}
     told = plan.reasons["a2"]
     assert told.sentence == (
-        "Its core needs 1 core and 1 GiB, and its user holds 2 cores and 1 GiB of at most 2 cores in this tenant."
+        "Its essential services need 1 core and 1 GiB, "
+        "and its user holds 2 cores and 1 GiB of at most 2 cores in this tenant."
     )
     assert "the user's own services" in told.hint
 

@@ -39,7 +39,7 @@ def test_it_holds_up_nobody(backfill: str) -> None:
 def test_the_reason_names_the_node_and_how_much_other_programs_use() -> None:
     reason = decide(HOARDER).reasons["hoarder"]
     assert reason.sentence == (
-        "Its core (1 core and 21 GiB) does not fit next to programs that Zoe does not run. "
+        "Its essential services (1 core and 21 GiB) do not fit next to programs that Zoe does not run. "
         "They use about 12 GiB of 32 GiB of memory on desktop."
     )
     assert reason.hint == (
