@@ -78,3 +78,21 @@ def test_paths_of_the_code_that_are_named_exist() -> None:
     for document in (DOCS / "architecture.md", *sorted((DOCS / "decisions").glob("*.md"))):
         for path in re.findall(r"`((?:zoe_\w+|storage_\w+|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
             assert (ROOT / path).exists(), f"{document.name}: {path} is not there"
+
+
+PACKAGES = sorted(
+    path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name.startswith(("zoe_", "storage_"))
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_each_package_says_what_it_holds(package: Path) -> None:
+    """In at most thirty lines, with a picture; what it names in its picture and text is there."""
+    text = (package / "README.md").read_text("utf-8")
+    assert text.startswith(f"# {package.name}\n")
+    assert len(text.splitlines()) <= 30
+    assert text.count("```") == 2
+    for path in re.findall(r"\b((?:zoe|storage|tests|docs)[\w]*/[\w./-]*\w)", text):
+        assert (ROOT / path).exists(), path
+    for name in re.findall(r"\b(\w+)/(?=[\s`)])", text.split("```")[1]):
+        assert list(package.rglob(name)), name
