@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import ssl
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import httpx
+from authlib.common.errors import AuthlibBaseError as OAuthError
+from authlib.oauth2.client import OAuth2Client
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
@@ -36,20 +35,12 @@ class Oidc:
 
     def start_url(self, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
         """Where the browser goes."""
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-        asked = {
-            "response_type": "code",
-            "client_id": self._settings.client_id,
-            "redirect_uri": redirect_uri,
-            "scope": " ".join(self._settings.scopes),
-            "state": state,
-            "nonce": nonce,
-            "code_challenge": challenge,
-            "code_challenge_method": "S256",
-        }
         with self._client() as client:
             endpoint = str(self._discover(client)["authorization_endpoint"])
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+            url, _ = self._oauth(client, redirect_uri).create_authorization_url(
+                endpoint, state=state, code_verifier=verifier, nonce=nonce
+            )
+        return str(url)
 
     def identity(self, code: str, redirect_uri: str, nonce: str, verifier: str) -> Identity:
         """Who the browser's code stands for; ApiProblem when it is no proof of that."""
@@ -82,26 +73,36 @@ class Oidc:
         return published
 
     def _tokens(self, client: httpx.Client, published: Json, code: str, redirect_uri: str, verifier: str) -> Json:
-        settings = self._settings
-        body = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": redirect_uri,
-            "code_verifier": verifier,
-            "client_id": settings.client_id,
-        }
-        basic = httpx.Auth()
-        if settings.client_secret_file is not None:
-            secret = settings.client_secret_file.read_text().strip()
-            methods = published.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
-            if "client_secret_basic" in methods:
-                basic = httpx.BasicAuth(settings.client_id, secret)
+        oauth, basic, more = self._oauth(client, redirect_uri), httpx.Auth(), {"client_id": self._settings.client_id}
+        if self._settings.client_secret_file is not None:
+            secret = self._settings.client_secret_file.read_text().strip()
+            if "client_secret_basic" in published.get("token_endpoint_auth_methods_supported", ["client_secret_basic"]):
+                basic = httpx.BasicAuth(self._settings.client_id, secret)
             else:
-                body["client_secret"] = secret
-        answer = client.post(published["token_endpoint"], data=body, auth=basic)
-        if answer.status_code in (400, 401):
-            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider does not take the code")
-        return self._json(answer)
+                more["client_secret"] = secret
+        try:
+            told = oauth.fetch_token(
+                published["token_endpoint"],
+                grant_type="authorization_code",
+                code=code,
+                code_verifier=verifier,
+                auth=basic,
+                **more,
+            )
+        except OAuthError:
+            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider does not take the code") from None
+        except (httpx.HTTPStatusError, ValueError, TypeError) as error:
+            raise provider_unavailable(self._name, f"its answer to the code cannot be read: {error}") from None
+        return dict(told)
+
+    def _oauth(self, client: httpx.Client, redirect_uri: str) -> OAuth2Client:
+        return OAuth2Client(
+            client,
+            self._settings.client_id,
+            scope=" ".join(self._settings.scopes),
+            redirect_uri=redirect_uri,
+            code_challenge_method="S256",
+        )
 
     def _verified(self, token: object, keys: Json, nonce: str) -> dict[str, Any]:
         """The claims of an ID token, once everything about it is right."""

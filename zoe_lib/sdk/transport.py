@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -19,7 +18,9 @@ from zoe_lib.tls import verification
 
 Model = TypeVar("Model", bound=BaseModel)
 
+# Seconds; pauses are drawn at random and double, so that clients of a server that restarts do not come at once.
 _RETRY_PAUSE_S = 0.3
+_RETRY_PAUSE_S_MAX = 3.0
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -103,15 +104,22 @@ class Transport:
             headers=headers,
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
-        give_up_s = time.monotonic() + self._patience_s
-        while True:
-            try:
-                return self._once(request)
-            except Unreachable as error:
-                harmless = again or method == "GET" or isinstance(error.__cause__, _NEVER_SENT)
-                if not harmless or time.monotonic() + _RETRY_PAUSE_S > give_up_s:
-                    raise
-                time.sleep(_RETRY_PAUSE_S)
+        if not self._patience_s:
+            return self._once(request)
+        # It takes as long to load as a quick command to run, and few clients are patient.
+        from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_random_exponential
+
+        def harmless(error: BaseException) -> bool:
+            never_sent = isinstance(error.__cause__, _NEVER_SENT)
+            return isinstance(error, Unreachable) and (again or method == "GET" or never_sent)
+
+        retrying = Retrying(
+            retry=retry_if_exception(harmless),
+            stop=stop_before_delay(self._patience_s),
+            wait=wait_random_exponential(_RETRY_PAUSE_S, _RETRY_PAUSE_S_MAX),
+            reraise=True,
+        )
+        return retrying(self._once, request)
 
     def _once(self, request: httpx.Request) -> httpx.Response:
         try:
