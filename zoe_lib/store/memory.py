@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -252,7 +253,7 @@ class MemoryStore(MemoryPeople):
             if state.policy.version != expected_version:
                 raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
             state.policy = replace(policy, version=expected_version + 1)
-            state.record_fact(Fact("policy_set", at_s, cause_id, encode(state.policy)))
+            state.record_fact(Fact("policy_set", at_s, cause_id, json.loads(json.dumps(encode(state.policy)))))
             new = state.policy
         state.tell()
         return new

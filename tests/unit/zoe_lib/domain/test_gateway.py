@@ -106,5 +106,5 @@ def test_an_explanation_counts_the_gateway() -> None:
     told = explain(Snapshot(10.0, nodes, (waiting,), (running,)), Policy(), "w")
     assert told is not None
     assert told.reason is not None
-    assert "needs 1.05 cores" in told.reason.sentence
+    assert "need 1.05 cores" in told.reason.sentence
     assert told.nodes == {"x": {"a": "cores: 1.05 wanted, 1 there"}}
