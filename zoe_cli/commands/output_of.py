@@ -118,7 +118,8 @@ def _read(client: Client, execution_id: str, service_id: str) -> tuple[bytes, in
     while True:
         chunk = client.logs(execution_id, service_id, offset)
         if chunk.dropped_bytes:
-            note(f"note: {chunk.dropped_bytes} bytes are no longer kept")
+            least = "at least " if chunk.dropped_at_least else ""
+            note(f"note: {least}{chunk.dropped_bytes} bytes are no longer kept")
         data += base64.b64decode(chunk.data)
         if chunk.next_offset == offset or chunk.complete:
             return data, chunk.next_offset

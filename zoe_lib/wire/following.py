@@ -54,13 +54,17 @@ class EventList(Wire):
 
 
 class LogChunkView(Wire):
-    """A piece of a service's output; `data` is base64. Ask again from `next_offset` until `complete`."""
+    """A piece of a service's output; `data` is base64. Ask again from `next_offset` until `complete`.
+
+    `dropped_bytes`: how many before `offset` are no longer kept; with `dropped_at_least` it may be more.
+    """
 
     data: str
     offset: int
     next_offset: int
     complete: bool
     dropped_bytes: int = 0
+    dropped_at_least: bool = False
 
 
 class OpenView(Wire):

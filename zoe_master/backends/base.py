@@ -146,7 +146,8 @@ class LogChunk:
     """A piece of a service's output (standard output and error together).
 
     `next_offset` continues it; `complete` says that nothing will follow. `offset` is where the data begin: beyond the
-    offset asked for by `dropped_bytes` when the bound (or a full disk) took those away.
+    offset asked for by `dropped_bytes` when the bound (or a full disk) took those away. `dropped_at_least`: it may be
+    more, which nobody has counted.
     """
 
     data: bytes
@@ -154,6 +155,7 @@ class LogChunk:
     next_offset: int
     complete: bool
     dropped_bytes: int = 0
+    dropped_at_least: bool = False
 
 
 @value(frozen=True, slots=True)

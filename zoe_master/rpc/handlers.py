@@ -200,6 +200,7 @@ class Handlers:
             "next_offset": chunk.next_offset,
             "complete": chunk.complete,
             "dropped_bytes": chunk.dropped_bytes,
+            "dropped_at_least": chunk.dropped_at_least,
         }
 
     def usage(self, _body: dict[str, Any]) -> dict[str, Any]:

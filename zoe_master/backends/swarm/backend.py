@@ -37,6 +37,7 @@ from zoe_master.backends.swarm.manager.launch import Launcher
 from zoe_master.backends.swarm.manager.manager_loop import ManagerLoop
 from zoe_master.backends.swarm.manager.nodes import NodeView
 from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.services.background_copies import BackgroundCopies
 from zoe_master.backends.swarm.services.containers import copy_output, discard, output_of
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.services.service_driver import ServiceDriver
@@ -84,6 +85,7 @@ class SwarmBackend:
             self._reconciler, self._watches, self._registry, self._gateways, self._fences, self._exposure, settings
         )
         self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings)
+        self._copies = BackgroundCopies(self._registry, self._watches, settings)
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
         launcher = Launcher(self._managers, self._registry, shared, self._paths, settings)
@@ -228,6 +230,7 @@ class SwarmBackend:
 
     def _let_go(self) -> None:
         self._fences.close()
+        self._copies.close()
         self._paths.close()
         self._exposure.close()
         self._pool.shutdown()
@@ -244,6 +247,7 @@ class SwarmBackend:
         """Samples, pruning and looks from inside, begun by the manager's thread."""
         self._exposure.look(self._watches.all())
         self._sampling.begin(now_s)
+        self._copies.begin(now_s)
         if now_s >= self._next_prune_s:
             self._next_prune_s = now_s + _PRUNE_INTERVAL_S
             self._registry.marks.prune(self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)

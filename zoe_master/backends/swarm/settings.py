@@ -32,6 +32,7 @@ class SwarmSettings:
     fence_command: run with a node's name when the node is lost; its services are lost only once it has succeeded.
     gather_s: how long the first of several starts waits for the others that come with it.
     look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and while something starts or stops.
+    copy_interval_s: how often output of running services is copied; less often while nothing comes.
     place_timeout_s: after that, a task for which Swarm finds no room has failed.
     """
 
@@ -65,6 +66,7 @@ class SwarmSettings:
     look_interval_s: float = 2.0
     busy_look_interval_s: float = 0.25
     sample_interval_s: float = 5.0
+    copy_interval_s: float = 10.0
     engine_timeout_s: float = 10.0
     engine_retry_s: float = 1.0
     place_timeout_s: float = 30.0

@@ -26,10 +26,11 @@ export function useLog(executionId: string, serviceId: string): LogState {
     const stop = new AbortController();
     const log = new LogLines();
     let droppedBytes = 0;
+    let atLeast = "";
     setState(NOTHING);
     const show = (more: Partial<LogState>) => {
       const lines = `${log.dropped} earlier lines are left out here`;
-      const bytes = `${droppedBytes} bytes were dropped where it ran`;
+      const bytes = `${atLeast}${droppedBytes} bytes were dropped where it ran`;
       const missing = [log.dropped > 0 ? lines : "", droppedBytes > 0 ? bytes : ""]
         .filter(Boolean)
         .join("; ");
@@ -45,6 +46,7 @@ export function useLog(executionId: string, serviceId: string): LogState {
             const chunk = JSON.parse(data) as Chunk;
             log.add(fromBase64(chunk.data));
             droppedBytes += chunk.dropped_bytes ?? 0;
+            if (chunk.dropped_at_least) atLeast = "at least ";
           }
           if (event === "waiting") waiting = String((JSON.parse(data) as { why?: unknown }).why ?? "");
           if (event === "end") complete = true;

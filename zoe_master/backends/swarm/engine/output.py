@@ -1,30 +1,44 @@
-"""What a service printed: copied from its engine piece by piece, kept with a bound, read by offset."""
+"""What a service printed: copied from its engine piece by piece, kept within a bound, read by offset."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zoe_master.backends.base import LogChunk
+from zoe_master.backends.swarm.spec.log_driver import ENTRY_BYTES, held_bytes
 
 _OUTPUT = "output"
 _POSITION = "output.json"
+# As on the local back-end: a quarter for the beginning, where errors of the start are. Half for the newest leaves room
+# until the next shortening.
+_HEAD_SHARE = 4
+_NEWEST_SHARE = 2
+_FULL = 0.85
+"""Of what an engine holds: above that it may have dropped the beginning; sizes of entries are estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """`first` is the offset of the first kept byte. `stamp` is the time of the last entry read, `seen` how many had it.
+    """`stamp` is the time of the last entry read, `seen` how many had it; `complete`: nothing will follow.
 
-    `complete` says that nothing will follow.
+    Kept are the first `head` bytes and, behind them in the file, those from offset `first`. `untold`: the engine
+    dropped some that were not copied; they count as one byte, since nobody knows how many there were.
     """
 
     first: int = 0
     stamp: str = ""
     seen: int = 0
     complete: bool = False
+    head: int = 0
+    untold: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was dropped."""
+        return self.first == 0
 
 
 def position_of(place: Path) -> Position:
@@ -36,21 +50,107 @@ def position_of(place: Path) -> Position:
 
 
 def append(place: Path, entries: Iterable[tuple[str, bytes]], complete: bool, bytes_max: int) -> None:
-    """Add the entries (time, text) that are newer than the copy; beyond the bound the oldest half goes."""
+    """Add the entries (time, text) that are newer than the copy; beyond the bound the middle goes."""
     place.mkdir(parents=True, exist_ok=True)
-    path = place / _OUTPUT
-    begun = position = position_of(place)
+    copy = _Copy(place, bytes_max)
     try:
-        with path.open("ab") as file:
-            for after, text in _newer(entries, begun):
-                file.write(text)
-                position = after
-        position = replace(position, complete=complete)
+        copy.take(entries)
+        copy.position = replace(copy.position, complete=complete)
     finally:  # what was written is not written again, whatever broke off the rest
-        size = path.stat().st_size
-        if size > bytes_max:
-            position = replace(position, first=position.first + _shorten(path, size, bytes_max // 2))
-        _write(place / _POSITION, json.dumps(asdict(position)).encode())
+        copy.close()
+
+
+def read(place: Path, offset: int, limit: int) -> LogChunk:
+    """At most `limit` bytes from `offset`, or from the next byte that is still kept."""
+    position = position_of(place)
+    offset, limit = max(offset, 0), max(limit, 0)
+    first = offset if offset < position.head else max(offset, position.first)
+    try:
+        with (place / _OUTPUT).open("rb") as file:
+            end = _end(position, file.seek(0, 2))
+            if first < position.head:
+                file.seek(first)
+                data = file.read(min(limit, position.head - first))
+            else:
+                file.seek(position.head + first - position.first)
+                data = file.read(limit)
+    except FileNotFoundError:
+        data, end = b"", position.first
+    return LogChunk(
+        data=data,
+        offset=first,
+        next_offset=first + len(data),
+        complete=position.complete and first + len(data) >= end,
+        dropped_bytes=first - offset,
+        dropped_at_least=position.untold and first > offset,
+    )
+
+
+class _Copy:
+    """The file and the position while entries are added."""
+
+    def __init__(self, place: Path, bytes_max: int) -> None:
+        self.position = position_of(place)
+        self._place = place
+        self._path = place / _OUTPUT
+        self._bytes_max = bytes_max
+        self._file = self._path.open("ab")
+        self._size = self._path.stat().st_size
+
+    def take(self, entries: Iterable[tuple[str, bytes]]) -> None:
+        begun, told_bytes = self.position, 0
+        for after, text in _newer(self._joined(entries, begun.stamp), begun):
+            self._file.write(text)
+            self._size += len(text)
+            told_bytes += len(text) + ENTRY_BYTES
+            self.position = replace(self.position, stamp=after.stamp, seen=after.seen)
+            if self._size > 2 * self._bytes_max:  # seldom: each time costs a copy of what is kept
+                self._shorten()
+        if not begun.stamp and told_bytes > _FULL * held_bytes(self._bytes_max):
+            self._without_beginning()
+
+    def close(self) -> None:
+        if self._size > self._bytes_max:
+            self._shorten()
+        self._file.close()
+        _write(self._place / _POSITION, json.dumps(asdict(self.position)).encode())
+
+    def _joined(self, entries: Iterable[tuple[str, bytes]], stamp: str) -> Iterator[tuple[str, bytes]]:
+        """The entries; the engine tells those of the last one's second again, unless it has dropped them."""
+        first = True
+        for entry in entries:
+            if first and stamp and entry[0] > stamp:
+                self._gap()
+            first = False
+            yield entry
+
+    def _gap(self) -> None:
+        head = self._head()
+        end = _end(self.position, self._size)
+        self._replace(self._bytes()[:head])
+        self.position = replace(self.position, head=head, first=end + 1, untold=True)
+
+    def _without_beginning(self) -> None:
+        self._replace(self._bytes()[self.position.head :])
+        self.position = replace(self.position, head=0, first=self.position.first + 1, untold=True)
+
+    def _shorten(self) -> None:
+        head, newest = self._head(), self._bytes_max // _NEWEST_SHARE
+        end, data = _end(self.position, self._size), self._bytes()
+        self._replace(data[:head] + data[len(data) - newest :])
+        self.position = replace(self.position, head=head, first=end - newest)
+
+    def _head(self) -> int:
+        return min(self._size, self._bytes_max // _HEAD_SHARE) if self.position.whole else self.position.head
+
+    def _bytes(self) -> bytes:
+        self._file.flush()
+        return self._path.read_bytes()
+
+    def _replace(self, data: bytes) -> None:
+        self._file.close()
+        _write(self._path, data)
+        self._file, self._size = self._path.open("ab"), len(data)
 
 
 def _newer(entries: Iterable[tuple[str, bytes]], position: Position) -> Iterator[tuple[Position, bytes]]:
@@ -66,32 +166,9 @@ def _newer(entries: Iterable[tuple[str, bytes]], position: Position) -> Iterator
         yield position, text
 
 
-def read(place: Path, offset: int, limit: int) -> LogChunk:
-    """At most `limit` bytes from `offset`, or from the first byte that is still kept."""
-    position = position_of(place)
-    offset = max(offset, 0)
-    first = max(offset, position.first)
-    try:
-        with (place / _OUTPUT).open("rb") as file:
-            file.seek(first - position.first)
-            data = file.read(max(limit, 0))
-            end = position.first + os.fstat(file.fileno()).st_size
-    except FileNotFoundError:
-        data, end = b"", position.first
-    return LogChunk(
-        data=data,
-        offset=first,
-        next_offset=first + len(data),
-        complete=position.complete and first + len(data) >= end,
-        dropped_bytes=first - offset,
-    )
-
-
-def _shorten(path: Path, size: int, keep: int) -> int:
-    with path.open("rb") as file:
-        file.seek(size - keep)
-        _write(path, file.read())
-    return size - keep
+def _end(position: Position, size: int) -> int:
+    """The offset behind the last byte of a file of this size."""
+    return position.first + size - position.head
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -52,6 +52,7 @@ class Record:
     stop_sent: bool = False
     kill_at_s: float | None = None
     collected: bool = False
+    copy_due_s: float | None = None  # when its output is copied next while it runs
     output_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property

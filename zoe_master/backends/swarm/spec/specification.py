@@ -16,6 +16,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.images import image_allowed
+from zoe_master.backends.swarm.spec.log_driver import log_driver
 from zoe_master.backends.swarm.spec.mounts import mounts_of
 from zoe_master.backends.swarm.spec.names import group_name, host_name
 from zoe_master.backends.swarm.spec.targets import targets_of
@@ -137,10 +138,7 @@ def service_spec(group: Sequence[Rendered], around: Surroundings, settings: Swar
         "Resources": _resources(component, settings),
         "RestartPolicy": {"Condition": "none", "MaxAttempts": 0},
         "Placement": {"Constraints": [f"node.id=={around.node_id}"]},
-        "LogDriver": {
-            "Name": "json-file",
-            "Options": {"max-size": str(max(settings.output_bytes_max // 2, 1)), "max-file": "2"},
-        },
+        "LogDriver": log_driver(settings.output_bytes_max),
     }
     if around.network_id is not None:
         task["Networks"] = [{"Target": around.network_id}]

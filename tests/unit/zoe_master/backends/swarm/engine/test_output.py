@@ -33,11 +33,36 @@ def test_a_copy_that_breaks_off_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_beyond_the_bound_the_oldest_goes_and_offsets_stay_true(tmp_path: Path) -> None:
     output.append(tmp_path, [(T1, b"0123456789")], False, 20)
-    output.append(tmp_path, [(T2, b"abcdefghij!")], True, 20)
+    output.append(tmp_path, [(T1, b"0123456789"), (T2, b"abcdefghij!")], True, 20)
     chunk = output.read(tmp_path, 5, 4)
     assert (chunk.data, chunk.offset, chunk.dropped_bytes, chunk.complete) == (b"bcde", 11, 6, False)
     assert output.read(tmp_path, chunk.next_offset, 100).data == b"fghij!"
     assert output.read(tmp_path, 21, 100).complete
+
+
+def test_beyond_the_bound_the_beginning_stays_too(tmp_path: Path) -> None:
+    output.append(tmp_path, [(T1, b"0123456789")], False, 20)
+    output.append(tmp_path, [(T1, b"0123456789"), (T2, b"abcdefghij!")], True, 20)
+    head = output.read(tmp_path, 0, 100)
+    assert (head.data, head.next_offset, head.complete) == (b"01234", 5, False)
+    rest = output.read(tmp_path, head.next_offset, 100)
+    assert (rest.data, rest.offset, rest.dropped_bytes, rest.complete) == (b"bcdefghij!", 11, 6, True)
+    assert not rest.dropped_at_least
+
+
+def test_what_the_engine_dropped_before_it_was_copied_is_told(tmp_path: Path) -> None:
+    output.append(tmp_path, [(T1, b"0123456789")], False, 20)
+    output.append(tmp_path, [(T2, b"ab"), (T3, b"cd")], True, 20)
+    rest = output.read(tmp_path, 5, 100)
+    assert (rest.data, rest.offset, rest.dropped_bytes, rest.dropped_at_least) == (b"abcd", 11, 6, True)
+
+
+def test_a_first_copy_of_all_that_an_engine_can_hold_has_lost_the_beginning(tmp_path: Path) -> None:
+    output.append(tmp_path, [(T1, b"0123456789\n")] * 200, True, 20)
+    first = output.read(tmp_path, 0, 100)
+    assert first.dropped_at_least
+    assert first.offset + len(first.data) == 2201
+    assert first.complete
 
 
 def test_nothing_printed_is_complete_once_it_has_ended(tmp_path: Path) -> None:
