@@ -6,9 +6,12 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from zoe_master.backends.failures import CannotStart
+from docker.errors import APIError
+
+from zoe_lib.domain.execution import Cause
+from zoe_master.backends.failures import CannotStart, MayPass
 from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.errors import UNREACHABLE, status_of
+from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_of
@@ -35,14 +38,11 @@ class Infrastructure:
         self._sharing.add(attempt)
         if attempt not in self._networks:
             name = attempt_name(self._settings.installation, attempt)
-            found = self._managers.ask(lambda api: api.networks(names=[name]))
-            match = next((network for network in found if network["Name"] == name), None)
-            if match is None:
-                make = {"driver": "overlay", "scope": "swarm", "labels": dict(tags)}
-                match = self._managers.ask(lambda api: api.create_network(name, **make))
-            else:
-                _check_owner(name, match["Labels"], attempt)
-            self._networks[attempt] = str(match["Id"])
+            make = {"driver": "overlay", "scope": "swarm", "labels": dict(tags)}
+            self._networks[attempt] = self._found_network(name, attempt) or _made(
+                lambda: str(self._managers.ask(lambda api: api.create_network(name, **make))["Id"]),
+                lambda: self._found_network(name, attempt),
+            )
         return self._networks[attempt]
 
     def secret(self, attempt: Attempt, tags: Mapping[str, str]) -> tuple[str, str]:
@@ -59,14 +59,28 @@ class Infrastructure:
         """The id of a secret of the attempt, made with this value when there is none of that name."""
         self._sharing.add(attempt)
         if (attempt, name) not in self._secrets:
-            found = self._managers.ask(lambda api: api.secrets(filters={"name": name}))
-            match = next((secret for secret in found if secret["Spec"]["Name"] == name), None)
-            if match is None:
-                match = self._managers.ask(lambda api: api.create_secret(name, value(), labels=dict(tags)))
-            else:
-                _check_owner(name, match["Spec"]["Labels"], attempt)
-            self._secrets[attempt, name] = str(match["ID"])
+            data = value()
+            self._secrets[attempt, name] = self._found_secret(name, attempt) or _made(
+                lambda: str(self._managers.ask(lambda api: api.create_secret(name, data, labels=dict(tags)))["ID"]),
+                lambda: self._found_secret(name, attempt),
+            )
         return self._secrets[attempt, name]
+
+    def _found_network(self, name: str, attempt: Attempt) -> str | None:
+        found = self._managers.ask(lambda api: api.networks(names=[name]))
+        match = next((network for network in found if network["Name"] == name), None)
+        if match is None:
+            return None
+        _check_owner(name, match["Labels"], attempt)
+        return str(match["Id"])
+
+    def _found_secret(self, name: str, attempt: Attempt) -> str | None:
+        found = self._managers.ask(lambda api: api.secrets(filters={"name": name}))
+        match = next((secret for secret in found if secret["Spec"]["Name"] == name), None)
+        if match is None:
+            return None
+        _check_owner(name, match["Spec"]["Labels"], attempt)
+        return str(match["ID"])
 
     def sharing(self, attempts: Collection[Attempt]) -> bool:
         """Whether one of them may have something here; after the first sweep those without cost no more looks."""
@@ -99,6 +113,19 @@ class Infrastructure:
         except UNREACHABLE as error:
             if status_of(error) != 404:
                 self.left += 1
+
+
+def _made(create: Callable[[], str], found: Callable[[], str | None]) -> str:
+    """What is created, or what an earlier call made whose answer was lost: one manager's, or one of before."""
+    try:
+        return create()
+    except APIError as error:
+        if status_of(error) != 409:
+            raise
+        there = found()
+        if there is None:  # not listed yet, or gone again
+            raise MayPass("Swarm names something that it does not list", Cause.ENGINE_FAULT, words_of(error)) from None
+        return there
 
 
 def _check_owner(name: str, tags: Json | None, attempt: Attempt) -> None:

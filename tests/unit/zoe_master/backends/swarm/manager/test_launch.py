@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.local.support import shell, start_of
+from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState, Start
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
@@ -25,16 +27,24 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.waker import Waker
 
+PAIR = start_of(shell("true", ports=(Port("web", 8080),)))
+"""It gets a network and a secret."""
 START = start_of(shell("true"))
 
 
 class FailingManager(ThreadingHTTPServer):
-    """Makes whatever it is asked for, but answers with `status` when that is a service."""
+    """Makes whatever it is asked for, but answers with `status` when that is a service.
+
+    With `loses_answers` it makes networks and secrets, and answers as one does that lost its leader meanwhile.
+    """
 
     status = 201
+    loses_answers = False
+    lists = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.made: dict[str, list[dict[str, Any]]] = {"networks": [], "secrets": []}
         Thread(target=self.serve_forever, args=(0.05,), name="failing-manager").start()
 
     @property
@@ -46,13 +56,29 @@ class _Handler(BaseHTTPRequestHandler):
     server: FailingManager
 
     def do_GET(self) -> None:
-        self._answer(200, [])
+        kind = next((kind for kind in self.server.made if f"/{kind}" in self.path), "")
+        self._answer(200, self.server.made[kind] if kind and self.server.lists else [])
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        wanted = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        kind = next((kind for kind in self.server.made if f"/{kind}/create" in self.path), "")
+        if kind:
+            self._make(kind, wanted)
+            return
         status = self.server.status if "/services/create" in self.path else 201
         made = {"ID": "one", "Id": "one"}
         self._answer(status, made if status == 201 else {"message": "The swarm does not have a leader."})
+
+    def _make(self, kind: str, wanted: dict[str, Any]) -> None:
+        there = self.server.made[kind]
+        if any(one["Name"] == wanted["Name"] for one in there):
+            self._answer(409, {"message": f"{wanted['Name']} already exists"})
+            return
+        there.append({"Id": "one", "ID": "one", "Name": wanted["Name"], "Labels": wanted["Labels"], "Spec": wanted})
+        if self.server.loses_answers:
+            self._answer(503, {"message": "context deadline exceeded"})
+        else:
+            self._answer(201, there[-1])
 
     def _answer(self, status: int, body: Any) -> None:
         raw = json.dumps(body).encode()
@@ -87,8 +113,8 @@ class Launching:
         self._paths = paths
         self.registry.add(START)
 
-    def launch(self) -> list[Start]:
-        return self._launcher.launch([START], {"node-1": "id-1"})
+    def launch(self, start: Start = START) -> list[Start]:
+        return self._launcher.launch([start], {"node-1": "id-1"})
 
     def long_ago(self) -> None:
         record = self.registry.get(START.service_id)
@@ -144,3 +170,26 @@ def test_a_refusal_is_final(manager: FailingManager, launching: Launching) -> No
     manager.status = 400
     assert launching.launch() == []
     assert launching.seen()[:2] == (ObservedState.ENDED, Cause.START_FAILED)
+
+
+def test_what_an_earlier_call_made_whose_answer_was_lost_is_taken(
+    manager: FailingManager, launching: Launching
+) -> None:
+    """One manager makes it and loses its leader; the same is asked of the next one, which says that it exists."""
+    manager.loses_answers = True
+    start = replace(PAIR, service_id="e.c.1.1", index=1)
+    launching.registry.add(start)
+    assert launching.launch(start) == []
+    record = launching.registry.get(start.service_id)
+    assert record is not None
+    assert record.group is not None, record.observation
+    assert [len(there) for there in manager.made.values()] == [1, 1]
+
+
+def test_what_exists_and_is_not_listed_yet_is_tried_again(manager: FailingManager, launching: Launching) -> None:
+    manager.loses_answers, manager.lists = True, False
+    start = replace(PAIR, service_id="e.c.1.1", index=1)
+    launching.registry.add(start)
+    assert launching.launch(start) == [start]
+    manager.lists = True
+    assert launching.launch(start) == []
