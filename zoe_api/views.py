@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from zoe_lib.domain.cluster import Node, NodeHold
+from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import EVERY_TENANT, Policy
 from zoe_lib.store.base import JournalEntry, Store
 from zoe_lib.store.people import Principal, Token
@@ -77,6 +78,16 @@ def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], wh
         name: {part: f"{text}: {wrong[name]}" if name in wrong else text for part, text in by_part.items()}
         for name, by_part in texts.items()
     }
+
+
+def waited_for(execution: Execution, nodes: Iterable[Node], who: Principal) -> dict[str, Any]:
+    """The nodes that are not ready on which services have not started yet, per component."""
+    away = {node.name: node for node in nodes if not node.ready}
+    texts: dict[str, dict[str, str]] = {}
+    for service in execution.services:
+        if service.state is ServiceState.STARTING and service.node in away:
+            texts.setdefault(service.node, {})[service.component] = "the node is not ready"
+    return node_texts(texts, away.values(), who)
 
 
 def token_view(token: Token) -> TokenView:

@@ -30,6 +30,7 @@ class ScriptedMaster:
     def __init__(self) -> None:
         self.there = True
         self.output: dict[str, bytes] = {}
+        self.facts: dict[str, Any] = {}
         self.explanation: dict[str, Any] = {"reason": None, "ahead": None, "nodes": {}}
         self.proposal: dict[str, Any] = {"starts_now": True}
         self.usage: list[dict[str, Any]] = []
@@ -43,7 +44,7 @@ class ScriptedMaster:
             raise MasterUnreachable("no answer from the master after 3 attempts")
         match kind:
             case "status":
-                return {"leader": "here:1", "epoch": 7, "ticked_at_s": time.time()}
+                return {"leader": "here:1", "epoch": 7, "ticked_at_s": time.time(), **self.facts}
             case "explain":
                 return self.explanation
             case "plan":

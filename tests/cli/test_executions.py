@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from tests.cli.conftest import APP, Zoe
@@ -218,3 +220,26 @@ def test_ports_for_browsers_are_shown_where_the_proxy_is_and_nowhere_else(server
         assert view.code == 0
         assert not re.search(r"(?<![\d.])34567(?!\d)", view.out)
         assert "s3cret" not in view.out
+
+
+def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe: Zoe, submitted: str) -> None:
+    now_s, epoch = time.time(), server._epoch
+    server.append(
+        submitted, ev.Queued(at_s=now_s), ev.StartPlanned(at_s=now_s, placements=server.placements(submitted))
+    )
+    first = server.get(submitted).services[0].id
+    server.append(submitted, ev.ServiceStarting(at_s=now_s, service_id=first))
+    assert zoe("explain", submitted).out == "It does not wait: it is starting.\n"
+    [there] = server.store.platform()
+    silent = "the swarm's managers do not answer"
+    server.store.set_platform([replace(there, ready=False, message=silent)], now_s, epoch)
+    try:
+        told = zoe("explain", submitted).out
+        assert told.startswith("It does not wait: it is starting.\nServices of it wait for nodes that are not ready.\n")
+        assert f"the node is not ready: {silent}" in told
+    finally:
+        server.store.set_platform([there], now_s, epoch)
+    assert "nodes" not in zoe("status").out
+    server.master.facts |= {"nodes": 3, "nodes_ready": 1}
+    assert "1 of 3 ready" in zoe("status").out
+    server.master.facts.clear()

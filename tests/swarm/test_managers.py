@@ -57,3 +57,33 @@ def test_work_goes_on_when_the_leader_is_lost_and_when_another_manager_is_restar
         harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
     finally:
         harness.finish()
+
+
+def test_while_the_quorum_is_away_no_node_is_ready(trio: Cluster) -> None:
+    """Two of three stand still: the third can neither create nor list, and the silent ones are found all the same."""
+    harness = SwarmHarness(trio, engine_timeout_s=2.0)
+    try:
+        harness.start(small("exec sleep 1000"), "e.c.0.1", "node-1")
+        kept = harness.reach("e.c.0.1", ObservedState.READY)
+        paused = [trio.host(name) for name in NODES[1:]]
+        for host in paused:
+            host.pause_engine()
+        try:
+            harness.start(small("exec sleep 1000"), "f.c.0.1", "node-1")
+            harness.start(small("exec sleep 1000"), "g.c.0.1", "node-1")
+            harness.until(lambda: not any(node.ready for node in harness.backend.nodes()), 15.0)
+            harness.until(lambda: unreached(harness) == {"node-2", "node-3"}, 15.0)
+            assert all("managers do not answer" in node.message for node in harness.backend.nodes())
+            assert harness.seen("e.c.0.1") == kept
+        finally:
+            for host in paused:
+                host.resume_engine()
+        harness.reach("f.c.0.1", ObservedState.READY)
+        harness.reach("g.c.0.1", ObservedState.READY)
+        harness.until(lambda: all(node.ready for node in harness.backend.nodes()))
+    finally:
+        harness.finish()
+
+
+def unreached(harness: SwarmHarness) -> set[str]:
+    return {node.name for node in harness.backend.nodes() if "cannot be reached" in node.message}

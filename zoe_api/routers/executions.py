@@ -23,7 +23,7 @@ from zoe_api.dependencies import (
 )
 from zoe_api.ids import new_execution_id
 from zoe_api.submission import checked
-from zoe_api.views import all_entries, node_texts, with_details
+from zoe_api.views import all_entries, node_texts, waited_for, with_details
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.execution import (
     WAITING_STATES,
@@ -163,6 +163,7 @@ def explain_execution(
     }
     if execution.state not in WAITING_STATES:
         facts["places"] = InputPlacesView.stored(execution)
+        facts["nodes"] = waited_for(execution, store.platform(), who)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
         answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, who.user)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -97,6 +97,7 @@ def status(context: typer.Context) -> None:
     with options(context).client() as client:
         answer = client.status()
     rows = [("version", answer.version), ("master", _master(answer))]
+    rows += _nodes_of(answer.master or {})
     rows += [(f"{state.value} executions", str(count)) for state, count in answer.executions.items()]
     emit(answer, options(context).output, Rows(("what", "how"), rows))
 
@@ -122,6 +123,12 @@ def _state(node: NodeView) -> str:
 
 def _cores(milli: int) -> str:
     return f"{milli / 1000:g}"
+
+
+def _nodes_of(master: dict[str, Any]) -> list[tuple[str, str]]:
+    """How many nodes are ready, where not all are."""
+    nodes, ready = master.get("nodes", 0), master.get("nodes_ready")
+    return [] if ready in (None, nodes) else [("nodes", f"{ready} of {nodes} ready (see zoe nodes)")]
 
 
 def _master(answer: StatusView) -> str:

@@ -170,7 +170,8 @@ def _without(answer: Explanation) -> list[str]:
 def _waits(answer: Explanation) -> list[str]:
     if answer.reason is None:
         verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
-        return [f"It does not wait: it {verb} {answer.state.value}."]
+        told = [f"It does not wait: it {verb} {answer.state.value}."]
+        return [*told, *(["Services of it wait for nodes that are not ready."] if answer.nodes else [])]
     lines = [answer.reason.sentence]
     if answer.ahead:
         lines.append(_ahead(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))

@@ -126,6 +126,7 @@ class Handlers:
             "queued": len(tick.snapshot.queued),
             "active": len(tick.snapshot.active),
             "nodes": len(tick.snapshot.nodes),
+            "nodes_ready": sum(node.ready for node in tick.snapshot.nodes),
         }
 
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:

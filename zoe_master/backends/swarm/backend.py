@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,14 +52,16 @@ from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
 from zoe_master.waker import Waker
 
+_log = logging.getLogger(__name__)
 _PRUNE_INTERVAL_S = 60.0
 
 
 class SwarmBackend:
-    """Answers from memory; three kinds of threads keep that true.
+    """Answers from memory; four kinds of threads keep that true.
 
     One thread creates and removes Swarm services and lists tasks (`manager_loop`), one for each engine hears its
-    events (`watch`), and a bounded pool signals containers and copies output. Everything carries labels, so a new
+    events (`watch`), and a bounded pool signals containers and copies
+    output, and one begins what recurs. Everything carries labels, so a new
     back-end finds what an earlier one made; only one at a time may work on an installation.
     """
 
@@ -64,6 +69,7 @@ class SwarmBackend:
         self._settings = settings
         self._waker = waker
         self._next_prune_s = 0.0
+        self._silent = False
         self._registry = ServiceRegistry(
             ServiceFiles(settings.state_dir), waker, lambda service: output.position_of(self._place(service)).complete
         )
@@ -82,7 +88,14 @@ class SwarmBackend:
         )
         self._exposure = Exposure(settings, waker)
         self._view = NodeView(
-            self._reconciler, self._watches, self._registry, self._gateways, self._fences, self._exposure, settings
+            self._managers,
+            self._reconciler,
+            self._watches,
+            self._registry,
+            self._gateways,
+            self._fences,
+            self._exposure,
+            settings,
         )
         self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings)
         self._copies = BackgroundCopies(self._registry, self._watches, settings)
@@ -97,10 +110,12 @@ class SwarmBackend:
             self._gateways,
             shared,
             settings,
-            self._at_intervals,
         )
+        self._closing = threading.Event()
+        self._intervals = threading.Thread(target=self._watch_intervals, name="zoe-swarm-intervals", daemon=True)
         self._adopt()
         self._loop.begin()
+        self._intervals.start()
 
     # What the master asks
 
@@ -186,6 +201,8 @@ class SwarmBackend:
 
     def close(self) -> None:
         """Let go; tasks go on."""
+        self._closing.set()
+        self._intervals.join()
         self._loop.close()
         self._let_go()
 
@@ -243,8 +260,19 @@ class SwarmBackend:
     def _nudge(self) -> None:
         self._loop.nudge()
 
+    def _watch_intervals(self) -> None:
+        """Begin what recurs, whether managers answer or not; an engine that has fallen silent is found so."""
+        while not self._closing.wait(self._settings.look_interval_s):
+            try:
+                self._at_intervals(time.time())
+                if self._managers.silent is not self._silent:
+                    self._silent = self._managers.silent
+                    self._waker.wake()
+            except Exception:  # what fails once is tried again
+                _log.exception("work at intervals failed")
+
     def _at_intervals(self, now_s: float) -> None:
-        """Samples, pruning and looks from inside, begun by the manager's thread."""
+        """Samples, pruning and looks from inside."""
         self._exposure.look(self._watches.all())
         self._sampling.begin(now_s)
         self._copies.begin(now_s)

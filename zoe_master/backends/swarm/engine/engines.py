@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,8 @@ from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve
 
 API_VERSION = "1.41"
 """Docker Engine 20.10 speaks it, and so do all later ones that matter here."""
+_SILENT_S = 3.0
+"""Longer than managers need to agree on another leader."""
 _Answer = TypeVar("_Answer")
 
 
@@ -55,13 +58,27 @@ class Managers:
     def __init__(self, engines: Sequence[Engine]) -> None:
         self._engines = engines
         self._current = 0
+        self._silent_since_s: float | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Whether none has answered what was asked for longer than one may take."""
+        since_s = self._silent_since_s
+        return since_s is not None and time.monotonic() > since_s + _SILENT_S
 
     def ask(self, question: Callable[[Any], _Answer]) -> _Answer:
         """The first answer; the last error when nobody gives one. Refusals of the request itself are raised at once."""
+        begun_s = time.monotonic()
         for attempt in range(len(self._engines)):
             try:
-                return question(self._engines[self._current].api)
+                answer = question(self._engines[self._current].api)
+                self._silent_since_s = None
+                return answer
             except UNREACHABLE as error:
+                if not cannot_serve(error):
+                    self._silent_since_s = None
+                elif self._silent_since_s is None:
+                    self._silent_since_s = begun_s
                 last = attempt == len(self._engines) - 1
                 if last or not cannot_serve(error):
                     raise

@@ -55,7 +55,11 @@ class Launcher:
         """Start them; given back to be tried again are those that no manager can take now, or whose node is asked."""
         rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
         again: list[Start] = []
+        silent = False
         for group in grouped(rendered):
+            if silent:  # each call would take as long as all managers do not answer
+                again += [one.start for one in group]
+                continue
             try:
                 if not self._paths.passed(group[0].start):
                     again += [one.start for one in group]
@@ -70,7 +74,7 @@ class Launcher:
                 if not cannot_serve(error):
                     message, detail = error_text_of("Swarm refuses it", error)
                     self._refuse(group, CannotStart(message, detail=detail))
-                elif status_of(error) in _SILENT or self._may_wait(group):
+                elif (silent := status_of(error) in _SILENT) or self._may_wait(group):
                     again += [one.start for one in group]
                 else:
                     message, detail = error_text_of("no manager of the swarm takes it; Zoe tries again", error)

@@ -7,7 +7,6 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable
 
 from zoe_master.backends.base import ObservedState, Start
 from zoe_master.backends.swarm.errors import UNREACHABLE
@@ -40,7 +39,6 @@ class ManagerLoop:
         gateways: Gateways,
         shared: Infrastructure,
         settings: SwarmSettings,
-        at_intervals: Callable[[float], None],
     ) -> None:
         self._registry = registry
         self._launcher = launcher
@@ -49,7 +47,6 @@ class ManagerLoop:
         self._gateways = gateways
         self._shared = shared
         self._settings = settings
-        self._at_intervals = at_intervals
         self._handed: queue.SimpleQueue[Start | None] = queue.SimpleQueue()
         self._closing = threading.Event()
         self._next_look_s = 0.0
@@ -102,7 +99,6 @@ class ManagerLoop:
         looked = now_s >= self._next_look_s
         if looked:
             self._reconciler.look()
-            self._at_intervals(now_s)
             done_s = time.time()
             self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
         for record in self._registry.all():

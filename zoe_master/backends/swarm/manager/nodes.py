@@ -11,6 +11,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
+from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.exposure import Exposure
 from zoe_master.backends.swarm.manager.fencing import Fences
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -18,11 +19,14 @@ from zoe_master.backends.swarm.manager.poller import Reconciler
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
+MANAGERS_SILENT = "the swarm's managers do not answer"
+
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
     """Puts together what is known of each machine."""
 
+    managers: Managers
     reconciler: Reconciler
     watches: EngineWatches
     registry: ServiceRegistry
@@ -56,6 +60,8 @@ class NodeView:
 
     def _obstacles(self, node: NodeFacts, watch: EngineEvents | None) -> Iterator[str]:
         """Why nothing may be placed there though Swarm would, in words."""
+        if self.managers.silent:
+            yield MANAGERS_SILENT
         if watch is not None and watch.problem:
             yield watch.problem
         if watch is not None and watch.unfit:
