@@ -8,7 +8,8 @@ from typing import Any
 
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution, ServiceState
-from zoe_lib.domain.policy import EVERY_TENANT, Policy
+from zoe_lib.domain.limits import EVERY
+from zoe_lib.domain.policy import Policy, shown_limits
 from zoe_lib.store.base import JournalEntry, Store
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import EventView, ExecutionView, TokenView
@@ -18,14 +19,14 @@ def visible_policy(policy: Policy, who: Principal) -> Policy:
     """Return the policy with what it says of the own tenant; with all that it says for operators."""
     if who.operator:
         return policy
+    tenants, users = shown_limits(policy)
+    own = f"{who.tenant}/{who.user}"
     return replace(
         policy,
         tenant_shares={name: share for name, share in policy.tenant_shares.items() if name == who.tenant},
-        tenant_limits={name: limit for name, limit in policy.tenant_limits.items() if name == who.tenant},
-        user_limits={name: limit for name, limit in policy.user_limits.items() if name == who.tenant},
-        priorities_max={
-            name: most for name, most in policy.priorities_max.items() if name in (who.tenant, EVERY_TENANT)
-        },
+        tenant_limits={name: limit for name, limit in tenants.items() if name == who.tenant},
+        user_limits={name: limit for name, limit in users.items() if name in (who.tenant, own)},
+        priorities_max={name: most for name, most in policy.priorities_max.items() if name in (who.tenant, EVERY)},
         node_holds={node: _visible_hold(hold, who) for node, hold in policy.node_holds.items()},
     )
 

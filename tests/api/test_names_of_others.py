@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from tests.support.api import Api
 from tests.support.documents import job
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.master import NODES
 from tests.support.people import make_token
 from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import TenantLimit, UserLimit
 
 OTHER, STRANGER, NOTE = "hidden-tenant", "hidden-user", "hidden-note"
 MET = {
@@ -40,8 +40,8 @@ def with_another_tenant(api: Api) -> None:
     policy = replace(
         api.store.policy(),
         tenant_shares={OTHER: 2.0, "red": 3.0},
-        tenant_limits={name: TenantLimit(cores_milli=4000) for name in (OTHER, "red")},
-        user_limits={name: UserLimit(cores_milli=2000) for name in (OTHER, "red")},
+        tenant_limits={name: tenant_limit(cores_milli=4000) for name in (OTHER, "red")},
+        user_limits={name: user_limit(cores_milli=2000) for name in (OTHER, "red")},
         node_holds={"node-1": NodeHold(OTHER, note=NOTE), "node-2": NodeHold("red", note="ours")},
     )
     api.store.set_policy(policy, policy.version, 1.0, "test")

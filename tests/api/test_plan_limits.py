@@ -13,10 +13,10 @@ import pytest
 
 from tests.support.api import Api
 from tests.support.documents import job, sized
+from tests.support.limits import Quota, set_quota
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_cli.main import main
-from zoe_lib.store.people import Quota
 from zoe_lib.wire import PolicyView
 
 Document = dict[str, Any]
@@ -30,13 +30,13 @@ def priority_limit(api: Api) -> None:
 
 LIMITS: dict[str, tuple[Callable[[Api], None], Document]] = {
     "none": (lambda api: None, job()),
-    "executions": (lambda api: api.store.set_quota("red", Quota(1)), job()),
-    "executions_of_user": (lambda api: api.store.set_quota("red", Quota(None, 1)), job()),
-    "nothing": (lambda api: api.store.set_quota("red", Quota(0)), job()),
-    "hours": (lambda api: api.store.set_quota("red", Quota(None, None, 60.0)), job(time_limit_s=61)),
-    "hours_before_executions": (lambda api: api.store.set_quota("red", Quota(1, 1, 60.0)), job(time_limit_s=61)),
+    "executions": (lambda api: set_quota(api.store, "red", Quota(1)), job()),
+    "executions_of_user": (lambda api: set_quota(api.store, "red", Quota(None, 1)), job()),
+    "nothing": (lambda api: set_quota(api.store, "red", Quota(0)), job()),
+    "hours": (lambda api: set_quota(api.store, "red", Quota(None, None, 60.0)), job(time_limit_s=61)),
+    "hours_before_executions": (lambda api: set_quota(api.store, "red", Quota(1, 1, 60.0)), job(time_limit_s=61)),
     "priority": (priority_limit, job(priority=1)),
-    "size": (lambda api: api.store.set_quota("red", Quota(0)), sized(500)),
+    "size": (lambda api: set_quota(api.store, "red", Quota(0)), sized(500)),
     "bandwidth": (lambda api: None, job(storage=REQUIRED)),
 }
 
@@ -85,7 +85,7 @@ def test_any_quota_refuses_plans_and_submissions_alike(api: Api) -> None:
     seen = set()
     for _ in range(30):
         bounds = [chance.choice([None, *range(5)]) for _ in range(2)]
-        api.store.set_quota("red", Quota(*bounds))
+        set_quota(api.store, "red", Quota(*bounds))
         http = chance.choice(users)
         document = job("sleep", "60")
         doors = [http.post(f"/api/v1/{door}", json={"application": document}) for door in ("plan", "executions")]

@@ -18,6 +18,7 @@ from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import document as described
 from tests.support.documents import job, part
+from tests.support.limits import Quota, set_quota
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
@@ -34,7 +35,6 @@ from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings
 from zoe_lib.store.base import ConcurrentUpdate, StoreUnavailable, Unstorable
-from zoe_lib.store.people import Quota
 
 Raise = Callable[[str, Exception], None]
 BODY = {"application": job()}
@@ -161,12 +161,12 @@ def one_tenant(api: Api, _: Raise) -> httpx.Response:
 
 
 def quota_exceeded(api: Api, _: Raise) -> httpx.Response:
-    api.store.set_quota("red", Quota(0))
+    set_quota(api.store, "red", Quota(0))
     return api.http().post("/api/v1/executions", json=BODY)
 
 
 def time_limit_too_long(api: Api, _: Raise) -> httpx.Response:
-    api.store.set_quota("red", Quota(time_limit_s_max=60.0))
+    set_quota(api.store, "red", Quota(time_limit_s_max=60.0))
     return api.http().post("/api/v1/executions", json={"application": job(time_limit_s=61)})
 
 

@@ -14,14 +14,13 @@ from typer.testing import CliRunner
 
 from tests.support.api import Api, problem
 from tests.support.documents import document, part
+from tests.support.limits import Quota, set_quota, tenant_limit
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api import replays
 from zoe_cli.main import app
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.policy import TenantLimit
 from zoe_lib.sdk import Client, NotAllowed, Refused
-from zoe_lib.store.people import Quota
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.wire import ReplayRequest
 from zoe_master.backends.simulated import Behaviour
@@ -152,8 +151,8 @@ def test_use_by_day_of_the_own_tenant_or_of_all(busy: Api) -> None:
 
 def test_meters_of_the_own_tenants_limits(api: Api) -> None:
     client = api.client()
-    api.store.set_quota("red", Quota(7, None, 43_200.0))
-    limits = {"red": TenantLimit(cores_milli=3000), "*": TenantLimit(memory_bytes=1)}
+    set_quota(api.store, "red", Quota(7, None, 43_200.0))
+    limits = {"red": tenant_limit(cores_milli=3000), "*": tenant_limit(memory_bytes=1)}
     api.store.set_policy(replace(api.store.policy(), tenant_limits=limits), 0, 1.0, "test")
     api.start_master()
     runs, waits = (

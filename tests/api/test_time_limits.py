@@ -7,11 +7,11 @@ import pytest
 
 from tests.support.api import Api, problem
 from tests.support.documents import job
+from tests.support.limits import Quota, set_quota
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_lib.descriptions.bounds import SECONDS_MAX
 from zoe_lib.sdk import Client, Refused
-from zoe_lib.store.people import Quota
 from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 NOTE = "it asks for no time limit: it gets the longest that red may have, 43200 s (12 h)"
@@ -78,21 +78,21 @@ def test_the_catalogue_asks_for_no_more_than_the_own_tenant_may_have(api: Api) -
         return [listed, filled]
 
     assert limits() == [3600, 3600]
-    api.store.set_quota("red", Quota(time_limit_s_max=1800.0))
+    set_quota(api.store, "red", Quota(time_limit_s_max=1800.0))
     assert limits() == [1800, 1800]
-    api.store.set_quota("red", Quota(time_limit_s_max=7200.0))
+    set_quota(api.store, "red", Quota(time_limit_s_max=7200.0))
     assert limits() == [3600, 3600]
 
 
 def test_who_waits_already_keeps_what_it_has_and_a_clone_meets_the_quota(api: Api) -> None:
     client = api.client()
     before = client.submit(job(time_limit_s=86_400))
-    api.store.set_quota("red", Quota(time_limit_s_max=43_200.0))
+    set_quota(api.store, "red", Quota(time_limit_s_max=43_200.0))
     assert client.execution(before.id) == before
     with pytest.raises(Refused, match="it asks for 86400 s"):
         client.submit(before.description)
     given = client.submit(job())
-    api.store.set_quota("red", Quota(time_limit_s_max=3600.0))
+    set_quota(api.store, "red", Quota(time_limit_s_max=3600.0))
     assert client.execution(given.id) == given
     with pytest.raises(Refused, match=r"it asks for 43200 s \(12 h\), and red may have 3600 s \(1 h\) at most"):
         client.submit(given.description)
@@ -101,7 +101,7 @@ def test_who_waits_already_keeps_what_it_has_and_a_clone_meets_the_quota(api: Ap
 def test_what_was_accepted_is_not_refused_when_it_is_repeated(api: Api) -> None:
     client = api.client()
     first = client.submit(job(time_limit_s=86_400), idempotency_key="one")
-    api.store.set_quota("red", Quota(time_limit_s_max=43_200.0))
+    set_quota(api.store, "red", Quota(time_limit_s_max=43_200.0))
     assert client.submit(job(time_limit_s=86_400), idempotency_key="one") == first
 
 

@@ -11,10 +11,11 @@ from threading import Event
 import pytest
 
 from tests.support.applications import GIB, execution
+from tests.support.limits import tenant_limit, user_limit
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint, Platform
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import (
@@ -75,8 +76,8 @@ def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:
     wanted = Policy(
         order="size",
         ageing_s=5.0,
-        tenant_limits={"lab": TenantLimit(cores_milli=8000)},
-        user_limits={"lab": UserLimit(cores_milli=2000), "*": UserLimit(memory_bytes=GIB)},
+        tenant_limits={"lab": tenant_limit(cores_milli=8000)},
+        user_limits={"lab": user_limit(cores_milli=2000), "*": user_limit(memory_bytes=GIB)},
         filters=("readiness",),
         weighers={"free_memory": -1.5},
     )

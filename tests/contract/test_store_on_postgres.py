@@ -15,6 +15,7 @@ from sqlalchemy import Select
 from sqlalchemy.dialects import postgresql
 
 from tests.support.applications import GIB, application, execution
+from tests.support.limits import Quota, set_quota
 from tests.support.postgres import PostgresServer, connect
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
@@ -32,7 +33,6 @@ from zoe_lib.store.base import (
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.cursors import encode_cursor
 from zoe_lib.store.documents import Applications
-from zoe_lib.store.people import Quota
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal, submitting
@@ -87,7 +87,7 @@ def test_a_fast_committer_does_not_overtake_a_delayed_one(store: PostgresStore, 
 
 def test_a_submission_waits_for_a_quota_that_is_being_changed(store: PostgresStore, postgres_url: str) -> None:
     store.add_tenant("iostack")
-    store.set_quota("iostack", Quota(time_limit_s_max=120.0))
+    set_quota(store, "iostack", Quota(time_limit_s_max=120.0))
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with ThreadPoolExecutor(1) as pool, closing(connect(postgres_url)) as admin, admin.cursor() as cursor:
         cursor.execute("BEGIN")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.limits import Quota, set_quota
 from tests.support.stores import OpenStore
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import (
@@ -20,7 +21,6 @@ from zoe_lib.store.people import (
     EndedAccess,
     Membership,
     Principal,
-    Quota,
     Session,
     SignInAttempt,
     Token,
@@ -112,7 +112,6 @@ def test_who_is_not_there_is_not_found(any_store: Store, unknown: str) -> None:
         lambda: any_store.user(unknown),
         lambda: any_store.set_password(unknown, "hash"),
         lambda: any_store.set_disabled(unknown, True),
-        lambda: any_store.set_quota(unknown, Quota(1)),
         lambda: any_store.remove_member("ada", unknown),
         lambda: any_store.add_session(replace(SESSION, tenant="blue")),
     ):
@@ -225,7 +224,7 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.set_password("ada", None),
     lambda store: store.set_disabled("ada", True),
     lambda store: store.add_tenant("red"),
-    lambda store: store.set_quota("red", Quota(1)),
+    lambda store: set_quota(store, "red", Quota(1)),
     lambda store: store.remove_member("ada", "red"),
     lambda store: store.add_session(SESSION),
     lambda store: store.session("s1", 0.0),

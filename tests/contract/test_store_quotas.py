@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.applications import application, execution
+from tests.support.limits import Quota, quota_of, set_quota
 from tests.support.stores import OpenStore
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome
@@ -16,10 +17,6 @@ from zoe_lib.store.base import (
     QuotaExceeded,
     Store,
     TimeLimitTooLong,
-)
-from zoe_lib.store.people import (
-    Quota,
-    Tenant,
 )
 
 
@@ -41,8 +38,8 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     store.add_tenant("red")
     with pytest.raises(ConcurrentUpdate):
         store.add_tenant("red")
-    store.set_quota("red", Quota(2))
-    assert list(open_store().tenants()) == [Tenant("red", Quota(2))]
+    set_quota(store, "red", Quota(2))
+    assert quota_of(open_store(), "red") == Quota(2)
     for number in (1, 2):
         store.submit(job(number), "request")
     with pytest.raises(QuotaExceeded, match="red may have 2"):
@@ -50,15 +47,15 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     store.submit(job(4, "blue"), "request")
     end(store, 1)
     assert open_store().submit(job(3), "request", "key").version == 1
-    store.set_quota("red", Quota())
+    set_quota(store, "red", Quota())
     store.submit(job(5), "request")
 
 
 def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
     store = open_store()
     store.add_tenant("red")
-    store.set_quota("red", Quota(3, 1))
-    assert list(open_store().tenants()) == [Tenant("red", Quota(3, 1))]
+    set_quota(store, "red", Quota(3, 1))
+    assert quota_of(open_store(), "red") == Quota(3, 1)
     store.submit(job(1), "request")
     with pytest.raises(QuotaExceeded, match="ada in red may have 1"):
         open_store().submit(job(2), "request")
@@ -74,7 +71,7 @@ def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
 def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenStore) -> None:
     store = open_store()
     store.add_tenant("red")
-    store.set_quota("red", Quota(1))
+    set_quota(store, "red", Quota(1))
     stored = store.submit(job(1), "request", "key", "same")
     assert open_store().submit(job(2), "request", "key", "same") == stored
     assert store.submit(job(1), "request") == stored
@@ -85,7 +82,7 @@ def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenSt
 def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: OpenStore) -> None:
     handles = [open_store() for _ in range(4)]
     handles[0].add_tenant("red")
-    handles[0].set_quota("red", Quota(3))
+    set_quota(handles[0], "red", Quota(3))
 
     def passes(number: int) -> bool:
         try:
@@ -103,8 +100,8 @@ def test_a_quota_gives_the_longest_time_limit_and_refuses_a_longer_one(open_stor
     store = open_store()
     store.add_tenant("red")
     before = store.submit(limited(1, None), "request")
-    store.set_quota("red", Quota(time_limit_s_max=7200.0))
-    assert list(open_store().tenants()) == [Tenant("red", Quota(None, None, 7200.0))]
+    set_quota(store, "red", Quota(time_limit_s_max=7200.0))
+    assert quota_of(open_store(), "red") == Quota(None, None, 7200.0)
     given = store.submit(replace(limited(2, None), notes=("a note",)), "request")
     assert given.application.time_limit_s == 7200.0
     told = "it asks for no time limit: it gets the longest that red may have, 7200 s (2 h)"
@@ -117,14 +114,14 @@ def test_a_quota_gives_the_longest_time_limit_and_refuses_a_longer_one(open_stor
         open_store().submit(limited(5, 9000.0), "request", "key")
     assert store.submit(limited(6, 9000.0, "blue"), "request").notes == ()
     assert open_store().execution(before.id) == before
-    store.set_quota("red", Quota())
+    set_quota(store, "red", Quota())
     assert store.submit(limited(5, 9000.0), "request", "key").application.time_limit_s == 9000.0
     assert open_store().execution(given.id) == given
 
 
 def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any_store: Store) -> None:
     any_store.add_tenant("red")
-    any_store.set_quota("red", Quota(0, None, 60.0))
+    set_quota(any_store, "red", Quota(0, None, 60.0))
     with pytest.raises(TimeLimitTooLong):
         any_store.submit(limited(1, 61.0), "request")
     with pytest.raises(QuotaExceeded):
@@ -134,11 +131,11 @@ def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any
 def test_what_has_its_time_limit_keeps_it_when_it_is_repeated(open_store: OpenStore) -> None:
     store = open_store()
     store.add_tenant("red")
-    store.set_quota("red", Quota(time_limit_s_max=120.0))
+    set_quota(store, "red", Quota(time_limit_s_max=120.0))
     given = store.submit(limited(1, None), "request", "key", "same")
     asked = store.submit(limited(2, 120.0), "request")
     for longest_s in (60.0, 240.0, None):
-        store.set_quota("red", Quota(time_limit_s_max=longest_s))
+        set_quota(store, "red", Quota(time_limit_s_max=longest_s))
         assert open_store().submit(limited(3, None), "request", "key", "same") == given
         assert store.submit(limited(1, None), "request") == given
         assert store.submit(limited(2, 120.0), "request") == asked
@@ -149,10 +146,10 @@ def test_what_has_its_time_limit_keeps_it_when_it_is_repeated(open_store: OpenSt
 def test_no_execution_has_another_time_limit_than_a_quota_of_its_time(open_store: OpenStore) -> None:
     handles = [open_store() for _ in range(4)]
     handles[0].add_tenant("red")
-    handles[0].set_quota("red", Quota(time_limit_s_max=60.0))
+    set_quota(handles[0], "red", Quota(time_limit_s_max=60.0))
 
     def change(number: int) -> None:
-        handles[number % len(handles)].set_quota("red", Quota(time_limit_s_max=(60.0, 120.0)[number % 2]))
+        set_quota(handles[number % len(handles)], "red", Quota(time_limit_s_max=(60.0, 120.0)[number % 2]))
 
     def submit(number: int) -> Execution | None:
         try:

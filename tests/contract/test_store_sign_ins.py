@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.api import in_threads
 from tests.support.applications import execution
+from tests.support.limits import Quota, set_quota
 from tests.support.stores import OpenStore
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.base import (
@@ -19,7 +20,6 @@ from zoe_lib.store.base import (
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
-    Quota,
     Session,
 )
 
@@ -111,7 +111,7 @@ def test_a_submissions_entry_is_kept_with_it_and_not_without(any_store: Store) -
     assert list(any_store.audit(None, 1)) == [replace(entry, request_id="r3", id=any_store.audit(None, 1)[0].id)]
     with pytest.raises(IdempotencyConflict):
         any_store.submit(job(4), "r4", "key", "another", replace(entry, request_id="r4"))
-    any_store.set_quota("red", Quota(3))
+    set_quota(any_store, "red", Quota(3))
     any_store.submit(job(5), "r5", audit=replace(entry, request_id="r5"))
     with pytest.raises(QuotaExceeded):
         any_store.submit(job(6), "r6", audit=replace(entry, request_id="r6"))

@@ -12,10 +12,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.checks import of_checks
+from tests.support.limits import tenant_limit
 from tests.support.resting import carry_out
 from tests.support.scheduling import component, node, queued
 from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.policy import BACKFILLS, Policy, TenantLimit
+from zoe_lib.domain.policy import BACKFILLS, Policy
 from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
@@ -34,7 +35,7 @@ def random_policy(chance: random.Random) -> Policy:
     return Policy(
         order="fifo",
         backfill=chance.choice(sorted(BACKFILLS)),
-        tenant_limits={chance.choice(["*", "default"]): TenantLimit(read_bytes_per_s=read, write_bytes_per_s=write)},
+        tenant_limits={chance.choice(["*", "default"]): tenant_limit(read_bytes_per_s=read, write_bytes_per_s=write)},
     )
 
 
@@ -67,8 +68,8 @@ def expected_s(first: Execution, active: Sequence[Execution], policy: Policy, no
         held = sum((wants(e) for e in active if e.tenant == first.tenant and end_s(e) > at_s), Rates())
         after, wanted = held + wants(first), wants(first)
         pairs = (
-            (limit.read_bytes_per_s, after.read, wanted.read),
-            (limit.write_bytes_per_s, after.write, wanted.write),
+            (limit["read_bytes_per_s"], after.read, wanted.read),
+            (limit["write_bytes_per_s"], after.write, wanted.write),
         )
         if all(most is None or not asked or there <= most for most, there, asked in pairs):
             return at_s

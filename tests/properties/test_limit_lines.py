@@ -12,10 +12,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.checks import of_checks
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.resting import carry_out
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.policy import BACKFILLS, Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import BACKFILLS, Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
@@ -35,8 +36,8 @@ def random_policy(chance: random.Random) -> Policy:
         order="fifo",
         backfill=chance.choice(sorted(BACKFILLS)),
         preemption=chance.choice(["elastic", "none"]),
-        tenant_limits={} if of_user else {"*": TenantLimit(*limits)},
-        user_limits={"*": UserLimit(*limits)} if of_user else {},
+        tenant_limits={} if of_user else {"*": tenant_limit(*limits)},
+        user_limits={"*": user_limit(*limits)} if of_user else {},
     )
 
 
@@ -65,7 +66,7 @@ def expected_s(first: Execution, active: Sequence[Execution], policy: Policy, no
         staying = [e for e in active if end_s(e) > at_s]
         held = total(e.component_of(s).reservation for e in staying for s in e.services if s.node and (s.core or keeps))
         after: Resources = held + first.application.core_resources()
-        cores, memory = limit.cores_milli, limit.memory_bytes
+        cores, memory = limit["cores_milli"], limit["memory_bytes"]
         if (cores is None or after.cores_milli <= cores) and (memory is None or after.memory_bytes <= memory):
             return at_s
     raise AssertionError("it is larger than the limit")

@@ -14,6 +14,7 @@ import pytest
 import zoe_master.scheduler.placement.placement
 from tests.support.at_rest import AtRest, Room, carries
 from tests.support.checks import of_checks
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.resting import ticks_to_rest
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.application import Component, Kind, Port
@@ -22,7 +23,7 @@ from zoe_lib.domain.events import Placement, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
@@ -57,8 +58,8 @@ def _policy(chance: random.Random) -> Policy:
         tenants=chance.choice(sorted(TENANCIES)),
         preemption=chance.choice(["elastic", "elastic", "none"]),
         interactive_share=chance.choice([0.0, 0.0, 0.5]),
-        tenant_limits=chance.choice([{}, {}, {"a": TenantLimit(cores)}, {"*": TenantLimit(cores)}]),
-        user_limits=chance.choice([{}, {}, {"*": UserLimit(cores)}]),
+        tenant_limits=chance.choice([{}, {}, {"a": tenant_limit(cores)}, {"*": tenant_limit(cores)}]),
+        user_limits=chance.choice([{}, {}, {"*": user_limit(cores)}]),
         weighers=chance.choice(WEIGHERS),
     )
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 import pytest
 
 from tests.support.checks import CHECKS
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import GIB
 from tests.support.snapshots import PER_CASE, random_snapshot, varied
 from zoe_lib.domain.cluster import Node, NodeHold, never_fits
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
-from zoe_lib.domain.policy import BACKFILLS, TENANCIES, Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import BACKFILLS, TENANCIES, Policy
 from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources, total
@@ -167,12 +168,13 @@ def check_at_the_limit(seed: int) -> Plan:
     chance = random.Random(seed)
     snapshot, policy = random_snapshot(chance)
     holdings = Holdings(snapshot.active, Policy(tenants="drf")).of("default")
-    limit = TenantLimit(holdings.cores_milli + chance.choice([0, 1000]), holdings.memory_bytes + 16 * GIB)
+    cores_and_memory = (holdings.cores_milli + chance.choice([0, 1000]), holdings.memory_bytes + 16 * GIB)
+    limit = tenant_limit(*cores_and_memory)
     policy = replace(policy, backfill=chance.choice(sorted(BACKFILLS)), tenant_limits={"*": limit})
     plan = schedule(snapshot, policy)
     check(snapshot, policy, plan)
     assert not (wrong := list(queue_problems(snapshot, policy, plan))), f"seed {seed}: {wrong}"
-    of_users = {"*": UserLimit(limit.cores_milli, limit.memory_bytes)}
+    of_users = {"*": user_limit(*cores_and_memory)}
     alone = schedule(snapshot, replace(policy, tenant_limits={}, user_limits=of_users))
     assert _given(plan) == _given(alone), f"seed {seed}: the same limit of the only user decides otherwise"
     return plan
@@ -188,14 +190,14 @@ def with_users(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tup
             execution, tenant=chance.choice("ab"), user=chance.choice(["ada", "eve"]), application=application
         )
 
-    limit = UserLimit(chance.choice([None, 1000, 3000, 5000]), chance.choice([None, 2 * GIB, 6 * GIB]))
-    of_tenant = TenantLimit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
+    limit = user_limit(chance.choice([None, 1000, 3000, 5000]), chance.choice([None, 2 * GIB, 6 * GIB]))
+    of_tenant = tenant_limit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
     policy = replace(
         policy,
         backfill=chance.choice(sorted(BACKFILLS)),
         tenants=chance.choice(sorted(TENANCIES)),
         tenant_limits=chance.choice([{}, {"a": of_tenant}, {"*": of_tenant}]),
-        user_limits=chance.choice([{"a": limit}, {"*": limit}, {"a": limit, "*": UserLimit(cores_milli=4000)}]),
+        user_limits=chance.choice([{"a": limit}, {"*": limit}, {"a": limit, "*": user_limit(cores_milli=4000)}]),
         preemption=chance.choice(["elastic", "elastic", "none"]),
     )
     queue, active = (tuple(map(somebodys, executions)) for executions in (snapshot.queued, snapshot.active))

@@ -15,9 +15,10 @@ from storage_bridge.bandwidth.assignment import Capacity
 from tests.simulation.world import node, random_application, random_behaviour
 from tests.support.checks import of_checks
 from tests.support.limited_controller import Limited
+from tests.support.limits import tenant_limit, user_limit
 from zoe_lib.domain.application import Application, Kind
 from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit, limits_of
+from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.loop.observer import Observer
@@ -43,8 +44,8 @@ POLICIES = [
 
 BEYOND = (ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)
 LIMITS = {
-    "tenant_limits": {"physics": TenantLimit(cores_milli=8000)},
-    "user_limits": {"*": UserLimit(cores_milli=5000, memory_bytes=16 * 2**30)},
+    "tenant_limits": {"physics": tenant_limit(cores_milli=8000)},
+    "user_limits": {"*": user_limit(cores_milli=5000, memory_bytes=16 * 2**30)},
 }
 
 

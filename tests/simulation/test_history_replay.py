@@ -10,8 +10,9 @@ import pytest
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_storage import CAPACITY, wants
 from tests.simulation.world import World, application, component, node, random_application, random_behaviour
+from tests.support.limits import tenant_limit, user_limit
 from zoe_lib.domain.events import Event
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Guarantee
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
@@ -153,9 +154,9 @@ def test_another_policy_and_one_more_node_change_what_happens() -> None:
     }
     more = Change(nodes=(node("n2", cores=2),))
     assert starts(replayed(recording, more)) == {"e00001": 1000.0, "e00002": 1001.0, "e00003": 1002.0}
-    limits = Change({"tenant_limits": encode({"default": TenantLimit(cores_milli=1000)})})
+    limits = Change({"tenant_limits": encode({"default": tenant_limit(cores_milli=1000)})})
     assert starts(replayed(recording, limits)) == {"e00001": 1000.0, "e00003": 1050.0}
-    of_users = Change({"user_limits": encode({"*": UserLimit(cores_milli=1000)})})
+    of_users = Change({"user_limits": encode({"*": user_limit(cores_milli=1000)})})
     assert starts(replayed(recording, of_users)) == starts(replayed(recording, limits))
 
 

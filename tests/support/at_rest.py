@@ -162,13 +162,12 @@ class AtRest:
         policy = self._policy
         of_tenant = [e for e in self._snapshot.active if e.tenant == execution.tenant]
         of_user = [e for e in of_tenant if e.user == execution.user]
-        tenant = policy.tenant_limits.get(execution.tenant) or policy.tenant_limits.get("*")
-        user = policy.user_limits.get("*")
+        tenant = policy.tenant_limits.get(execution.tenant) or policy.tenant_limits.get("*", {})
+        user = policy.user_limits.get("*", {})
         wanted = one.reservation.cores_milli
         pairs = ((tenant, of_tenant), (user, of_user))
         return all(
-            limit is None or limit.cores_milli is None or taken(theirs) + wanted <= limit.cores_milli
-            for limit, theirs in pairs
+            (most := limit.get("cores_milli")) is None or taken(theirs) + wanted <= most for limit, theirs in pairs
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from tests.support.limits import tenant_limit
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
@@ -12,7 +13,7 @@ from zoe_lib.domain.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy, TenantLimit
+from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.backfill.elastic import give_elastic
 from zoe_master.scheduler.ordering.limits import Holdings
@@ -58,7 +59,7 @@ def varied(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[S
         changed = replace(execution, application=replace(execution.application, expected_run_s=run_s))
         return replace(changed, priority=chance.choice([0, 0, 0, 1]))
 
-    limit = TenantLimit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
+    limit = tenant_limit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
     policy = replace(
         policy,
         order=chance.choice(sorted(ORDERS)),

@@ -17,12 +17,13 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
+from zoe_api.routers.limits import check_tenant, quota_of
 from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.password_checks import ADMINS
 from zoe_api.views import token_view
-from zoe_lib.store.base import NotFound, Store
-from zoe_lib.store.people import Membership, Principal, Quota, User, quota_of
+from zoe_lib.store.base import Store
+from zoe_lib.store.people import Membership, Principal, User
 from zoe_lib.wire import (
     AuditEntryView,
     AuditList,
@@ -112,14 +113,12 @@ def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
     active: Counter[str] = Counter()
     for (tenant, _), number in store.active_counts().items():
         active[tenant] += number
-    members = store.memberships()
+    members, limits = store.memberships(), store.policy().limits
     return TenantList(
         tenants=[
             TenantDetail(
                 name=tenant.name,
-                executions_max=tenant.quota.executions_max,
-                executions_of_user_max=tenant.quota.executions_of_user_max,
-                time_limit_s_max=tenant.quota.time_limit_s_max,
+                **quota_of(limits, tenant.name).model_dump(),
                 executions=active[tenant.name],
                 members=[MemberView(user=m.user, role=m.role) for m in members if m.tenant == tenant.name],
             )
@@ -137,23 +136,12 @@ def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
     return QuotaView(executions_max=None)
 
 
-@router.put("/tenants/{tenant}/quota", response_model=QuotaView)
-def set_quota(tenant: str, body: QuotaView, _who: Admin, store: StoreDep, request: Request) -> QuotaView:
-    """Bound how many executions of a tenant, and of each of its users, wait or run at the same time, and how long
-    their time limits are; null does not. What was submitted before keeps what it has."""
-    before = quota_of(store.tenants(), tenant)
-    after = Quota(body.executions_max, body.executions_of_user_max, body.time_limit_s_max)
-    store.set_quota(tenant, after)
-    note_changes(request, asdict(before), asdict(after))
-    return body
-
-
 @router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
 def set_role(tenant: str, user: str, body: RoleChoice, who: Admin, store: StoreDep, request: Request) -> MemberView:
     """Make a user a member of a tenant, or change the role there."""
     _check_own(who, user, tenant)
     store.user(user)
-    _check_tenant(store, tenant)
+    check_tenant(store, tenant)
     before = _role(store, user, tenant)
     store.ensure_member(user, tenant, body.role)
     note_changes(request, {"role": before}, {"role": body.role})
@@ -204,11 +192,6 @@ def _check_own(who: Principal, user: str, tenant: str) -> None:
     """Admins cannot take their own role away: the last one could, and nobody could give it back."""
     if (who.user, who.tenant) == (user, tenant):
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-
-
-def _check_tenant(store: Store, tenant: str) -> None:
-    if all(one.name != tenant for one in store.tenants()):
-        raise NotFound(f"there is no tenant {tenant!r}")
 
 
 def _role(store: Store, user: str, tenant: str) -> str | None:

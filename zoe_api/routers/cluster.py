@@ -88,8 +88,8 @@ def set_policy(
 
     Operators may change nothing of it but which nodes are drained or reserved.
     """
-    policy = _sound(body)
     present = store.policy()
+    policy = _sound(body, present)
     check_if_match(if_match, present.version)
     if replace(policy, node_holds=present.node_holds, version=present.version) != present:
         check(who, Scope.ADMIN)
@@ -138,8 +138,8 @@ def get_status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
     )
 
 
-def _sound(body: PolicyView) -> Policy:
-    policy = body.to_policy()
+def _sound(body: PolicyView, present: Policy | None = None) -> Policy:
+    policy = body.to_policy(present)
     found = problems(policy)
     if found:
         errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in found]

@@ -22,7 +22,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import NotFound, Store
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import Principal, Quota, quota_of
+from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
 from zoe_lib.wire import (
     AmountView,
@@ -85,7 +85,7 @@ def convert_description(body: ConvertRequest, who: Reader, its: ServicesDep) -> 
 @router.get("/catalogue", response_model=CatalogueList)
 def get_catalogue(who: Reader, store: StoreDep) -> CatalogueList:
     """Descriptions that are there to be used by the own role and tenant, with the JSON Schema of their forms."""
-    quota = quota_of(store.tenants(), who.tenant)
+    longest_s = store.policy().limits.of(who.tenant).time_limit_s
     return CatalogueList(
         entries=[
             CatalogueEntryView(
@@ -93,7 +93,7 @@ def get_catalogue(who: Reader, store: StoreDep) -> CatalogueList:
                 title=entry.title,
                 category=entry.category,
                 summary=entry.summary,
-                document=_document_of(entry, quota),
+                document=_document_of(entry, longest_s),
                 form=descriptions.form_schema(entry, who.role),
             )
             for entry in descriptions.catalogue()
@@ -108,7 +108,7 @@ def fill_form(entry_id: str, body: FillRequest, who: Reader, its: ServicesDep) -
     entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(who.role)), None)
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = _document_of(entry, quota_of(its.store.tenants(), who.tenant))
+    document = _document_of(entry, its.store.policy().limits.of(who.tenant).time_limit_s)
     try:
         with checking(its, who):
             return FillResponse(document=descriptions.fill_form(entry, document, body.values, who.role))
@@ -122,10 +122,10 @@ def get_description_schema(_who: Reader) -> dict[str, Any]:
     return descriptions.json_schema()
 
 
-def _document_of(entry: CatalogueEntry, quota: Quota) -> dict[str, Any]:
-    """The description of an entry. The time limit there is nobody's wish, so it gives way to the quota."""
+def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, Any]:
+    """The description of an entry. The time limit there is nobody's wish, so it gives way to the longest."""
     document = descriptions.catalogue_document(entry)
-    limit_s, longest_s = document.get("time_limit_s"), quota.time_limit_s_max
+    limit_s = document.get("time_limit_s")
     if limit_s is None or longest_s is None or limit_s <= longest_s:
         return document
     return {**document, "time_limit_s": longest_s}
@@ -136,25 +136,25 @@ def _as_submitted(
 ) -> tuple[Application, list[str], int]:
     """The application as it would be kept for its tenant, what its user would be told, and its priority."""
     fit = checked(document, its, who, priority)
-    application, of_quota = with_time_limit(fit.application, who.tenant, quota_of(its.store.tenants(), who.tenant))
-    return application, [*fit.notes, *of_quota], fit.priority
+    application, told = with_time_limit(fit.application, who.tenant, its.store.policy().limits)
+    return application, [*fit.notes, *told], fit.priority
 
 
 def _demand(store: Store, who: Principal, application: Application) -> DemandView:
-    """What it would take; QuotaExceeded when the quota of executions refuses it."""
+    """What it would take; QuotaExceeded when a limit of executions refuses it."""
     core, everything = application.core_resources(), application.total_resources()
-    quota, active = quota_of(store.tenants(), who.tenant), store.active_counts()
+    limits, active = store.policy().limits, store.active_counts()
     executions = sum(number for (tenant, _), number in active.items() if tenant == who.tenant)
     executions_of_user = active.get((who.tenant, who.user), 0)
-    check_counts(who.tenant, who.user, quota, executions, executions_of_user)
+    check_counts(who.tenant, who.user, limits, executions, executions_of_user)
     return DemandView(
         core=_amount(sum(c.essential_count for c in application.components), core),
         elastic=_amount(sum(c.elastic_count for c in application.components), everything - core),
         time_limit_s=application.time_limit_s,
         executions=executions,
-        executions_max=quota.executions_max,
+        executions_max=limits.of(who.tenant).executions,
         executions_of_user=executions_of_user,
-        executions_of_user_max=quota.executions_of_user_max,
+        executions_of_user_max=limits.of(who.tenant, who.user).executions,
     )
 
 

@@ -12,19 +12,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from zoe_api.access import Operator, Reader
 from zoe_api.dependencies import MasterDep, StoreDep, ask
+from zoe_api.meters import meters
 from zoe_api.spans import FromS, ToS, stretch_of
-from zoe_lib.domain.cluster import gateway_reservation
-from zoe_lib.domain.execution import ACTIVE_STATES
-from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import limit_of, user_limit_of
-from zoe_lib.domain.promises import Rates, required
-from zoe_lib.domain.resources import total
+from zoe_lib.domain.limits import Subject, used
 from zoe_lib.domain.use import DAY_S
-from zoe_lib.store.people import quota_of
 from zoe_lib.wire import (
     DailyUse,
     DayUseView,
-    Meter,
     QuotaMeters,
     UsageList,
     UsageView,
@@ -81,28 +75,13 @@ def daily_usage(
 @router.get("/quota", response_model=QuotaMeters)
 def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
     """How much of what the own tenant, and oneself in it, may have at the same time they have now."""
-    mine = [execution for execution in store.active() if execution.tenant == who.tenant]
-    active = [execution for execution in mine if execution.state in ACTIVE_STATES]
-    gateway = gateway_reservation(store.platform())
-    reserved, of_user = (
-        total(amount for execution in its for _, amount in held(execution, gateway))
-        for its in (active, [execution for execution in active if execution.user == who.user])
-    )
-    rates = sum((required(execution.application) or Rates() for execution in active), Rates())
-    policy = store.policy()
-    limit, user_limit = limit_of(policy, who.tenant), user_limit_of(policy, who.tenant)
-    quota = quota_of(store.tenants(), who.tenant)
+    limits, uses = store.policy().limits, used(store.active())
+    tenant, user = (meters(limits, uses, one) for one in (Subject(who.tenant), Subject(who.tenant, who.user)))
     return QuotaMeters(
         tenant=who.tenant,
-        executions=Meter(used=len(mine), limit=quota.executions_max),
-        executions_of_user=Meter(used=sum(e.user == who.user for e in mine), limit=quota.executions_of_user_max),
-        time_limit_s_max=quota.time_limit_s_max,
-        cores_milli=Meter(used=reserved.cores_milli, limit=limit.cores_milli),
-        memory_bytes=Meter(used=reserved.memory_bytes, limit=limit.memory_bytes),
-        cores_milli_of_user=Meter(used=of_user.cores_milli, limit=user_limit.cores_milli),
-        memory_bytes_of_user=Meter(used=of_user.memory_bytes, limit=user_limit.memory_bytes),
-        read_bytes_per_s=Meter(used=rates.read, limit=limit.read_bytes_per_s),
-        write_bytes_per_s=Meter(used=rates.write, limit=limit.write_bytes_per_s),
+        time_limit_s_max=limits.of(who.tenant).time_limit_s,
+        **tenant,
+        **{f"{name}_of_user": meter for name, meter in user.items()},
     )
 
 

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import NamedTuple
+from dataclasses import field, replace
 
 from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.domain.limits import (
+    EVERY,
+    POLICY_OF_TENANTS,
+    POLICY_OF_USERS,
+    Amounts,
+    Limit,
+    Limits,
+    Subject,
+    shown,
+    written,
+)
 from zoe_lib.domain.values import value
 
 ORDERS = frozenset(
@@ -31,41 +41,6 @@ DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory"
 PRIORITY_MAX = 1000
 """Of executions; the lowest is its negative."""
 
-# Stands for every tenant that has no entry of its own.
-EVERY_TENANT = "*"
-
-
-@value(frozen=True, slots=True)
-class TenantLimit:
-    """What one tenant's running services may reserve, and have guaranteed of the store, in all; None is no limit."""
-
-    cores_milli: int | None = None
-    memory_bytes: int | None = None
-    read_bytes_per_s: int | None = None
-    write_bytes_per_s: int | None = None
-
-
-@value(frozen=True, slots=True)
-class UserLimit:
-    """What the running services of one user may reserve in a tenant, in all; None is no limit."""
-
-    cores_milli: int | None = None
-    memory_bytes: int | None = None
-
-
-Limit = TenantLimit | UserLimit
-
-
-class Holder(NamedTuple):
-    """Whose services count for one limit: those of a tenant, or of one user in it."""
-
-    tenant: str
-    user: str | None = None
-
-
-_NO_LIMIT = TenantLimit()
-_NO_USER_LIMIT = UserLimit()
-
 
 @value(frozen=True, slots=True)
 class Policy:
@@ -80,8 +55,7 @@ class Policy:
     preemption: what a core may take back that finds no room: `elastic` services of others, or `none`.
     tenants: an outer level above the order: `none`, or `drf`, the tenant with the least dominant share first.
     tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for who is not named.
-    tenant_limits: what a tenant's running services may reserve in all, by tenant; `*` stands for all others.
-    user_limits: what those of each user may in a tenant, by tenant; `*` stands for all others.
+    tenant_limits, user_limits: the limits of tenants and of users in them, as `Limits` keeps them.
     priorities_max: the highest priority that users may give to their executions, by tenant; `*` stands for all others.
         None is named: 1000, the highest that there is. Operators and admins may give any.
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
@@ -106,8 +80,8 @@ class Policy:
     ageing_s: float = 36_000.0
     tenants: str = "none"
     tenant_shares: Mapping[str, float] = field(default_factory=dict)
-    tenant_limits: Mapping[str, TenantLimit] = field(default_factory=dict)
-    user_limits: Mapping[str, UserLimit] = field(default_factory=dict)
+    tenant_limits: Mapping[str, Amounts] = field(default_factory=dict)
+    user_limits: Mapping[str, Amounts] = field(default_factory=dict)
     priorities_max: Mapping[str, int] = field(default_factory=dict)
     usage_half_life_s: float = 7 * 86400.0
     fair_share_age_weight: float = 0.06
@@ -129,33 +103,44 @@ class Policy:
     idle_without_ports: bool = False
     version: int = 0
 
+    @property
+    def limits(self) -> Limits:
+        """All limits that are set."""
+        return Limits(self.tenant_limits, self.user_limits)
 
-def limit_of(policy: Policy, tenant: str) -> TenantLimit:
-    """The limit of a tenant: its own, else everybody's, else none."""
-    limits = policy.tenant_limits
-    return limits.get(tenant) or limits.get(EVERY_TENANT) or _NO_LIMIT
+
+def with_limits(policy: Policy, limits: Limits) -> Policy:
+    """Return the policy with these limits."""
+    return replace(policy, tenant_limits=limits.tenants, user_limits=limits.users)
 
 
-def user_limit_of(policy: Policy, tenant: str) -> UserLimit:
-    """The limit of each user of a tenant: the tenant's own, else that of all tenants, else none."""
-    limits = policy.user_limits
-    return limits.get(tenant) or limits.get(EVERY_TENANT) or _NO_USER_LIMIT
+def shown_limits(policy: Policy) -> tuple[Mapping[str, Amounts], Mapping[str, Amounts]]:
+    """Return the limits of tenants and of users as documents of the policy say them."""
+    return shown(policy.tenant_limits, POLICY_OF_TENANTS), shown(policy.user_limits, POLICY_OF_USERS)
+
+
+def with_shown_limits(present: Policy, document: Policy) -> Policy:
+    """Return the policy of a document, put in force where the present one is: what documents do not say stays."""
+    tenants, users = shown_limits(document)
+    return replace(
+        document,
+        tenant_limits=written(present.tenant_limits, tenants, POLICY_OF_TENANTS),
+        user_limits=written(present.user_limits, users, POLICY_OF_USERS),
+    )
 
 
 def priority_max_of(policy: Policy, tenant: str) -> int:
     """The highest priority that a tenant's users may give: its own, else everybody's, else the highest there is."""
     limits = policy.priorities_max
-    return limits.get(tenant, limits.get(EVERY_TENANT, PRIORITY_MAX))
+    return limits.get(tenant, limits.get(EVERY, PRIORITY_MAX))
 
 
-def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[Holder, Limit]]:
-    """All limits of cores and memory for a user's executions in a tenant, the narrowest holder first."""
-    limits: Sequence[tuple[Holder, Limit]] = (
-        (Holder(tenant, user), user_limit_of(policy, tenant)),
-        (Holder(tenant), limit_of(policy, tenant)),
-    )
+def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[Subject, Limit]]:
+    """All limits of cores and memory for a user's executions in a tenant, the narrowest subject first."""
+    subjects = (Subject(tenant, user), Subject(tenant))
+    limits = ((subject, policy.limits.of(*subject)) for subject in subjects)
     return tuple(
-        (holder, limit) for holder, limit in limits if limit.cores_milli is not None or limit.memory_bytes is not None
+        (subject, limit) for subject, limit in limits if limit.cores_milli is not None or limit.memory_bytes is not None
     )
 
 

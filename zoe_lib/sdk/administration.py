@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from zoe_lib import wire
 from zoe_lib.domain.roles import Role
 from zoe_lib.sdk.transport import Transport, path_part
@@ -57,6 +59,21 @@ class Administration:
             time_limit_s_max=time_limit_s_max,
         )
         return self._transport.call(wire.QuotaView, "PUT", f"/admin/tenants/{path_part(tenant)}/quota", body=quota)
+
+    def limits(self, tenant: str | None = None, user: str | None = None) -> wire.LimitList:
+        """All limits, or those of a tenant, with how much is used of them."""
+        parameters = {"tenant": tenant, "user": user}
+        return self._transport.call(wire.LimitList, "GET", "/admin/limits", parameters=parameters)
+
+    def set_limit(self, amounts: wire.LimitAmounts, tenant: str = "*", user: str | None = None) -> wire.LimitView:
+        """Set amounts for all tenants, a tenant, each of its users (`*`) or one; amounts that are not set here stay."""
+        change = wire.LimitChange(tenant=tenant, user=user, amounts=amounts)
+        return self._transport.call(wire.LimitView, "PUT", "/admin/limits", body=change)
+
+    def clear_limit(self, tenant: str = "*", user: str | None = None, amounts: Sequence[str] = ()) -> None:
+        """Take amounts, or all, of a limit away; the default holds again."""
+        parameters = {"tenant": tenant, "user": user, "amount": list(amounts)}
+        self._transport.answer("DELETE", "/admin/limits", parameters=parameters)
 
     def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:
         """Make a user a member of a tenant, or change the role there."""

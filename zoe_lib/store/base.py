@@ -8,6 +8,7 @@ from typing import Protocol
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.limits import Limits
 from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
@@ -204,7 +205,7 @@ class Store(PeopleStore, Protocol):
         `execution` is fresh (version 0, no services); the one returned is as stored. The same key of the same tenant
         with the same fingerprint returns the execution stored first; with another one: IdempotencyConflict. The same
         id by the same user again returns what is stored, too; of anybody else it is a ConcurrentUpdate.
-        What the tenant's quota says is looked at in the same transaction: QuotaExceeded when the tenant or its user has
+        What the limits say is looked at in the same transaction: QuotaExceeded when the tenant or its user has
         as many as may be, TimeLimitTooLong; one without a time limit is stored with the longest, and a note of that.
         `audit` is kept in that transaction, too, and nothing is when this raises.
         """
@@ -307,7 +308,14 @@ class Store(PeopleStore, Protocol):
         ...
 
     def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
-        """Put a policy in force, journaled as `policy_set`; its version becomes one higher. ConcurrentUpdate."""
+        """Put a policy in force, journaled as `policy_set`; its version becomes one higher. ConcurrentUpdate.
+
+        Limits that documents of the policy do not say stay as they are: of executions and of time.
+        """
+        ...
+
+    def change_limits(self, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
+        """Make the limits what the change makes of them; those that the policy says make it a new version of it."""
         ...
 
     # -- leadership ------------------------------------------------------------------------------------------------

@@ -13,8 +13,9 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.limits import Limits
 from zoe_lib.domain.platform import Capabilities, Platform
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, Use, daily_use
 from zoe_lib.store.base import (
@@ -86,11 +87,8 @@ class MemoryStore(MemoryPeople):
         return new
 
     def _admitted(self, execution: Execution) -> Execution:
-        tenant = self._state.people.tenants.get(execution.tenant)
-        if tenant is None:
-            return execution
-        its = [e.user for e in self._state.active.values() if e.tenant == tenant.name]
-        return admitted(execution, tenant.quota, len(its), its.count(execution.user))
+        its = [e.user for e in self._state.active.values() if e.tenant == execution.tenant]
+        return admitted(execution, self._state.policy.limits, len(its), its.count(execution.user))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """The execution of a key."""
@@ -252,11 +250,20 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             if state.policy.version != expected_version:
                 raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
-            state.policy = replace(policy, version=expected_version + 1)
+            state.policy = with_shown_limits(state.policy, replace(policy, version=expected_version + 1))
             state.record_fact(Fact("policy_set", at_s, cause_id, json.loads(json.dumps(encode(state.policy)))))
             new = state.policy
         state.tell()
         return new
+
+    def change_limits(self, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
+        """Change limits."""
+        with self._reached() as state:
+            present = state.policy
+            state.policy = with_limits(present, change(present.limits))
+            if shown_limits(state.policy) == shown_limits(present):
+                return state.policy
+            return self.set_policy(state.policy, present.version, at_s, cause_id)
 
     # -- leadership ------------------------------------------------------------------------------------------------
     def try_lead(self, holder: str) -> int | None:  # noqa: ARG002

@@ -16,7 +16,6 @@ from zoe_lib.store.people import (
     Limits,
     Membership,
     Principal,
-    Quota,
     SealedCredential,
     Session,
     Tenant,
@@ -104,13 +103,6 @@ class MemoryPeople(MemorySignIn):
         """All tenants."""
         with self._reached() as state:
             return [tenant for _, tenant in sorted(state.people.tenants.items())]
-
-    def set_quota(self, tenant: str, quota: Quota) -> None:
-        """Bound a tenant's executions."""
-        with self._reached() as state:
-            if tenant not in state.people.tenants:
-                raise NotFound(f"there is no tenant {tenant!r}")
-            state.people.tenants[tenant] = Tenant(tenant, quota)
 
     def add_token(self, token: Token) -> None:
         """Keep a token."""

@@ -64,28 +64,10 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
-class Quota:
-    """How many executions of a tenant, and of each of its users, wait or run at the same time; None: any number.
-
-    `time_limit_s_max` is the longest time limit that one may have; with None it may have none.
-    """
-
-    executions_max: int | None = None
-    executions_of_user_max: int | None = None
-    time_limit_s_max: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Tenant:
     """An owner of executions."""
 
     name: str
-    quota: Quota = Quota()
-
-
-def quota_of(tenants: Sequence[Tenant], name: str) -> Quota:
-    """The quota of a tenant; none for one that is not there."""
-    return next((tenant.quota for tenant in tenants if tenant.name == name), Quota())
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +251,6 @@ class PeopleStore(Protocol):
 
     def tenants(self) -> Sequence[Tenant]:
         """All by name."""
-        ...
-
-    def set_quota(self, tenant: str, quota: Quota) -> None:
-        """Bound the executions that wait or run at the same time; NotFound."""
         ...
 
     def add_token(self, token: Token) -> None:

@@ -10,6 +10,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.limits import Limits
 from zoe_lib.domain.platform import Capabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
@@ -73,7 +74,7 @@ class PostgresStore(PostgresPeople):
         submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint, audit)
         self._submissions.do(submission)
         if submission.bounded:
-            submission = self._write_within_quota(submission)
+            submission = self._write_within_limits(submission)
         stored = submission.execution
         if not submission.written:
             stored = self._database.read(lambda c: submitting.already_there(c, self._applications, submission))
@@ -89,8 +90,8 @@ class PostgresStore(PostgresPeople):
         find = submitting.with_key
         return self._database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
 
-    def _write_within_quota(self, submission: Submission) -> Submission:
-        return self._database.write(lambda c: submitting.write_within_quota(c, self._applications, submission))
+    def _write_within_limits(self, submission: Submission) -> Submission:
+        return self._database.write(lambda c: submitting.write_within_limits(c, self._applications, submission))
 
     def _write_submissions(self, submissions: Sequence[Submission]) -> None:
         self._database.write_repeatable(lambda c: submitting.write(c, submissions))
@@ -217,6 +218,10 @@ class PostgresStore(PostgresPeople):
     def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
         """Put a policy in force."""
         return self._database.write(lambda c: installation.set_policy(c, policy, expected_version, at_s, cause_id))
+
+    def change_limits(self, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
+        """Change limits."""
+        return self._database.write(lambda c: installation.change_limits(c, change, at_s, cause_id))
 
     # -- leadership ------------------------------------------------------------------------------------------------
     def try_lead(self, holder: str) -> int | None:

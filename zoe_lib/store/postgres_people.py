@@ -13,7 +13,6 @@ from zoe_lib.store.people import (
     Limits,
     Membership,
     Principal,
-    Quota,
     SealedCredential,
     Session,
     SignInAttempt,
@@ -85,11 +84,6 @@ class PostgresPeople:
     def tenants(self) -> Sequence[Tenant]:
         """All tenants."""
         return self._database.read(people.read_tenants)
-
-    def set_quota(self, tenant: str, quota: Quota) -> None:
-        """Bound a tenant's executions."""
-        _check(tenant)
-        self._database.write(lambda c: people.set_quota(c, tenant, quota))
 
     def add_token(self, token: Token) -> None:
         """Keep a token."""

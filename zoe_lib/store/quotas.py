@@ -1,4 +1,4 @@
-"""What the quota of its tenant does with a new execution."""
+"""What limits do with a new execution."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import replace
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.limits import Limits
 from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
-from zoe_lib.store.people import Quota
 
 
-def admitted(execution: Execution, quota: Quota, executions: int, executions_of_user: int) -> Execution:
-    """The execution as the quota lets it in; how many there are is counted without it.
+def admitted(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:
+    """The execution as the limits let it in; how many there are is counted without it.
 
     TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
     """
-    application, notes = with_time_limit(execution.application, execution.tenant, quota)
-    check_counts(execution.tenant, execution.user, quota, executions, executions_of_user)
+    application, notes = with_time_limit(execution.application, execution.tenant, limits)
+    check_counts(execution.tenant, execution.user, limits, executions, executions_of_user)
     return replace(execution, application=application, notes=(*execution.notes, *notes))
 
 
-def with_time_limit(application: Application, tenant: str, quota: Quota) -> tuple[Application, Sequence[str]]:
-    """The application, with the longest time limit of the quota if it asks for none, and what its user is told of that.
+def with_time_limit(application: Application, tenant: str, limits: Limits) -> tuple[Application, Sequence[str]]:
+    """The application, with the longest time limit of its tenant if it asks for none, and what its user is told.
 
     TimeLimitTooLong when it asks for a longer one.
     """
-    asked_s, longest_s = application.time_limit_s, quota.time_limit_s_max
+    asked_s, longest_s = application.time_limit_s, limits.of(tenant).time_limit_s
     if longest_s is None or (asked_s is not None and asked_s <= longest_s):
         return application, ()
     if asked_s is not None:
@@ -35,18 +35,20 @@ def with_time_limit(application: Application, tenant: str, quota: Quota) -> tupl
     return replace(application, time_limit_s=longest_s), (note,)
 
 
-def check_counts(tenant: str, user: str, quota: Quota, executions: int, executions_of_user: int) -> None:
+def check_counts(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> None:
     """QuotaExceeded when one more of the user in the tenant is refused."""
-    if quota.executions_max is not None and executions >= quota.executions_max:
-        raise QuotaExceeded(tenant, quota.executions_max)
-    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
-        raise QuotaExceeded(f"{user} in {tenant}", quota.executions_of_user_max)
+    for whose, limit, there in (
+        (tenant, limits.of(tenant), executions),
+        (f"{user} in {tenant}", limits.of(tenant, user), executions_of_user),
+    ):
+        if limit.executions is not None and there >= limit.executions:
+            raise QuotaExceeded(whose, limit.executions)
 
 
 def same_submission(stored: Execution, asked: Execution) -> bool:
     """Whether that is what was stored with this id: what it asks for, of the same user.
 
-    The stored one may have the time limit of a quota.
+    The stored one may have the time limit of a limit.
     """
     application = asked.application
     if application.time_limit_s is None:
@@ -55,5 +57,5 @@ def same_submission(stored: Execution, asked: Execution) -> bool:
 
 
 def _text(seconds: float) -> str:
-    """Seconds as descriptions say them, all their digits, and hours as quotas are set."""
+    """Seconds as descriptions say them, all their digits, and hours as limits are set."""
     return f"{seconds:.15g} s ({seconds / 3600:.6g} h)"

@@ -177,10 +177,15 @@ tenants = Table(
     "tenants",
     metadata,
     Column("name", Text, primary_key=True),
-    # That wait or run at the same time; NULL: any number.
-    Column("executions_max", Integer),
-    Column("executions_of_user_max", Integer),
-    Column("time_limit_s_max", Double),  # the longest that one may have; NULL: none is needed
+)
+
+# The fields of `Limit` that are set, null where that is no limit.
+limits = Table(
+    "limits",
+    metadata,
+    Column("tenant", Text, primary_key=True),  # *: all that have none of their own
+    Column("user_name", Text, primary_key=True),  # empty: the tenant as a whole; *: each of its users
+    Column("amounts", JSONB, nullable=False),
 )
 
 memberships = Table(

@@ -99,6 +99,16 @@ __getattr__ = lazy_names(
             "StorageWaitView",
             "TenantBandwidthView",
         ),
-        "use": ("DailyUse", "DayUseView", "Meter", "QuotaMeters"),
+        "use": (
+            "DailyUse",
+            "DayUseView",
+            "LimitAmounts",
+            "LimitChange",
+            "LimitList",
+            "LimitView",
+            "Meter",
+            "MetersView",
+            "QuotaMeters",
+        ),
     },
 )

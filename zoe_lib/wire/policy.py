@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import PRIORITY_MAX, Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import PRIORITY_MAX, Policy, shown_limits, with_shown_limits
 from zoe_lib.wire.base import NUMBER, Numbers, Wire
 
 Order = Literal[
@@ -77,15 +78,14 @@ class PolicyView(Numbers):
     @classmethod
     def of(cls, policy: Policy) -> PolicyView:
         """The wire form of a policy."""
-        return cls.model_validate(policy)
+        tenants, users = shown_limits(policy)
+        return cls.model_validate(replace(policy, tenant_limits=tenants, user_limits=users))
 
-    def to_policy(self) -> Policy:
-        """The policy itself."""
-        tenants = {tenant: TenantLimit(**limit.model_dump()) for tenant, limit in self.tenant_limits.items()}
-        users = {tenant: UserLimit(**limit.model_dump()) for tenant, limit in self.user_limits.items()}
+    def to_policy(self, present: Policy | None = None) -> Policy:
+        """The policy itself, with those limits of the present one that are not in documents."""
         holds = {node: NodeHold(**hold.model_dump()) for node, hold in self.node_holds.items()}
-        limits = {"tenant_limits": tenants, "user_limits": users}
-        return Policy(**{**self.model_dump(), **limits, "filters": tuple(self.filters), "node_holds": holds})
+        policy = Policy(**{**self.model_dump(), "filters": tuple(self.filters), "node_holds": holds})
+        return policy if present is None else with_shown_limits(present, policy)
 
 
 class PassView(Wire):

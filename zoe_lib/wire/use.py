@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
 
-from zoe_lib.wire.base import Wire
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from zoe_lib.wire.base import Numbers, Wire
+from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 
 class DayUseView(Wire):
@@ -47,3 +50,57 @@ class QuotaMeters(Wire):
     memory_bytes_of_user: Meter = Field(description="Of the one who asks, in this tenant.")
     read_bytes_per_s: Meter
     write_bytes_per_s: Meter
+
+
+class LimitAmounts(Numbers):
+    """The amounts of a limit; null is no limit. Users have limits of executions, cores and memory."""
+
+    executions: int | None = Field(default=None, ge=0, le=2**31 - 1, description="That wait or run.")
+    time_limit_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=TIME_LIMIT_S_MAX,
+        description="The longest of one, which gets it without asking.",
+    )
+    cores_milli: int | None = Field(default=None, ge=0, description="That running services reserve.")
+    memory_bytes: int | None = Field(default=None, ge=0, description="That running services reserve.")
+    read_bytes_per_s: int | None = Field(default=None, ge=0, description="That is guaranteed of the object store.")
+    write_bytes_per_s: int | None = Field(default=None, ge=0, description="That is guaranteed of the object store.")
+
+    @model_serializer(mode="wrap")
+    def _those_set(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: most for name, most in whole(self).items() if name in self.model_fields_set}
+
+
+class LimitChange(Wire):
+    """Amounts to set for a subject; those that are not named stay as they are."""
+
+    tenant: str = Field(default="*", max_length=128, description="`*`: all that have none of their own.")
+    user: str | None = Field(
+        default=None, max_length=200, description="`*`: each user of the tenant; null: the tenant as a whole."
+    )
+    amounts: LimitAmounts
+
+
+class LimitView(Wire):
+    """What is set for a subject: null is no limit; an amount that is left out follows the default."""
+
+    tenant: str = Field(description="`*`: all that have none of their own.")
+    user: str | None = Field(description="`*`: each user of the tenant; null: the tenant as a whole.")
+    amounts: dict[str, int | float | None]
+
+
+class MetersView(Wire):
+    """What a tenant, or a user in it, has now of what it may have, by amount."""
+
+    tenant: str
+    user: str | None = Field(description="Null: the tenant as a whole.")
+    time_limit_s: float | None = Field(description="The longest time limit of one execution; null: none is needed.")
+    meters: dict[str, Meter]
+
+
+class LimitList(Wire):
+    """All limits that are set, and the meters of tenants and users."""
+
+    limits: list[LimitView]
+    meters: list[MetersView]

@@ -1,15 +1,16 @@
-"""admin user, tenant, role, quota, token, audit: the people side, for admins."""
+"""admin user, tenant, role, limit, quota, token, audit: the people side, for admins."""
 
 from __future__ import annotations
 
 import typer
 
-from zoe_cli.commands.admin import audit, tenants, tokens, users
+from zoe_cli.commands.admin import audit, limits, tenants, tokens, users
 
-app = typer.Typer(help="Users, tenants, roles, quotas, everybody's tokens and the audit log.", no_args_is_help=True)
+app = typer.Typer(help="Users, tenants, roles, limits, everybody's tokens and the audit log.", no_args_is_help=True)
 app.add_typer(users.app, name="user")
 app.add_typer(tenants.app, name="tenant")
 app.add_typer(tenants.roles, name="role")
+app.add_typer(limits.app, name="limit")
 app.add_typer(tenants.quotas, name="quota")
 app.add_typer(tokens.app, name="token")
 audit.register(app)

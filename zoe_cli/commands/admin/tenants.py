@@ -3,52 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.admin.limits import count
+from zoe_cli.commands.admin.limits import hours as hours_of
 from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_lib.domain.roles import Role
 from zoe_lib.wire import QuotaView, TenantDetail
-from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 roles = typer.Typer(help="What users are in tenants: viewer, user, operator or admin.", no_args_is_help=True)
 quotas = typer.Typer(help="How many executions of a tenant, and how long each.", no_args_is_help=True)
-
-_NO_BOUND = "none"
-
-
-def _count(text: str) -> float:
-    return _bound(text, int)
-
-
-def _hours(text: str) -> float:
-    hours = _bound(text, float)
-    if not 0 < hours * 3600 <= TIME_LIMIT_S_MAX and hours != math.inf:
-        raise typer.BadParameter(
-            f"{text!r} is not a time limit: use hours above 0, up to {TIME_LIMIT_S_MAX / 3600:.0f}, or `{_NO_BOUND}`; "
-            "with --executions 0 nothing more is accepted"
-        )
-    return hours
-
-
-def _bound(text: str, number: Callable[[str], float]) -> float:
-    """What an option says; infinity where it says that there is no bound."""
-    if text == _NO_BOUND:
-        return math.inf
-    try:
-        most = number(text)
-    except ValueError:
-        most = math.nan
-    if not 0 <= most < math.inf:
-        raise typer.BadParameter(f"{text!r} is neither a number from 0 nor `{_NO_BOUND}`")
-    return most
-
 
 User = Annotated[str, typer.Argument(metavar="USER")]
 Tenant = Annotated[str, typer.Argument(metavar="TENANT")]
@@ -87,18 +57,18 @@ def remove_role(context: typer.Context, user: User, tenant: Tenant) -> None:
 def set_quota(
     context: typer.Context,
     tenant: Tenant,
-    executions: Annotated[float | None, typer.Option(parser=_count, metavar="N|none", help="The most.")] = None,
+    executions: Annotated[float | None, typer.Option(parser=count, metavar="N|none", help="The most.")] = None,
     of_user: Annotated[
-        float | None, typer.Option(parser=_count, metavar="N|none", help="The most of each of its users.")
+        float | None, typer.Option(parser=count, metavar="N|none", help="The most of each of its users.")
     ] = None,
     hours: Annotated[
-        float | None, typer.Option(parser=_hours, metavar="HOURS|none", help="The longest time limit of one.")
+        float | None, typer.Option(parser=hours_of, metavar="HOURS|none", help="The longest time limit of one.")
     ] = None,
 ) -> None:
     """Bound a tenant's executions, those of each of its users, and how long each may run.
 
     What is not named stays as it is; `none` is no bound. With --hours, an execution that asks for no time limit gets
-    this one, and one that asks for a longer one is refused. Cores, memory and bandwidth are bounded by the policy.
+    this one, and one that asks for a longer one is refused. `zoe admin limit set` sets these and all other limits.
     """
     changes = {
         "executions_max": executions,

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.limits import Limits
 from zoe_lib.domain.platform import Capabilities, Platform
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import ConcurrentUpdate
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.rows import node_values, to_node
+from zoe_lib.store.sql import limits
 from zoe_lib.store.sql.journal import write_fact
 from zoe_lib.store.sql.writing import check_leader
 from zoe_lib.store.tables import (
@@ -81,20 +83,34 @@ def _reserved(connection: Connection) -> Mapping[str, Resources]:
 
 
 def read_policy(connection: Connection) -> Policy:
-    """The policy in force."""
+    """The policy in force, with its limits."""
     row = connection.execute(select(policy.c.version, policy.c.data)).one_or_none()
-    return Policy() if row is None else replace(decode(Policy, row.data), version=row.version)
+    found = Policy() if row is None else replace(decode(Policy, row.data), version=row.version)
+    return with_limits(found, limits.read(connection))
 
 
 def set_policy(connection: Connection, wanted: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
-    """Put a policy in force and say so in the journal."""
-    new = replace(wanted, version=expected_version + 1)
-    values = {"version": new.version, "data": encode(new), "set_at_s": at_s}
+    """Put a policy in force and say so in the journal; of limits, those that its documents have."""
+    limits.lock(connection)
+    new = with_shown_limits(read_policy(connection), replace(wanted, version=expected_version + 1))
+    values = {"version": new.version, "data": encode(with_limits(new, Limits())), "set_at_s": at_s}
     if expected_version == 0:
         done = connection.execute(insert_or(policy).values(id=1, **values).on_conflict_do_nothing())
     else:
         done = connection.execute(update(policy).where(policy.c.version == expected_version).values(values))
     if done.rowcount != 1:
         raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
+    limits.write(connection, new.limits)
     write_fact(connection, "policy_set", at_s, cause_id, encode(new))
     return new
+
+
+def change_limits(connection: Connection, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
+    """Change limits; those that documents of the policy have are a new version of it."""
+    limits.lock(connection)
+    present = read_policy(connection)
+    wanted = with_limits(present, change(present.limits))
+    limits.write(connection, wanted.limits)
+    if shown_limits(wanted) == shown_limits(present):
+        return wanted
+    return set_policy(connection, wanted, present.version, at_s, cause_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, fields
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -11,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
 from zoe_lib.store.codec import encode
-from zoe_lib.store.people import AuditEntry, Membership, Quota, Roles, Tenant, User, adoption_entries
+from zoe_lib.store.people import AuditEntry, Membership, Roles, Tenant, User, adoption_entries
 from zoe_lib.store.rows import Row
 from zoe_lib.store.sql import audit
 from zoe_lib.store.tables import memberships, sessions, tenants, users
@@ -112,19 +111,7 @@ def add_tenant(connection: Connection, name: str) -> None:
 def read_tenants(connection: Connection) -> Sequence[Tenant]:
     """All tenants by name."""
     rows = connection.execute(select(tenants).order_by(tenants.c.name))
-    return [Tenant(row.name, to_quota(row)) for row in rows]
-
-
-def to_quota(row: Row) -> Quota:
-    """The quota in the row of a tenant, whose columns have the names of its fields."""
-    return Quota(**{bound.name: getattr(row, bound.name) for bound in fields(Quota)})
-
-
-def set_quota(connection: Connection, tenant: str, quota: Quota) -> None:
-    """Bound a tenant's executions."""
-    changed = update(tenants).where(tenants.c.name == tenant).values(asdict(quota))
-    if connection.execute(changed).rowcount != 1:
-        raise NotFound(f"there is no tenant {tenant!r}")
+    return [Tenant(row.name) for row in rows]
 
 
 def _roles(connection: Connection, user: str) -> Roles:

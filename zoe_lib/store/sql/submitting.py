@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Table, exists, func, select, text
 
 from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.limits import EVERY
 from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict
 from zoe_lib.store.documents import Applications
-from zoe_lib.store.people import AuditEntry, Quota
+from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
-from zoe_lib.store.sql.people import to_quota
+from zoe_lib.store.sql.limits import of_submission
 from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_keys, services, tenants
 
 
@@ -27,7 +28,7 @@ from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_ke
 class Submission:
     """A new execution with its key; `written` is false while another one holds its key or its id.
 
-    `bounded`: its tenant has a quota, so it takes a transaction that looks at it.
+    `bounded`: limits of its tenant may bear on it, so it takes a transaction that looks at it.
     """
 
     execution: Execution  # as it will be stored
@@ -49,15 +50,17 @@ def _rows(table: Table, parameter: str) -> str:
     return f"jsonb_populate_recordset(NULL::{table.name}, CAST(:{parameter} AS jsonb))"
 
 
-_BOUNDS = ", ".join(bound.name for bound in fields(Quota))
 _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != "id")
 
 # Who has no key or gets it is inserted, services follow, and the journal comes last: its lock is taken when all the
 # rest is written (the count needs it), so that it is held for the shortest time and nobody waits for a key with it.
 _SUBMIT = text(f"""
     WITH bounded AS MATERIALIZED (
-        SELECT name FROM tenants
-        WHERE num_nonnulls({_BOUNDS}) > 0 AND NOT :within AND name = ANY(CAST(:tenants AS text[]))
+        SELECT name FROM unnest(CAST(:tenants AS text[])) AS name
+        WHERE NOT :within AND EXISTS (
+            SELECT FROM limits WHERE tenant IN (name, '{EVERY}')
+            AND num_nonnulls(amounts ->> 'executions', amounts ->> 'time_limit_s') > 0
+        )
     ), asked AS MATERIALIZED (
         SELECT * FROM {_rows(idempotency_keys, "keys")} WHERE tenant NOT IN (SELECT name FROM bounded)
     ), keyed AS (
@@ -112,7 +115,7 @@ def prepare(
 def write(connection: Connection, submissions: Sequence[Submission], within: bool = False) -> None:
     """Write those whose key and id are free, and mark them. The ids must differ from each other.
 
-    Those of a tenant with a quota are only marked as `bounded`, unless they are known to be `within`.
+    Those of a tenant with such limits are only marked as `bounded`, unless they are known to be `within`.
     """
     # In one order everywhere, so that two processes with the same keys wait for each other only one way.
     ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
@@ -133,20 +136,20 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
         one.bounded = one.execution.tenant in bounded
 
 
-def write_within_quota(connection: Connection, applications: Applications, submission: Submission) -> Submission:
-    """Write one whose tenant has a quota, as that lets it in, and give it back so; QuotaExceeded, TimeLimitTooLong.
+def write_within_limits(connection: Connection, applications: Applications, submission: Submission) -> Submission:
+    """Write one as the limits of its tenant let it in, and give it back so; QuotaExceeded, TimeLimitTooLong.
 
-    The tenant's row is locked first, so that of two at the same time the second counts the first, and a change of the
-    quota comes before or after. What was submitted before with the same key or id is not refused: it is left
+    The tenant's row is locked first, so that of two at the same time the second counts the first; a change of
+    these limits comes before or after. What was submitted before with the same key or id is not refused: it is left
     unwritten, as `write` leaves it.
     """
     wanted = submission.execution
     lock = select(tenants).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
-    tenant = connection.execute(lock).one_or_none()
-    if tenant is not None and not _known(connection, submission):
+    connection.execute(lock)
+    if not _known(connection, submission):
         counts = select(func.count(), func.count().filter(executions.c.user_name == wanted.user))
         active = connection.execute(counts.where(executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))).one()
-        execution = admitted(wanted, to_quota(tenant), *active)
+        execution = admitted(wanted, of_submission(connection, wanted), *active)
         name, document = applications.keep(execution.application)
         submission = replace(submission, execution=execution, application_hash=name, application=document)
     write(connection, [submission], within=True)

@@ -19,7 +19,7 @@ from operator import add, sub
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import Holder
+from zoe_lib.domain.limits import Subject
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.placement.admission import places_in
@@ -29,7 +29,7 @@ from zoe_master.scheduler.placement.placement import Placer
 # Places that an execution may have in a room, which stays as it is.
 Find = Callable[[Execution, Placer], tuple[Placement, ...] | None]
 # For whose limits an execution's services count.
-Holders = Callable[[Execution], Sequence[Holder]]
+Holders = Callable[[Execution], Sequence[Subject]]
 
 
 @value(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class Reclaim:
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: list[Elastic] = []
         # What counts for each holder's limit: of all that leaves or can be made to, and of what leaves.
-        self._may_leave: dict[Holder, Resources] = defaultdict(Resources)
-        self._leaves: dict[Holder, Resources] = defaultdict(Resources)
+        self._may_leave: dict[Subject, Resources] = defaultdict(Resources)
+        self._leaves: dict[Subject, Resources] = defaultdict(Resources)
         for rank, execution in enumerate(active):
             self._sort(rank, execution)
         for services in self._elastic.values():
@@ -93,11 +93,11 @@ class Reclaim:
         known = self._staying.get(execution.id)
         return self._placer.ledger.held(execution) if known is None else known
 
-    def covers(self, holder: Holder, excess: Resources) -> bool:
+    def covers(self, holder: Subject, excess: Resources) -> bool:
         """Whether so much of a holder's leaves, or can be made to."""
         return excess.fits_in(self._may_leave[holder])
 
-    def givers(self, excess: Mapping[Holder, Resources]) -> Sequence[Elastic]:
+    def givers(self, excess: Mapping[Subject, Resources]) -> Sequence[Elastic]:
         """The fewest elastic services that come to so much of each holder's together with what leaves of it."""
         if not excess:
             return ()
@@ -216,7 +216,7 @@ class Reclaim:
         self._count(one, self._leaves)
         self._chosen.append(one)
 
-    def _count(self, one: Elastic, amounts: dict[Holder, Resources]) -> None:
+    def _count(self, one: Elastic, amounts: dict[Subject, Resources]) -> None:
         for holder in self._holders(one.execution):
             amounts[holder] += one.counted
 
@@ -250,7 +250,7 @@ def _level(free: Resources) -> bool:
     return free.cores_milli >= 0 and free.memory_bytes >= 0 and all(pieces >= 0 for pieces in free.devices.values())
 
 
-def _nobody(_execution: Execution) -> Sequence[Holder]:
+def _nobody(_execution: Execution) -> Sequence[Subject]:
     return ()
 
 

@@ -14,7 +14,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, Supply, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_master.scheduler.bandwidth_lines import BandwidthLines, MayStart
+from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
 _HINT = "it starts when enough of what runs with guaranteed bandwidth has ended; `preferred` would not wait"

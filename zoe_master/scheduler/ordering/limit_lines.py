@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
-from zoe_lib.domain.policy import Holder
+from zoe_lib.domain.limits import Subject
 from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import Holdings
@@ -40,12 +40,12 @@ class LimitLines:
         self._holdings = holdings
         self._estimates = estimates
         self._takes_back = takes_back
-        self._lines: dict[Holder, _Line] = {}
+        self._lines: dict[Subject, _Line] = {}
         self._asked: dict[ExecutionId, int] = {}  # in the sequence of the queue
-        self._ends: dict[Holder, list[_End]] | None = None
+        self._ends: dict[Subject, list[_End]] | None = None
         self._given: list[tuple[Execution, float]] = []
 
-    def refuses(self, execution: Execution) -> Holder | None:
+    def refuses(self, execution: Execution) -> Subject | None:
         """Of whose limit it would take what the first in the line waits for; None when it may go on."""
         asked = self._asked.setdefault(execution.id, len(self._asked))
         if not self._lines:
@@ -57,7 +57,7 @@ class LimitLines:
                 return holder
         return None
 
-    def wait(self, execution: Execution, holder: Holder, may_start: Callable[[Execution], bool]) -> None:
+    def wait(self, execution: Execution, holder: Subject, may_start: Callable[[Execution], bool]) -> None:
         """This limit refuses it: if it is the first, and could start at all without the limit, it keeps its turn."""
         self._asked.setdefault(execution.id, len(self._asked))
         free = self._holdings.left_of(execution, holder)
@@ -95,16 +95,16 @@ class LimitLines:
     def _ends_s(self, execution: Execution) -> float:
         return self._snapshot.now_s + self._estimates.guess_s(execution)
 
-    def _ends_of(self, holder: Holder) -> Iterable[_End]:
+    def _ends_of(self, holder: Subject) -> Iterable[_End]:
         if self._ends is None:
             self._ends = self._all_ends()
         given = ((ends_s, e.application.core_resources()) for e, ends_s in self._given if holder in self._of(e))
         return (*self._ends[holder], *given)
 
-    def _all_ends(self) -> dict[Holder, list[_End]]:
+    def _all_ends(self) -> dict[Subject, list[_End]]:
         """What leaves, or gives way to a core, could be gone at once."""
         now_s = self._snapshot.now_s
-        found: dict[Holder, list[_End]] = defaultdict(list)
+        found: dict[Subject, list[_End]] = defaultdict(list)
         for execution in self._snapshot.active:
             holders = self._of(execution)
             if not holders:
@@ -118,7 +118,7 @@ class LimitLines:
                 found[holder] += [end for end in ends if end[1] != NOTHING and end[0] < math.inf]
         return found
 
-    def _of(self, execution: Execution) -> Sequence[Holder]:
+    def _of(self, execution: Execution) -> Sequence[Subject]:
         return self._holdings.holders(execution)
 
     def _stays(self, execution: Execution, service: Service) -> bool:

@@ -7,10 +7,11 @@ import msgspec
 import pytest
 
 from tests.support.applications import application, component
+from tests.support.limits import user_limit
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, Volume
 from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.policy import Policy, UserLimit
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Pushdown, StorageDemand, StorageObject
@@ -47,7 +48,7 @@ def test_values_come_back() -> None:
         expected_run_s=12.5,
     )
     assert decode(Application, json.loads(json.dumps(encode(wanted)))) == wanted
-    policy = Policy(weighers={"free_memory": -2.0}, user_limits={"*": UserLimit(cores_milli=5)})
+    policy = Policy(weighers={"free_memory": -2.0}, user_limits={"*": user_limit(cores_milli=5)})
     assert decode(Policy, json.loads(json.dumps(encode(policy)))) == policy
 
 

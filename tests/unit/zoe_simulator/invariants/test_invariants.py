@@ -10,11 +10,12 @@ import pytest
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import BandwidthSlo
 from storage_bridge.simulated import SimulatedController
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.policy import ORDERS, Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import ORDERS, Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.memory import MemoryStore
@@ -126,8 +127,8 @@ def test_a_core_refused_before_elastic_services_were_released() -> None:
 LIMITS = pytest.mark.parametrize(
     ("policy", "code", "whose"),
     [
-        (replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=3000)}), ReasonCode.TENANT_LIMIT, "default"),
-        (replace(FIFO, user_limits={"*": UserLimit(cores_milli=3000)}), ReasonCode.USER_LIMIT, "ada in default"),
+        (replace(FIFO, tenant_limits={"*": tenant_limit(cores_milli=3000)}), ReasonCode.TENANT_LIMIT, "default"),
+        (replace(FIFO, user_limits={"*": user_limit(cores_milli=3000)}), ReasonCode.USER_LIMIT, "ada in default"),
     ],
 )
 

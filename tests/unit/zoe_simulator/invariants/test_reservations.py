@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import run_key
@@ -73,8 +74,8 @@ def test_a_place_that_is_kept_for_one_counts_as_one_that_is_given() -> None:
     "policy",
     [
         replace(CONSERVATIVE, backfill_depth_max=1),
-        replace(CONSERVATIVE, tenant_limits={"*": TenantLimit(cores_milli=10**9)}),
-        replace(CONSERVATIVE, user_limits={"*": UserLimit(cores_milli=10**9)}),
+        replace(CONSERVATIVE, tenant_limits={"*": tenant_limit(cores_milli=10**9)}),
+        replace(CONSERVATIVE, user_limits={"*": user_limit(cores_milli=10**9)}),
     ],
 )
 def test_nobody_is_delayed_to_whom_nothing_is_surely_promised(policy: Policy) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.limits import tenant_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import TenantLimit
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
@@ -94,7 +94,7 @@ def test_more_than_there_is_waits_without_holding_up_others_who_require_some() -
 
 
 def test_a_tenant_s_limit_makes_it_wait() -> None:
-    limits = {"default": TenantLimit(read_bytes_per_s=50 * MB)}
+    limits = {"default": tenant_limit(read_bytes_per_s=50 * MB)}
     plan = decide(reads("a", 30, 1.0), reads("b", 30, 2.0), tenant_limits=limits)
     assert list(plan.starts) == ["a"]
     assert plan.reasons["b"].code is ReasonCode.TENANT_LIMIT
@@ -102,7 +102,7 @@ def test_a_tenant_s_limit_makes_it_wait() -> None:
 
 
 def test_the_first_that_waits_for_a_tenant_s_limit_is_passed_by_those_who_do_not_delay_it() -> None:
-    limits = {"default": TenantLimit(read_bytes_per_s=50 * MB)}
+    limits = {"default": tenant_limit(read_bytes_per_s=50 * MB)}
     active = (running(reads("r", 30, run_s=300.0)),)
     first = reads("first", 40, 1.0)
     passing = (reads("short", 20, 2.0, run_s=300.0), reads("beside", 10, 2.0, run_s=999.0))
@@ -119,7 +119,7 @@ def test_the_first_that_waits_for_a_tenant_s_limit_is_passed_by_those_who_do_not
 
 
 def test_the_line_of_a_limit_counts_an_hour_for_what_is_not_known() -> None:
-    limits = {"default": TenantLimit(read_bytes_per_s=50 * MB)}
+    limits = {"default": tenant_limit(read_bytes_per_s=50 * MB)}
     active = (running(reads("r", 30)),)
     plan = decide(
         reads("first", 40, 1.0), reads("a", 20, 2.0), reads("b", 20, 3.0), active=active, tenant_limits=limits

@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
 NODES = (node("n", cores=32),)
-OF_TENANT = Policy(order="fifo", tenant_limits={"*": TenantLimit(8000)})
-OF_USER = Policy(order="fifo", user_limits={"*": UserLimit(8000)})
+OF_TENANT = Policy(order="fifo", tenant_limits={"*": tenant_limit(8000)})
+OF_USER = Policy(order="fifo", user_limits={"*": user_limit(8000)})
 EITHER = pytest.mark.parametrize("policy", [OF_TENANT, OF_USER], ids=["of a tenant", "of a user"])
 
 
@@ -76,7 +77,7 @@ def test_elastic_services_that_stay_leave_what_the_first_waits_for(policy: Polic
 
 
 def test_who_waits_for_the_limit_of_its_user_holds_up_no_other_user_of_the_tenant() -> None:
-    policy = replace(OF_USER, tenant_limits={"*": TenantLimit(9000)})
+    policy = replace(OF_USER, tenant_limits={"*": tenant_limit(9000)})
     other = replace(waits("other", 2, 2.0, 100.0), user="eve")
     plan = decide(policy, waits("large", 4, 1.0, 10.0), other)
     assert plan.reasons["large"].code is ReasonCode.USER_LIMIT

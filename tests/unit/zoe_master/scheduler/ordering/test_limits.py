@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, GIB, component, node, queued, started
 from zoe_lib.domain.events import ServiceEnded, ServiceStarting, ServiceStopping
 from zoe_lib.domain.execution import Cause, Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy, TenantLimit, UserLimit
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -18,8 +19,8 @@ from zoe_master.scheduler.what_if.explain import explain
 
 NODES = (node("n", cores=9, memory_gib=18),)
 # The same for tenant a, and for each of its users.
-OF_TENANT = replace(FIFO, tenant_limits={"a": TenantLimit(cores_milli=4000)})
-OF_USER = replace(FIFO, user_limits={"a": UserLimit(cores_milli=4000)})
+OF_TENANT = replace(FIFO, tenant_limits={"a": tenant_limit(cores_milli=4000)})
+OF_USER = replace(FIFO, user_limits={"a": user_limit(cores_milli=4000)})
 EITHER = pytest.mark.parametrize("limited", [OF_TENANT, OF_USER], ids=["of a tenant", "of a user"])
 BACKFILLS = pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf", "conservative"])
 
@@ -46,7 +47,9 @@ def gone(plan: Plan) -> dict[str, int]:
 
 # -- who waits ---------------------------------------------------------------------------------------------------------
 def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
-    limited = replace(FIFO, tenant_limits={"a": TenantLimit(cores_milli=2000), "*": TenantLimit(memory_bytes=4 * GIB)})
+    limited = replace(
+        FIFO, tenant_limits={"a": tenant_limit(cores_milli=2000), "*": tenant_limit(memory_bytes=4 * GIB)}
+    )
     waiting = (of("a", "a1", 1, 2), of("a", "a2", 2, 1), of("b", "b", 3, 1, 5), of("c", "c", 4, 1, 4))
     plan = schedule(Snapshot(10.0, NODES, waiting), limited)
     assert sorted(plan.starts) == ["a1", "c"]
@@ -57,7 +60,7 @@ def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
 
 
 def test_a_user_at_the_limit_waits_with_a_reason_and_blocks_nobody() -> None:
-    limited = replace(FIFO, user_limits={"a": UserLimit(cores_milli=2000), "*": UserLimit(memory_bytes=4 * GIB)})
+    limited = replace(FIFO, user_limits={"a": user_limit(cores_milli=2000), "*": user_limit(memory_bytes=4 * GIB)})
     waiting = (
         of("a", "a1", 1, 2),
         of("a", "a2", 2, 1),
@@ -123,7 +126,9 @@ def test_behind_a_closed_door_the_limit_is_told_too(backfill: str) -> None:
 )
 def test_of_two_limits_the_tighter_one_holds(of_tenant: int, of_user: int, starts: int, told: ReasonCode) -> None:
     both = replace(
-        FIFO, tenant_limits={"*": TenantLimit(cores_milli=of_tenant)}, user_limits={"*": UserLimit(cores_milli=of_user)}
+        FIFO,
+        tenant_limits={"*": tenant_limit(cores_milli=of_tenant)},
+        user_limits={"*": user_limit(cores_milli=of_user)},
     )
     plan = schedule(Snapshot(10.0, NODES, tuple(of("a", f"e{i}", i) for i in range(4))), both)
     assert len(plan.starts) == starts
@@ -133,7 +138,7 @@ def test_of_two_limits_the_tighter_one_holds(of_tenant: int, of_user: int, start
 
 
 def test_users_within_their_limits_come_to_their_tenants_limit_together() -> None:
-    both = replace(OF_TENANT, user_limits={"*": UserLimit(cores_milli=3000)})
+    both = replace(OF_TENANT, user_limits={"*": user_limit(cores_milli=3000)})
     waiting = (of("a", "a1", 1, 3), of("a", "a2", 2), of("a", "e1", 3, user="eve"), of("a", "e2", 4, user="eve"))
     plan = schedule(Snapshot(10.0, NODES, waiting), both)
     assert sorted(plan.starts) == ["a1", "e1"]
@@ -141,7 +146,7 @@ def test_users_within_their_limits_come_to_their_tenants_limit_together() -> Non
 
 
 def test_one_that_is_beyond_the_limit_in_memory_may_have_cores() -> None:
-    limited = replace(FIFO, user_limits={"*": UserLimit(memory_bytes=GIB)})
+    limited = replace(FIFO, user_limits={"*": user_limit(memory_bytes=GIB)})
     plan = schedule(Snapshot(10.0, NODES, (of("a", "new", 6, 1, 0),), (filling("a", "old", 3),)), limited)
     assert list(plan.starts) == ["new"]
 
@@ -164,7 +169,7 @@ def test_elastic_services_keep_within_the_limit_too(limited: Policy) -> None:
 
 
 def test_turns_of_tenants_stay_within_the_limits_of_users() -> None:
-    limited = replace(FIFO, tenants="drf", user_limits={"a": UserLimit(cores_milli=2000)})
+    limited = replace(FIFO, tenants="drf", user_limits={"a": user_limit(cores_milli=2000)})
     waiting = (
         of("a", "a1", 1, elastic=5),
         of("a", "a2", 2, elastic=5),
@@ -202,14 +207,14 @@ def test_a_users_limit_is_taken_back_from_the_users_own_alone() -> None:
 
 def test_what_a_user_gives_back_counts_for_the_tenants_limit_too() -> None:
     """Six cores of the tenant at most, four of a user: two of the user's own do for both."""
-    both = replace(OF_USER, tenant_limits={"a": TenantLimit(cores_milli=6000)})
+    both = replace(OF_USER, tenant_limits={"a": tenant_limit(cores_milli=6000)})
     active = (filling("a", "own", 3), filling("a", "another's", 1, at_s=4.0, user="eve"))
     plan = schedule(Snapshot(10.0, NODES, (of("a", "new", 6, 2),), active), both)
     assert gone(plan) == {"own": 2}
 
 
 def test_what_is_more_than_the_users_share_of_the_tenants_limit_the_last_of_the_tenant_gives_back() -> None:
-    both = replace(OF_USER, tenant_limits={"a": TenantLimit(cores_milli=5000)})
+    both = replace(OF_USER, tenant_limits={"a": tenant_limit(cores_milli=5000)})
     active = (filling("a", "own", 3), filling("a", "another's", 1, at_s=4.0, user="eve"))
     plan = schedule(Snapshot(10.0, NODES, (of("a", "new", 6),), active), both)
     assert gone(plan) == {"own": 1, "another's": 1}
@@ -217,7 +222,7 @@ def test_what_is_more_than_the_users_share_of_the_tenants_limit_the_last_of_the_
 
 
 def test_where_one_of_two_limits_cannot_be_taken_back_nobody_goes() -> None:
-    both = replace(OF_USER, tenant_limits={"a": TenantLimit(cores_milli=6000)})
+    both = replace(OF_USER, tenant_limits={"a": tenant_limit(cores_milli=6000)})
     cores = started(of("a", "cores", 0, 5, user="eve"), "n")
     plan = schedule(Snapshot(10.0, NODES, (of("a", "new", 6, 2),), (filling("a", "own", 0), cores)), both)
     assert not plan.preempt

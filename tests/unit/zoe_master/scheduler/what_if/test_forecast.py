@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import TenantLimit, UserLimit
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.calibration import Calibration
@@ -62,7 +62,7 @@ def test_a_tenant_at_its_limit_waits_for_its_own(backfill: str) -> None:
     """There is room for it, and its tenant may not have it before its first has ended."""
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
     waiting = (job("own", 1, 10.0, cores=1),)
-    limits = {"*": TenantLimit(cores_milli=2000)}
+    limits = {"*": tenant_limit(cores_milli=2000)}
     assert wait("own", *waiting, active=(running,), backfill=backfill) == Wait(0.0)
     assert wait("own", *waiting, active=(running,), backfill=backfill, tenant_limits=limits) == Wait(51.0)
 
@@ -72,7 +72,7 @@ def test_a_user_at_the_limit_waits_for_the_users_own(backfill: str) -> None:
     """Another's of the same tenant ends earlier, which is no help."""
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
     another = started(replace(job("another", 0, 120.0, cores=1), user="eve"), "n")
-    limits = {"*": UserLimit(cores_milli=2000)}
+    limits = {"*": user_limit(cores_milli=2000)}
     waiting = job("own", 1, 10.0, cores=1)
     told = {
         user: wait("own", replace(waiting, user=user), active=(running, another), backfill=backfill, user_limits=limits)

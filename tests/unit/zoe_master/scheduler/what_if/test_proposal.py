@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, GIB, component, node, queued, started
 from zoe_lib.domain.execution import new_services
-from zoe_lib.domain.policy import TenantLimit, UserLimit
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
@@ -67,8 +67,8 @@ def test_in_a_very_long_queue_no_change_is_looked_for_and_that_is_said() -> None
 
 def test_within_a_limit_less_helps() -> None:
     for limited in (
-        replace(FIFO, tenant_limits={"*": TenantLimit(cores_milli=6000)}),
-        replace(FIFO, user_limits={"*": UserLimit(cores_milli=6000)}),
+        replace(FIFO, tenant_limits={"*": tenant_limit(cores_milli=6000)}),
+        replace(FIFO, user_limits={"*": user_limit(cores_milli=6000)}),
     ):
         found = propose(NOW, limited, queued("x", component("c", cores=4)))
         assert found.change == Change("c", Part.CORES, 4000, 2000)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy, limit_of
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import Reason, ReasonCode
 
@@ -42,7 +42,7 @@ class BandwidthLines:
     """For one pass: what each tenant has guaranteed, when that is expected to end, and the line for its limit."""
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self._limits = policy.limits
         self._held: dict[str, Rates] = defaultdict(Rates)
         self._ends: dict[str, list[tuple[float, Rates]]] = defaultdict(list)
         self._lines: dict[str, _Line] = {}
@@ -80,7 +80,7 @@ class BandwidthLines:
                 return
 
     def _most(self, tenant: str) -> Rates:
-        limit = limit_of(self._policy, tenant)
+        limit = self._limits.of(tenant)
         read, write = limit.read_bytes_per_s, limit.write_bytes_per_s
         return Rates(_ENDLESS if read is None else read, _ENDLESS if write is None else write)
 

@@ -1,0 +1,158 @@
+"""Limits of tenants and users, and the quota of a tenant, which is some of them by older names."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from zoe_api.access import Admin
+from zoe_api.audit_changes import note_changes
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services, ServicesDep, StoreDep
+from zoe_api.meters import meters
+from zoe_api.problems import ApiProblem
+from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, Subject, used
+from zoe_lib.store.base import NotFound, Store
+from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
+
+router = APIRouter(prefix="/admin", tags=["administration"])
+Amount = Literal["executions", "time_limit_s", "cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s"]
+TenantOf = Annotated[str, Query(max_length=128, description="`*` is the default for all tenants without their own.")]
+UserOf = Annotated[
+    str | None, Query(max_length=200, description="`*` is each user of the tenant; without, the tenant as a whole.")
+]
+
+
+@router.get("/limits", response_model=LimitList)
+def list_limits(
+    _who: Admin,
+    store: StoreDep,
+    tenant: Annotated[str | None, Query(max_length=128, description="Of this tenant only.")] = None,
+    user: Annotated[str | None, Query(max_length=200, description="With the meters of this user, too.")] = None,
+) -> LimitList:
+    """All limits that are set, and how much of theirs tenants and users have now."""
+    limits, uses = store.policy().limits, used(store.active())
+    subjects = {Subject(one.name) for one in store.tenants()} | uses.keys() | {*limits.subjects()}
+    if tenant is not None:
+        subjects = {one for one in subjects | {Subject(tenant, user)} if one.tenant == tenant}
+    metered = sorted((one for one in subjects if EVERY not in one), key=lambda one: (one.tenant, one.user or ""))
+    return LimitList(
+        limits=[_view(limits, one) for one in limits.subjects() if tenant in (None, one.tenant)],
+        meters=[
+            MetersView(
+                tenant=one.tenant,
+                user=one.user,
+                time_limit_s=limits.of(one.tenant).time_limit_s,
+                meters=meters(limits, uses, one),
+            )
+            for one in metered
+        ],
+    )
+
+
+@router.put("/limits", response_model=LimitView)
+def set_limit(body: LimitChange, _who: Admin, its: ServicesDep, request: Request) -> LimitView:
+    """Set amounts of a limit: null is no limit; those that are not named stay. What was submitted before keeps what it
+    has."""
+    subject, amounts = Subject(body.tenant, body.user), body.amounts.model_dump()
+    _check_subject(its.store, subject, amounts)
+    return _view(_change(its, request, lambda limits: limits.changed(subject, amounts), subject), subject)
+
+
+@router.delete("/limits", status_code=204)
+def clear_limit(
+    _who: Admin,
+    its: ServicesDep,
+    request: Request,
+    tenant: TenantOf = EVERY,
+    user: UserOf = None,
+    amount: Annotated[list[Amount] | None, Query(description="Without any, all of them.")] = None,
+) -> Response:
+    """Take limits of a subject away; the default holds for it again."""
+    subject = Subject(tenant, user)
+    if not its.store.policy().limits.own(subject):
+        raise NotFound(f"no limit is set for {name_of(subject)}")
+    _change(its, request, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
+    return Response(status_code=204)
+
+
+@router.put("/tenants/{tenant}/quota", response_model=QuotaView)
+def set_quota(tenant: str, body: QuotaView, _who: Admin, its: ServicesDep, request: Request) -> QuotaView:
+    """Set the limits of how many executions of a tenant, and of each of its users, wait or run at the same time, and of
+    how long their time limits are; null is no limit. What was submitted before keeps what it has."""
+    check_tenant(its.store, tenant)
+    before = quota_of(its.store.policy().limits, tenant)
+
+    def change(limits: Limits) -> Limits:
+        named = quota_of(limits, tenant).model_dump()
+        changed = {name: most for name, most in body.model_dump().items() if most != named[name]}
+        for name, most in changed.items():
+            subject, amount = _OF_QUOTA[name]
+            limits = limits.changed(Subject(tenant, subject), {amount: most})
+        return limits
+
+    its.store.change_limits(change, time.time(), request.state.request_id)
+    its.master.hint()
+    note_changes(request, before.model_dump(), body.model_dump())
+    return body
+
+
+# Whose limit, and which, each field of a quota is.
+_OF_QUOTA = {
+    "executions_max": (None, "executions"),
+    "executions_of_user_max": (EVERY, "executions"),
+    "time_limit_s_max": (None, "time_limit_s"),
+}
+
+
+def quota_of(limits: Limits, tenant: str) -> QuotaView:
+    """Return the limits of a tenant that are its quota."""
+    return QuotaView(**{name: getattr(limits.of(tenant, user), amount) for name, (user, amount) in _OF_QUOTA.items()})
+
+
+def check_tenant(store: Store, tenant: str) -> None:
+    """Raise NotFound when there is no such tenant."""
+    if all(one.name != tenant for one in store.tenants()):
+        raise NotFound(f"there is no tenant {tenant!r}")
+
+
+def name_of(subject: Subject) -> str:
+    """Return a subject in words."""
+    tenant = "all tenants" if subject.tenant == EVERY else subject.tenant
+    if subject.user is None:
+        return tenant
+    return f"each user of {tenant}" if subject.user == EVERY else f"{subject.user} in {tenant}"
+
+
+def _change(its: Services, request: Request, change: Callable[[Limits], Limits], subject: Subject) -> Limits:
+    before = its.store.policy().limits
+    after = its.store.change_limits(change, time.time(), request.state.request_id).limits
+    its.master.hint()
+    note_changes(request, *(dict.fromkeys(AMOUNTS) | dict(limits.own(subject)) for limits in (before, after)))
+    return after
+
+
+def _check_subject(store: Store, subject: Subject, amounts: Amounts) -> None:
+    if subject.tenant != EVERY:
+        check_tenant(store, subject.tenant)
+    if subject.user not in (None, EVERY):
+        if subject.tenant == EVERY:
+            raise ApiProblem(Code.INVALID_REQUEST, "name the tenant in which the user has the limit")
+        store.user(str(subject.user))
+    errors = list(_amounts_of_tenants(subject, amounts))
+    if errors:
+        raise ApiProblem(Code.INVALID_REQUEST, errors=errors)
+
+
+def _amounts_of_tenants(subject: Subject, amounts: Amounts) -> Iterator[Diagnostic]:
+    for name in amounts if subject.user is not None else ():
+        if name not in AMOUNTS_OF_USERS:
+            text = f"{name} is a limit of tenants; users have limits of {', '.join(AMOUNTS_OF_USERS)}"
+            yield Diagnostic(pointer=f"/body/amounts/{name}", code="not_of_users", message=text)
+
+
+def _view(limits: Limits, subject: Subject) -> LimitView:
+    return LimitView(tenant=subject.tenant, user=subject.user, amounts=dict(limits.own(subject)))

@@ -1,0 +1,170 @@
+"""Limits: the most that a tenant, or a user in it, may have at the same time, and how much of that each has."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field, fields
+from typing import NamedTuple
+
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution
+from zoe_lib.domain.promises import Rates, required
+from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.values import value
+
+EVERY = "*"
+"""Stands for all tenants, or for all users of a tenant, that have no limit of their own."""
+# Names of tenants have none.
+_OF = "/"
+
+Amounts = Mapping[str, int | float | None]
+"""What is set for a subject, by the fields of `Limit`: None is no limit; what is left out follows the default."""
+ByName = Mapping[str, Amounts]
+"""Of tenants by their names; of users by the tenant, for each of its users, or by `tenant/user`."""
+
+
+@value(frozen=True, slots=True)
+class Limit:
+    """The most that a subject may have; None is no limit.
+
+    executions: that wait or run; time_limit_s: the longest that one execution may have; cores_milli, memory_bytes: that
+    running services reserve; read_bytes_per_s, write_bytes_per_s: that are guaranteed of the object store.
+    """
+
+    executions: int | None = None
+    time_limit_s: float | None = None
+    cores_milli: int | None = None
+    memory_bytes: int | None = None
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+
+
+AMOUNTS = tuple(one.name for one in fields(Limit))
+AMOUNTS_OF_USERS = ("executions", "cores_milli", "memory_bytes")
+# What documents of the policy say of a tenant, and of each of its users.
+POLICY_OF_TENANTS = ("cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s")
+POLICY_OF_USERS = ("cores_milli", "memory_bytes")
+# Of one execution, so that nothing is used of it.
+NOT_METERED = frozenset({"time_limit_s"})
+
+
+class Subject(NamedTuple):
+    """Whom a limit is for: a tenant, or a user in it; `*` in either place is the default for all others."""
+
+    tenant: str = EVERY
+    user: str | None = None
+
+
+@value(frozen=True, slots=True)
+class Limits:
+    """All limits that are set."""
+
+    tenants: ByName = field(default_factory=dict)
+    users: ByName = field(default_factory=dict)
+
+    def of(self, tenant: str, user: str | None = None) -> Limit:
+        """Return what holds for a tenant or a user: each amount is its own, else that of the next default."""
+        where, key = self._place(Subject(tenant, user))
+        return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
+
+    def own(self, subject: Subject) -> Amounts:
+        """Return what is set for the subject itself."""
+        where, key = self._place(subject)
+        return where.get(key, {})
+
+    def subjects(self) -> Iterator[Subject]:
+        """Return the subjects for which something is set."""
+        yield from (Subject(tenant) for tenant in sorted(self.tenants))
+        for key in sorted(self.users):
+            tenant, _, user = key.partition(_OF)
+            yield Subject(tenant, user or EVERY)
+
+    def replaced(self, subject: Subject, amounts: Amounts) -> Limits:
+        """Return the limits with these amounts of the subject and no others."""
+        where, key = self._place(subject)
+        rest = {one: set_there for one, set_there in where.items() if one != key}
+        new = {**rest, key: dict(amounts)} if amounts else rest
+        return Limits(new, self.users) if subject.user is None else Limits(self.tenants, new)
+
+    def changed(self, subject: Subject, amounts: Amounts) -> Limits:
+        """Return the limits with these amounts of the subject; its others stay."""
+        return self.replaced(subject, {**self.own(subject), **amounts})
+
+    def cleared(self, subject: Subject, names: Collection[str] = AMOUNTS) -> Limits:
+        """Return the limits without these amounts of the subject, which follow the default again."""
+        return self.replaced(subject, {name: most for name, most in self.own(subject).items() if name not in names})
+
+    def _place(self, subject: Subject) -> tuple[ByName, str]:
+        return (self.tenants if subject.user is None else self.users), _key(subject)
+
+
+def collected(some: Iterable[tuple[Subject, Amounts]]) -> Limits:
+    """Return the limits with what is set for each subject."""
+    tenants: dict[str, Amounts] = {}
+    users: dict[str, Amounts] = {}
+    for subject, amounts in some:
+        (tenants if subject.user is None else users)[_key(subject)] = amounts
+    return Limits(tenants, users)
+
+
+def _key(subject: Subject) -> str:
+    return subject.tenant if subject.user in (None, EVERY) else f"{subject.tenant}{_OF}{subject.user}"
+
+
+def _resolved(where: ByName, key: str) -> Amounts:
+    tenant = key.partition(_OF)[0]
+    return {**where.get(EVERY, {}), **where.get(tenant, {}), **where.get(key, {})}
+
+
+def shown(where: ByName, names: Collection[str]) -> ByName:
+    """Return the limits of tenants, or of users, as documents of the policy say them: each entry whole, by itself."""
+    return {key: _entry(where, key, names) for key, own in where.items() if not own.keys().isdisjoint(names)}
+
+
+def _entry(where: ByName, key: str, names: Collection[str]) -> Amounts:
+    holds = _resolved(where, key)
+    return {name: holds.get(name) for name in names}
+
+
+def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
+    """Return the limits once a document of the policy is put in force: `shown` gives it back, and other amounts stay.
+
+    What a document leaves as it would be shown is not touched, so that it goes on following the default.
+    """
+    found: dict[str, Amounts] = {}
+    for key in sorted({*where, *document}, key=lambda one: (one != EVERY, one.count(_OF), one)):
+        own, wanted = where.get(key, {}), document.get(key)
+        before = None if own.keys().isdisjoint(names) else _entry({**found, key: own}, key, names)
+        if wanted != before:
+            own = {**{name: most for name, most in own.items() if name not in names}, **(wanted or {})}
+        if own:
+            found[key] = own
+    return found
+
+
+def reserved(execution: Execution) -> Resources:
+    """Return what its services have on nodes, as limits count it."""
+    services = (service for service in execution.services if service.node is not None and service.alive)
+    return total(execution.component_of(service).reservation for service in services)
+
+
+def used(executions: Iterable[Execution]) -> Mapping[Subject, Mapping[str, int]]:
+    """Return how much each tenant, and each user in it, has, by the fields of `Limit`; of those that have not ended."""
+    found: dict[Subject, Counter[str]] = defaultdict(Counter)
+    for execution in executions:
+        amounts = _used_by(execution)
+        for subject in (Subject(execution.tenant), Subject(execution.tenant, execution.user)):
+            found[subject].update(amounts)
+    return found
+
+
+def _used_by(execution: Execution) -> Mapping[str, int]:
+    there = reserved(execution)
+    rates = (required(execution.application) if execution.state in ACTIVE_STATES else None) or Rates()
+    return {
+        "executions": 1,
+        "cores_milli": there.cores_milli,
+        "memory_bytes": there.memory_bytes,
+        "read_bytes_per_s": rates.read,
+        "write_bytes_per_s": rates.write,
+    }

@@ -1,0 +1,51 @@
+"""The limits of tenants and users, one row for each subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.limits import EVERY, Limits, Subject, collected
+from zoe_lib.store.rows import Row
+from zoe_lib.store.tables import limits
+
+# Of the tenant as a whole.
+_NO_USER = ""
+
+
+def lock(connection: Connection) -> None:
+    """Let nobody else change limits, nor the policy with them; who reads is not held up."""
+    connection.execute(text("LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE"))
+
+
+def read(connection: Connection) -> Limits:
+    """All that are set."""
+    return _limits(connection.execute(select(limits)))
+
+
+def of_submission(connection: Connection, execution: Execution) -> Limits:
+    """Those that may bear on a new execution; none of them changes until the transaction ends."""
+    tenants, users = (execution.tenant, EVERY), (_NO_USER, EVERY, execution.user)
+    theirs = select(limits).where(limits.c.tenant.in_(tenants), limits.c.user_name.in_(users))
+    return _limits(connection.execute(theirs.with_for_update(read=True)))
+
+
+def write(connection: Connection, wanted: Limits) -> None:
+    """Make them what they are to be. A row that changes stays the same row, so that who waits for it sees it."""
+    there = read(connection)
+    for subject in {*there.subjects(), *wanted.subjects()}:
+        values = {"tenant": subject.tenant, "user_name": subject.user or _NO_USER}
+        amounts = dict(wanted.own(subject))
+        if not amounts:
+            same = (limits.c[name] == of_it for name, of_it in values.items())
+            connection.execute(delete(limits).where(*same))
+        elif amounts != there.own(subject):
+            row = insert(limits).values(**values, amounts=amounts)
+            connection.execute(row.on_conflict_do_update(constraint=limits.primary_key, set_={"amounts": amounts}))
+
+
+def _limits(rows: Iterable[Row]) -> Limits:
+    return collected((Subject(row.tenant, row.user_name or None), row.amounts) for row in rows)
