@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
+from collections import Counter
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.applications import GIB
+from tests.support.applications import GIB, application, execution
+from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.memory import MemoryStore
 from zoe_master.scheduler.cycle import schedule
 
 FILE = Path(__file__).with_name("limits_as_before.json")
@@ -81,6 +85,67 @@ def test_plans_are_what_they_were(first_seed: int) -> None:
     seeds = range(first_seed, first_seed + PER_CASE)
     recorded = json.loads(FILE.read_text())
     assert [seed for seed in seeds if plan_of(seed) != recorded[seed]] == []
+
+
+@dataclass(frozen=True)
+class OldQuota:
+    """The quota of a tenant, as it was."""
+
+    executions_max: int | None = None
+    executions_of_user_max: int | None = None
+    time_limit_s_max: float | None = None
+
+
+def old_answer(one: Execution, quota: OldQuota, executions: int, executions_of_user: int) -> str | Execution:
+    """What a quota did with a submission: the words of its refusal, or what was stored."""
+    asked_s, longest_s, notes = one.application.time_limit_s, quota.time_limit_s_max, one.notes
+    if longest_s is not None and asked_s is not None and asked_s > longest_s:
+        asked, longest = (f"{s:.15g} s ({s / 3600:.6g} h)" for s in (asked_s, longest_s))
+        return f"it asks for {asked}, and {one.tenant} may have {longest} at most"
+    if longest_s is not None and asked_s is None:
+        longest = f"{longest_s:.15g} s ({longest_s / 3600:.6g} h)"
+        notes = (*notes, f"it asks for no time limit: it gets the longest that {one.tenant} may have, {longest}")
+        asked_s = longest_s
+    tail = "executions waiting or running at the same time"
+    if quota.executions_max is not None and executions >= quota.executions_max:
+        return f"{one.tenant} may have {quota.executions_max} {tail}"
+    if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
+        return f"{one.user} in {one.tenant} may have {quota.executions_of_user_max} {tail}"
+    return replace(one, application=replace(one.application, time_limit_s=asked_s), notes=notes)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_submissions_are_answered_as_they_were(seed: int) -> None:
+    """With any limits of cores, too, which bear on no submission."""
+    chance = random.Random(f"quotas {seed}")
+    store, quotas, there = MemoryStore(), {"red": OldQuota(), "blue": OldQuota()}, Counter[tuple[str, ...]]()
+    store.set_policy(decode(Policy, limits(chance)), 0, 1.0, "test")
+    for number in range(1, 30):
+        if chance.random() < 0.2:
+            tenant = chance.choice(["red", "blue"])
+            of_tenant, of_user = chance.choice([None, 0, 1, 2, 5]), chance.choice([None, 1, 2])
+            quotas[tenant] = OldQuota(of_tenant, of_user, chance.choice([None, None, 60.0, 5400.0]))
+            set_quota(store, tenant, Quota(*astuple(quotas[tenant])))
+        asks_s = chance.choice([None, 60.0, 61.5, 7200.0])
+        one = replace(
+            execution(number),
+            tenant=chance.choice(["red", "blue", "green"]),
+            user=chance.choice(["ada", "eve"]),
+            application=application(time_limit_s=asks_s),
+        )
+        quota = quotas.get(one.tenant, OldQuota())
+        expected = old_answer(one, quota, there[one.tenant,], there[one.tenant, one.user])
+        assert answer(store, one) == expected
+        if not isinstance(expected, str):
+            there.update([(one.tenant,), (one.tenant, one.user)])
+
+
+def answer(store: MemoryStore, one: Execution) -> str | Execution:
+    try:
+        stored = store.submit(one, "request")
+    except (QuotaExceeded, TimeLimitTooLong) as refused:
+        return str(refused)
+    return replace(one, application=stored.application, notes=stored.notes)
 
 
 if __name__ == "__main__":
