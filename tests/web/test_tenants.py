@@ -111,3 +111,37 @@ def test_the_admin_bounds_how_long_each_may_run(browser: Browser, two_tenants: S
     admin.close()
     visitor.close()
     assert admin.errors == visitor.errors == []
+
+
+def test_the_admin_sets_limits_and_sees_how_much_of_them_is_used(browser: Browser, two_tenants: Stack) -> None:
+    with Client(two_tenants.url, two_tenants.token) as client:
+        client.admin.set_quota("blue", None)
+        admin, visitor = (Visitor.of(browser, two_tenants.url) for _ in range(2))
+        page = admin.sign_in("admin", two_tenants.password)
+        its = visitor.sign_in("bea", PASSWORD)
+        visitor.launch(sized(0.1, "sleep", "600", name="one"))
+        admin.open("/admin/limits")
+        form = page.get_by_role("form", name="Set a limit")
+        for amount, whose, most in (("Cores", "each user", "0.1"), ("Executions", "bea", "2")):
+            form.get_by_role("combobox", name="Tenant", exact=True).select_option("blue")
+            form.get_by_role("combobox", name="Of", exact=True).select_option(whose)
+            form.get_by_role("combobox", name="Amount", exact=True).select_option(amount)
+            form.get_by_label("At most (empty: no limit)", exact=True).fill(most)
+            form.get_by_role("button", name="Set the limit", exact=True).click()
+            expect(form.get_by_role("button", name="Set the limit", exact=True)).to_be_enabled()
+        bea = page.get_by_role("region", name="bea in blue", exact=True)
+        expect(bea).to_contain_text("1 of 2")
+        expect(bea).to_contain_text("0.1 of 0.1")
+        assert client.admin.limits("blue", "bea").meters[-1].meters["cores_milli"].limit == 100
+        visitor.launch(sized(0.1, "sleep", "600", name="two"))
+        expect(its.locator("main")).to_contain_text("its user holds 0.1 cores")
+        expect(bea).to_contain_text("2 of 2")
+        visitor.open("/usage")
+        expect(its.get_by_role("region", name="Quota", exact=True)).to_contain_text("0.1 of 0.1")
+        page.get_by_role("row", name="blue bea").get_by_role("button", name="Clear", exact=True).click()
+        expect(bea).to_contain_text("2, no limit")
+        client.admin.clear_limit("blue", "*")
+        cancel_all(client)
+    admin.close()
+    visitor.close()
+    assert admin.errors == visitor.errors == []

@@ -1,11 +1,12 @@
 import { useParams } from "react-router";
 import { Tabs } from "../../components/tabs";
 import { AuditTab } from "./audit";
+import { LimitsTab } from "./limits";
 import { TenantsTab } from "./tenants";
 import { TokensTab } from "./tokens";
 import { UsersTab } from "./users";
 
-const TABS = ["users", "tenants", "tokens", "audit"];
+const TABS = ["users", "tenants", "limits", "tokens", "audit"];
 
 export default function AdminPage() {
   const { tab = "users" } = useParams();
@@ -21,6 +22,7 @@ export default function AdminPage() {
       />
       {tab === "users" && <UsersTab />}
       {tab === "tenants" && <TenantsTab />}
+      {tab === "limits" && <LimitsTab />}
       {tab === "tokens" && <TokensTab />}
       {tab === "audit" && <AuditTab />}
     </>
