@@ -14,6 +14,7 @@ from tests.support.applications import GIB, execution
 from tests.support.limits import tenant_limit, user_limit
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.limits import Limit, Limits, Subject
 from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
@@ -68,6 +69,30 @@ def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore
         store.set_capabilities(wanted, None, 1.0, None)
         store.set_platform([node("a")], 1.0, None)
         assert reader.whole_platform() == Platform((node("a"),), wanted)
+
+
+def test_limits_change_with_the_policy_and_by_themselves(open_store: OpenStore) -> None:
+    """Those that documents of the policy do not say make no version of it, and stay when it is set."""
+    store = open_store()
+    quota = store.change_limits(lambda limits: limits.changed(Subject("lab"), {"executions": 3}), 1.0, "r1")
+    assert (quota.version, quota) == (0, open_store().policy())
+    assert list(store.journal(0, 10)) == []
+    lab = tenant_limit(cores_milli=8000)
+    set_at_once = store.set_policy(Policy(tenant_limits={"lab": lab}, order="fifo"), 0, 2.0, "r2")
+    assert open_store().policy() == set_at_once
+    assert set_at_once.limits.own(Subject("lab")) == {"executions": 3, **lab}
+    changed = open_store().change_limits(lambda limits: limits.cleared(Subject("lab"), ["memory_bytes"]), 3.0, "r3")
+    assert changed.version == 1, "an amount that is no limit is shown as one that is not set"
+    changed = store.change_limits(lambda limits: limits.changed(Subject("lab", "ada"), {"cores_milli": 5}), 4.0, "r4")
+    assert (changed.version, changed.order, changed) == (2, "fifo", open_store().policy())
+    assert [entry.cause_id for entry in store.journal(0, 10)] == ["r2", "r4"]
+    last = store.journal(0, 10)[-1].data
+    assert last["user_limits"] == {"lab/ada": {"cores_milli": 5}}
+    assert store.change_limits(lambda limits: limits, 5.0, "r5").version == 2
+    with pytest.raises(ConcurrentUpdate):
+        store.set_policy(Policy(), 1, 6.0, "r6")
+    assert store.set_policy(Policy(), 2, 7.0, "r7").limits == Limits({"lab": {"executions": 3}})
+    assert open_store().policy().limits.of("lab") == Limit(3)
 
 
 def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:

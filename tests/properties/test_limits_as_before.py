@@ -20,7 +20,8 @@ from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.limits import EVERY, Amounts, Subject
+from zoe_lib.domain.policy import Policy, with_limits
 from zoe_lib.domain.promises import Rates, Supply
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
@@ -34,8 +35,8 @@ PER_CASE = 100
 MB = 10**6
 
 
-def plan_of(seed: int) -> str:
-    """The digest of a plan, with why each waits, in words."""
+def plan_of(seed: int, beside: Amounts | None = None) -> str:
+    """The digest of a plan, with why each waits, in words; `beside`: amounts that are set, too."""
     chance = random.Random(f"limits {seed}")
     snapshot, policy = varied(*random_snapshot(chance), chance)
     snapshot = replace(
@@ -44,7 +45,14 @@ def plan_of(seed: int) -> str:
         active=tuple(somebodys(one, chance) for one in snapshot.active),
         storage=chance.choice([None, Supply(Rates(100 * MB, 100 * MB))]),
     )
-    plan = schedule(snapshot, decode(Policy, {**encode(policy), **limits(chance)}))
+    policy = decode(Policy, {**encode(policy), **limits(chance)})
+    if beside is not None:
+        both = policy.limits
+        for subject in (Subject(), Subject("a"), Subject("b"), Subject("a", EVERY), Subject(EVERY, EVERY)):
+            both = both.changed(subject, beside)
+        assert both.hold_up() == policy.limits.hold_up()
+        policy = with_limits(policy, both)
+    plan = schedule(snapshot, policy)
     reasons = {one: [why.code, why.sentence, why.hint] for one, why in plan.reasons.items()}
     places = [encode(one) for one in (plan.starts, plan.elastic, plan.reserved, plan.preempt)]
     return digest([places, reasons])
@@ -85,6 +93,12 @@ def test_plans_are_what_they_were(first_seed: int) -> None:
     seeds = range(first_seed, first_seed + PER_CASE)
     recorded = json.loads(FILE.read_text())
     assert [seed for seed in seeds if plan_of(seed) != recorded[seed]] == []
+
+
+def test_limits_that_refuse_submissions_change_no_plan() -> None:
+    recorded = json.loads(FILE.read_text())
+    beside = {"executions": 0, "time_limit_s": 1.0}
+    assert [seed for seed in range(PER_CASE) if plan_of(seed, beside) != recorded[seed]] == []
 
 
 @dataclass(frozen=True)

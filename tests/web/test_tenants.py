@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.documents import sized
 from tests.support.stack import running_stack
@@ -28,6 +28,17 @@ def two_tenants() -> Iterator[Stack]:
             client.admin.add_user("bea", PASSWORD)
             client.admin.set_role("bea", "blue", Role.USER)
         yield running
+
+
+def set_limit(page: Page, whose: str, amount: str, most: str) -> None:
+    """Of the tenant blue."""
+    form = page.get_by_role("form", name="Set a limit")
+    for label, option in (("Tenant", "blue"), ("Of", whose), ("Amount", amount)):
+        form.get_by_role("combobox", name=label, exact=True).select_option(option)
+    form.get_by_label("At most (empty: no limit)", exact=True).fill(most)
+    button = form.get_by_role("button", name="Set the limit", exact=True)
+    button.click()
+    expect(button).to_be_enabled()
 
 
 def test_a_second_tenant_sees_nothing_of_the_first(browser: Browser, two_tenants: Stack) -> None:
@@ -60,10 +71,8 @@ def test_a_second_tenant_sees_nothing_of_the_first(browser: Browser, two_tenants
 def test_the_admin_bounds_what_each_user_has(browser: Browser, two_tenants: Stack) -> None:
     admin = Visitor.of(browser, two_tenants.url)
     page = admin.sign_in("admin", two_tenants.password)
-    admin.open("/admin/tenants")
-    blue = page.get_by_role("region", name="blue", exact=True)
-    blue.get_by_label("Of each user", exact=True).fill("1")
-    blue.get_by_role("button", name="Set", exact=True).click()
+    admin.open("/admin/limits")
+    set_limit(page, "each user", "Executions", "1")
     visitor = Visitor.of(browser, two_tenants.url)
     its = visitor.sign_in("bea", PASSWORD)
     with Client(two_tenants.url, two_tenants.token) as client:
@@ -85,9 +94,8 @@ def test_the_admin_bounds_how_long_each_may_run(browser: Browser, two_tenants: S
     admin = Visitor.of(browser, two_tenants.url)
     page = admin.sign_in("admin", two_tenants.password)
     admin.open("/admin/tenants")
-    blue = page.get_by_role("region", name="blue", exact=True)
-    blue.get_by_label("Longest time limit, in hours", exact=True).fill("0.5")
-    blue.get_by_role("button", name="Set", exact=True).click()
+    page.get_by_role("region", name="blue", exact=True).get_by_role("link", name="Limits", exact=True).click()
+    set_limit(page, "the whole tenant", "Hours of an execution", "0.5")
     visitor = Visitor.of(browser, two_tenants.url)
     its = visitor.sign_in("bea", PASSWORD)
     note = "it gets the longest that blue may have, 1800 s (0.5 h)"
@@ -121,14 +129,8 @@ def test_the_admin_sets_limits_and_sees_how_much_of_them_is_used(browser: Browse
         its = visitor.sign_in("bea", PASSWORD)
         visitor.launch(sized(0.1, "sleep", "600", name="one"))
         admin.open("/admin/limits")
-        form = page.get_by_role("form", name="Set a limit")
-        for amount, whose, most in (("Cores", "each user", "0.1"), ("Executions", "bea", "2")):
-            form.get_by_role("combobox", name="Tenant", exact=True).select_option("blue")
-            form.get_by_role("combobox", name="Of", exact=True).select_option(whose)
-            form.get_by_role("combobox", name="Amount", exact=True).select_option(amount)
-            form.get_by_label("At most (empty: no limit)", exact=True).fill(most)
-            form.get_by_role("button", name="Set the limit", exact=True).click()
-            expect(form.get_by_role("button", name="Set the limit", exact=True)).to_be_enabled()
+        set_limit(page, "each user", "Cores", "0.1")
+        set_limit(page, "bea", "Executions", "2")
         bea = page.get_by_role("region", name="bea in blue", exact=True)
         expect(bea).to_contain_text("1 of 2")
         expect(bea).to_contain_text("0.1 of 0.1")

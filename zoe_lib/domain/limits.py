@@ -67,6 +67,11 @@ class Limits:
         where, key = self._place(Subject(tenant, user))
         return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
 
+    def hold_up(self) -> bool:
+        """Return whether any of them may make executions wait; the others refuse submissions."""
+        some = (*self.tenants.values(), *self.users.values())
+        return any(not own.keys().isdisjoint(POLICY_OF_TENANTS) for own in some)
+
     def own(self, subject: Subject) -> Amounts:
         """Return what is set for the subject itself."""
         where, key = self._place(subject)

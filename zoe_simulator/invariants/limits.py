@@ -26,7 +26,7 @@ Part = tuple[Execution, Service]
 
 def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
     """Who gets more than a limit, and who is refused for one, though elastic services fill it; in words."""
-    if policy.tenant_limits or policy.user_limits:
+    if policy.limits.hold_up():
         yield from _given_too_much(snapshot, policy, plan)
     if policy.preemption == "elastic":
         yield from _refused_too_early(snapshot, policy, plan)

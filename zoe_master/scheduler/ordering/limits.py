@@ -18,11 +18,11 @@ _ENDLESS = 2**62
 class Holdings:
     """What each tenant's services reserve while a plan is made, and each user's; not counted where nothing asks for it.
 
-    `limited`: whether the policy limits anybody.
+    `limited`: whether a limit may make anybody wait.
     """
 
     def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
-        self.limited = bool(policy.tenant_limits or policy.user_limits)
+        self.limited = policy.limits.hold_up()
         self._policy = policy
         self._limits: dict[tuple[str, str], Sequence[tuple[Subject, Limit]]] = {}
         self._held: dict[Subject, Resources] = defaultdict(Resources)

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { Link } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { Meter } from "../../components/meter";
-import { read, readHours, written, writtenHours } from "./bounds";
 import { NameField } from "./name-field";
 
 type Tenant = Schemas["TenantDetail"];
@@ -25,7 +25,7 @@ export function TenantsTab() {
     <>
       <ErrorBox error={error} />
       {data?.tenants.map((tenant) => (
-        <TenantCard key={tenant.name} tenant={tenant} onChanged={renew} />
+        <TenantCard key={tenant.name} tenant={tenant} />
       ))}
       <form
         className="card row"
@@ -44,24 +44,7 @@ export function TenantsTab() {
   );
 }
 
-function TenantCard({ tenant, onChanged }: { tenant: Tenant; onChanged: () => void }) {
-  const [most, setMost] = useState(written(tenant.executions_max));
-  const [ofUser, setOfUser] = useState(written(tenant.executions_of_user_max));
-  const [hours, setHours] = useState(writtenHours(tenant.time_limit_s_max));
-  const set = useMutation({
-    mutationFn: () =>
-      told(
-        api.PUT("/api/v1/admin/tenants/{tenant}/quota", {
-          params: { path: { tenant: tenant.name } },
-          body: {
-            executions_max: read(most),
-            executions_of_user_max: read(ofUser),
-            time_limit_s_max: readHours(hours),
-          },
-        }),
-      ),
-    onSettled: onChanged,
-  });
+function TenantCard({ tenant }: { tenant: Tenant }) {
   return (
     <section className="card" aria-label={tenant.name}>
       <h2>{tenant.name}</h2>
@@ -71,30 +54,7 @@ function TenantCard({ tenant, onChanged }: { tenant: Tenant; onChanged: () => vo
           ? "No members."
           : tenant.members.map((member) => `${member.user} (${member.role})`).join(", ")}
       </p>
-      <form
-        className="row"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          set.mutate();
-        }}
-      >
-        <label>
-          At most this many waiting or running (empty: any number){" "}
-          <input type="number" min={0} value={most} onChange={(e) => setMost(e.target.value)} />
-        </label>
-        <label>
-          Of each user{" "}
-          <input type="number" min={0} value={ofUser} onChange={(e) => setOfUser(e.target.value)} />
-        </label>
-        <label>
-          Longest time limit, in hours{" "}
-          <input type="number" min={0} step="any" value={hours} onChange={(e) => setHours(e.target.value)} />
-        </label>
-        <button type="submit" disabled={set.isPending}>
-          Set
-        </button>
-        <ErrorBox error={set.error} />
-      </form>
+      <Link to="/admin/limits">Limits</Link>
     </section>
   );
 }
