@@ -91,7 +91,7 @@ def test_a_submission_waits_for_a_quota_that_is_being_changed(store: PostgresSto
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with ThreadPoolExecutor(1) as pool, closing(connect(postgres_url)) as admin, admin.cursor() as cursor:
         cursor.execute("BEGIN")
-        cursor.execute("UPDATE tenants SET time_limit_s_max = 60")
+        cursor.execute("UPDATE limits SET amounts = '{\"time_limit_s\": 60}' WHERE user_name = ''")
         asked = execution(application=application(time_limit_s=120.0))
         submitted: Future[Execution] = pool.submit(store.submit, asked, "request")
         wait_until(lambda: submitted.done() or rows(postgres_url, waiting) == [(1,)])
