@@ -11,6 +11,7 @@ from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.limits import EVERY
 from zoe_lib.domain.policy import Policy, shown_limits
 from zoe_lib.store.base import JournalEntry, Store
+from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import EventView, ExecutionView, TokenView
 
@@ -37,6 +38,7 @@ def _visible_hold(hold: NodeHold, who: Principal) -> NodeHold:
 
 
 _PAGE = 500
+POLICY_SET = "policy_set"
 DETAIL = "detail"
 """The key of events that holds the platform's own words, which name addresses and the like."""
 
@@ -51,7 +53,7 @@ def all_entries(store: Store, execution_id: str) -> Iterator[JournalEntry]:
 
 def event_view(entry: JournalEntry, who: Principal) -> EventView:
     """An entry of the journal; what is for operators only is left out for others."""
-    data = {key: value for key, value in entry.data.items() if key != DETAIL or who.operator}
+    data = dict(entry.data if who.operator else _for_members(entry, who))
     return EventView(
         id=entry.id,
         kind=entry.kind,
@@ -61,6 +63,17 @@ def event_view(entry: JournalEntry, who: Principal) -> EventView:
         version=entry.version,
         data=data,
     )
+
+
+def _for_members(entry: JournalEntry, who: Principal) -> Mapping[str, Any]:
+    if entry.execution_id is not None:
+        return {key: value for key, value in entry.data.items() if key != DETAIL}
+    if entry.kind != POLICY_SET:
+        return {}  # no other fact of the installation is known to be for everybody
+    try:
+        return dict(encode(visible_policy(decode(Policy, entry.data), who)))
+    except ValueError:  # of a version that had other fields
+        return {}
 
 
 def with_details(view: ExecutionView, entries: Iterable[JournalEntry], who: Principal) -> ExecutionView:

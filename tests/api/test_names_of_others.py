@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from tests.support.api import Api
 from tests.support.documents import job
@@ -10,6 +14,7 @@ from tests.support.limits import tenant_limit, user_limit
 from tests.support.master import NODES
 from tests.support.people import make_token
 from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.sdk.sse import parse_events
 
 OTHER, STRANGER, NOTE = "hidden-tenant", "hidden-user", "hidden-note"
 MET = {
@@ -80,3 +85,33 @@ def test_a_member_sees_the_own_part_of_the_policy_and_an_operator_all(api: Api) 
     assert whole["node_holds"]["node-1"] | {"since_s": 0.0} == {
         "tenant": OTHER, "since_s": 0.0, "until_s": None, "note": NOTE
     }  # fmt: skip
+
+
+def events_of(api: Api, token: str, headers: dict[str, str]) -> list[dict[str, Any]]:
+    """What the stream of events tells of the policy up to now, from `headers` or from what comes."""
+    with api.http(token).stream("GET", "/api/v1/events", headers=headers) as stream:
+        if not headers:
+            with_another_tenant(api)
+            api.client().submit(job())  # what concerns all comes with the next event of the tenant
+        for event in parse_events(stream.iter_lines()):
+            if event is not None and event.kind == "policy_set":
+                return [json.loads(event.data)]
+    return []
+
+
+@pytest.mark.parametrize("headers", [{}, {"Last-Event-ID": "0"}])
+def test_the_stream_of_events_tells_of_the_policy_what_the_policy_does(api: Api, headers: dict[str, str]) -> None:
+    if headers:
+        with_another_tenant(api)
+    [told] = events_of(api, api.token, headers)
+    assert not [name for name in (OTHER, STRANGER, NOTE) if name in json.dumps(told)]
+    assert set(told["data"]["tenant_limits"]) == {"red"}
+    assert told["data"]["node_holds"]["node-2"]["note"] == "ours"
+
+
+def test_operators_see_all_of_it_in_the_stream(api: Api) -> None:
+    with_another_tenant(api)
+    operator = make_token(api.store, "op", role="operator", scopes=("read", "operate"))
+    [told] = events_of(api, operator, {"Last-Event-ID": "0"})
+    assert set(told["data"]["tenant_limits"]) == {"red", OTHER}
+    assert told["data"]["node_holds"]["node-1"]["note"] == NOTE

@@ -22,6 +22,7 @@ app = typer.Typer(
 
 Node = Annotated[str, typer.Argument(metavar="NODE")]
 Reason = Annotated[str, typer.Option("--note", help="Why; everybody sees it.")]
+ReasonOfTenant = Annotated[str, typer.Option("--note", help="Why; operators and users of the tenant see it.")]
 After = Annotated[float, typer.Option("--in", min=0, metavar="SECONDS", help="From so many seconds from now on.")]
 For = Annotated[
     float | None, typer.Option("--for", min=1, metavar="SECONDS", help="For so long; default: until released.")
@@ -43,7 +44,7 @@ def reserve(
     context: typer.Context,
     node: Node,
     tenant: Annotated[str, typer.Option("--tenant", help="Whose executions it is kept for.")],
-    reason: Reason = "",
+    reason: ReasonOfTenant = "",
     after: After = 0.0,
     lasts: For = None,
 ) -> None:

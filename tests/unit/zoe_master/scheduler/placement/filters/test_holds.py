@@ -30,6 +30,12 @@ def test_a_drained_node_takes_nobody_and_says_why() -> None:
     assert answer(DRAINED, tenant="physics") == "drained: new disks"
 
 
+@pytest.mark.parametrize("begins_s", [900.0, 1500.0])
+def test_the_note_of_a_reservation_is_not_for_other_tenants(begins_s: float) -> None:
+    told = answer(replace(LATER, note="secret plan"), "default", begins_s, 3000.0)
+    assert told in (SOON, RESERVED)
+
+
 @pytest.mark.parametrize(
     ("begins_s", "ends_s", "refused"),
     [
