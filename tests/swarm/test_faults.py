@@ -250,6 +250,29 @@ def test_a_service_removed_by_somebody_else_is_told(harness: SwarmHarness, swarm
     assert ended.cause in (Cause.KILLED, Cause.STOPPED)
 
 
+def test_who_ends_a_container_by_hand_has_killed_it(harness: SwarmHarness, swarm: Cluster) -> None:
+    """What ends itself with the same codes has exited, and what uses too much memory is out of it."""
+    host: Any = swarm.host("node-2").api
+    by_hand = {
+        "e.kill.0.1": host.kill,
+        "e.stop.0.1": lambda container: host.stop(container, timeout=5),
+        "e.remove.0.1": lambda container: host.remove_container(container, force=True),
+    }
+    for service in by_hand:
+        harness.start(small("exec sleep 1000"), service, "node-2")
+    by_itself = {"e.own.0.1": "exit 137", "e.term.0.1": "sleep 1; exit 143"}
+    for service, script in by_itself.items():
+        harness.start(small(script), service, "node-2")
+    for service, act in by_hand.items():
+        container = harness.reach(service, ObservedState.READY).backend_id.split()[0].removeprefix("container:")
+        act(container)
+        ended = harness.reach(service, ObservedState.ENDED)
+        assert (ended.cause, ended.exit_code) == (Cause.KILLED, 143 if "stop" in service else 137)
+        assert "somebody ended its container on node-2" in ended.message
+    for service in by_itself:
+        assert harness.reach(service, ObservedState.ENDED).cause is Cause.EXITED
+
+
 def test_names_that_others_hold_are_told_and_those_of_a_crash_are_taken_over(
     harness: SwarmHarness, swarm: Cluster
 ) -> None:

@@ -16,6 +16,7 @@ from zoe_master.backends.swarm.spec import labels
 Json = Mapping[str, Any]
 _NANO_PER_MILLI = 10**6
 _NEVER = "0001-"
+SIGKILL = 9
 KILLED = 137
 """128 + SIGKILL: by somebody, or by the kernel for lack of memory."""
 
@@ -34,6 +35,7 @@ class ContainerFacts:
     out_of_memory: bool = False
     error: str = ""
     stop_signal: str = "SIGTERM"
+    signals: frozenset[int] = frozenset()  # what somebody had the engine send to it, by its events
     published: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -128,8 +130,13 @@ def wrong_shares(inspected: Json) -> int | None:
 
 def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
     """The same container after its engine's word of its end; None when only a closer look tells why it ended."""
-    if exit_code == KILLED:
+    if exit_code == KILLED and SIGKILL not in running.signals:
         return None
+    return ended_by_event(running, exit_code, at_s)
+
+
+def ended_by_event(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts:
+    """The same container after its end, as far as the event tells."""
     finished_at_s = max(at_s, running.started_at_s or 0.0)
     return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
 

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from docker.errors import APIError
@@ -19,6 +20,7 @@ from zoe_master.backends.swarm.engine.docker_facts import (
     ContainerFacts,
     container_facts,
     ended,
+    ended_by_event,
     is_surplus,
     wrong_shares,
 )
@@ -38,7 +40,7 @@ from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.spec import labels
 
 _log = logging.getLogger(__name__)
-_FIRST_OF_ITS_KIND = {"start", "die", "oom", "destroy"}
+_FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy"}
 _IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
 _OVERLAP_S = 2.0  # clocks of two machines differ; news told twice do no harm
 
@@ -192,35 +194,48 @@ class EngineEvents:
         """An end is told by the event itself where it can be: the engine answers only after it has cleaned up."""
         container_id = event["Actor"]["ID"]
         known = self._running.get(container_id)
+        about, at_s = event["Actor"]["Attributes"], event["timeNano"] / 1e9
+        if event["Action"] == "kill":
+            if known is not None and about.get("signal", "").isdecimal():
+                with self._lock:
+                    signals = known.signals | {int(about["signal"])}
+                    self._running[container_id] = replace(known, signals=signals)
+            return
         if known is not None and event["Action"] == "die":
-            facts = ended(known, int(event["Actor"]["Attributes"]["exitCode"]), event["timeNano"] / 1e9)
+            facts = ended(known, int(about["exitCode"]), at_s)
+            if facts is None and not self._inspect(container_id, after_gap=False):  # removed already
+                facts = ended_by_event(known, int(about["exitCode"]), at_s)
             if facts is not None:
                 with self._lock:
                     self._running.pop(container_id, None)
                 self._listener.container_seen(facts, after_gap=False)
-                return
+            return
         if event["Action"] == "destroy":
             with self._lock:
                 self._running.pop(container_id, None)
             return
         self._inspect(container_id, after_gap=False)
 
-    def _inspect(self, container_id: str, after_gap: bool) -> None:
+    def _inspect(self, container_id: str, after_gap: bool) -> bool:
+        """Tell what the engine says of it; False when it is gone."""
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
         if inspected is not None and is_surplus(inspected):
             self._end_surplus(inspected)
-            return
+            return True
         shares = wrong_shares(inspected) if inspected is not None else None
         if shares is not None:
             with contextlib.suppress(APIError):  # it may be ending just now
                 self.engine.api.update_container(container_id, cpu_shares=shares)
         facts = container_facts(inspected) if inspected is not None else None
         with self._lock:
-            self._running.pop(container_id, None)
+            known = self._running.pop(container_id, None)
+            if facts is not None and known is not None:
+                facts = replace(facts, signals=known.signals)
             if facts is not None and facts.running:
                 self._running[container_id] = facts
         if facts is not None:
             self._listener.container_seen(facts, after_gap)
+        return inspected is not None
 
     def _end_surplus(self, inspected: Mapping[str, Any]) -> None:
         """It holds what the scheduler counts as free. Swarm, told to scale down, might end one of ours instead."""

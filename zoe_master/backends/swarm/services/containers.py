@@ -61,7 +61,7 @@ def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
         facts = container_facts(engine.api.inspect_container(record.task.container_id))
     except UNREACHABLE as error:
         if status_of(error) == 404:
-            registry.end_by_task(record)
+            registry.end_by_task(record, "its container is gone")
         return
     if facts is not None:
         registry.container_seen(facts, after_gap=False)

@@ -11,6 +11,7 @@ from zoe_master.backends.swarm.errors import NOTHING, ErrorText, error_text
 from zoe_master.backends.swarm.services.records import Record
 
 _ENDED_BY_SIGNAL = (KILLED, 143)
+_SIGNALLED = 128
 # What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
 _PASSES = (
     "device or resource busy",
@@ -54,11 +55,11 @@ def never_ran(record: Record, now_s: float, cause: Cause, said: ErrorText = NOTH
     return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **said._asdict())
 
 
-def by_task(record: Record, task: TaskFacts) -> Observation:
+def by_task(record: Record, task: TaskFacts, why: str = "its engine could not be asked") -> Observation:
     """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return _task_over(record, task)
-    untold = error_text("its engine could not be asked", task.message)
+    untold = error_text(why, task.message)
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
@@ -128,9 +129,19 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
         return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
         return Cause.STOPPED, ErrorText("Swarm took it off its node")
-    if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
-        return Cause.KILLED, ErrorText("it was ended while its engine did not answer")
+    if killed := _killed(record, container):
+        return Cause.KILLED, ErrorText(killed)
     return Cause.EXITED, error_text("its engine says", container.error) if container.error else NOTHING
+
+
+def _killed(record: Record, container: ContainerFacts) -> str:
+    """How somebody else than Zoe and Swarm ended it; empty when nobody did."""
+    signal = (container.exit_code or 0) - _SIGNALLED
+    if signal in container.signals:
+        return f"somebody ended its container on {record.node} with signal {signal}"
+    if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
+        return "it was ended while its engine did not answer"
+    return ""
 
 
 def _task_over(record: Record, task: TaskFacts) -> Observation:

@@ -156,11 +156,11 @@ class ServiceRegistry:
             self._mark(record, replace(record.mark, stop_cause=cause, stop_at_s=time.time()))
             return record
 
-    def end_by_task(self, record: Record) -> None:
-        """Its engine cannot tell: take the managers' word."""
+    def end_by_task(self, record: Record, why: str = "its engine could not be asked") -> None:
+        """Its engine cannot tell, and why: take the managers' word."""
         with self.lock:
             if not record.final and record.task is not None and record.task.over:
-                self._mark(record, replace(record.mark, end=by_task(record, record.task)))
+                self._mark(record, replace(record.mark, end=by_task(record, record.task, why)))
 
     def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "", detail: str = "") -> None:
         """It will not begin any more."""
