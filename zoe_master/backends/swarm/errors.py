@@ -16,10 +16,16 @@ _INSIDE = re.compile(
     | \w://                                               # a URL
     | [\w.-]:\d{4,5}\b                                    # host and port
     | \bdial\b | \blookup\b | \bhost= | \bsocket\b        # words of network libraries
+    | /overlay2?/ | /(?:var/lib|run|containers|volumes)/ | /merged\b | /rootfs\b | \b[0-9a-f]{64}\b  # of the engine's files
+    | \b(?:runc|crun|containerd|cgroup|shim)\b | \b\w+\.go:\d+   # of the programs that it runs
     | \b\w+(?:Error|Exception|Timeout|Refused|Aborted)\b | \bTraceback\b | \b[A-Z][a-z]+[A-Z]\w*\(  # of Python
     """,
     re.VERBOSE,
 )
+
+
+_OF_THE_COMMAND = re.compile(r'exec: "[^"]*": [^:]+')
+"""What is wrong with a user's own command, within the words of the program that starts containers."""
 
 
 class ErrorText(NamedTuple):
@@ -33,11 +39,14 @@ NOTHING = ErrorText("")
 
 
 def error_text(sentence: str, words: str) -> ErrorText:
-    """Say what happened, with the engine's words where they name no address, host or part of a program.
+    """Say what happened, with the engine's words where they name no address, host, path or part of an engine.
 
     What an engine says of a container is mostly of its user's doing (no such program), so it must not be kept back.
     """
     if _INSIDE.search(words):
+        helps = _OF_THE_COMMAND.search(words)
+        if helps is not None and not _INSIDE.search(helps[0]):
+            return ErrorText(f"{sentence}: {helps[0]}", words)
         return ErrorText(f"{sentence}; {OPERATORS_SEE}", words)
     return ErrorText(f"{sentence}: {words}" if words else sentence)
 

@@ -19,6 +19,11 @@ SAID = {
     "Get https://registry.example.org/v2/: x509: certificate signed by unknown authority",
     "Error response from daemon: lookup registry on [fd00::53]:53: no such host",
     "error creating external connectivity: driver failed programming: bind for 0.0.0.0:8080 failed",
+    "error while creating mount source path: failed to mount /data/overlay2/l/ABC: no such file or directory",
+    "failed to create task: stat /data/containers/0a1b/mounts: no space left on device",
+    "OCI runtime create failed: container_linux.go:380: starting container process caused: process_linux.go:545: x",
+    'runc create failed: unable to start container process: error mounting "/x" to rootfs at "/x": not a directory',
+    "unable to find user: open /var/lib/docker/image/etc/passwd: permission denied",
     "UnixHTTPConnectionPool(host='localhost', port=None): Read timed out. (read timeout=10)",
 }
 KEPT = {
@@ -28,7 +33,9 @@ KEPT = {
     "The swarm does not have a leader.",
     "invalid mount config: duplicate mount point: /x",
 }
-HIDDEN = re.compile(r"\d+\.\d+\.\d+\.\d+|fd00|https?:|Pool|Error\(|Disconnected|registry")
+HIDDEN = re.compile(
+    r"overlay2|/data/|/var/lib|rootfs|runc|linux\.go|\d+\.\d+\.\d+\.\d+|fd00|https?:|Pool|Error\(|Disconnected|registry"
+)
 
 
 @pytest.mark.parametrize("words", sorted(SAID))
@@ -48,3 +55,9 @@ def test_without_an_answer_only_operators_see_what_the_client_says() -> None:
     for error in (requests.ConnectionError("node-3 away"), TimeoutError("timed out"), APIError("no response")):
         assert error_text_of("it failed", error).message.startswith("it failed; operators see")
         assert error_text_of("it failed", error).detail == str(error)
+
+
+def test_what_is_wrong_with_the_users_command_is_told_without_the_programs_around_it() -> None:
+    command = 'exec: "nothing": executable file not found in $PATH'
+    words = f"failed to create task: OCI runtime create failed: runc create failed: {command}: unknown"
+    assert error_text("it failed", words) == (f"it failed: {command}", words)
