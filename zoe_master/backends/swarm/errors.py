@@ -16,7 +16,7 @@ _INSIDE = re.compile(
     | \w://                                               # a URL
     | [\w.-]:\d{4,5}\b                                    # host and port
     | \bdial\b | \blookup\b | \bhost= | \bsocket\b        # words of network libraries
-    | /overlay2?/ | /(?:var/lib|run|containers|volumes)/ | /merged\b | /rootfs\b | \b[0-9a-f]{64}\b  # of the engine's files
+    | /overlay2?/ | /(?:var/lib|run|containers|volumes)/ | /merged\b | /rootfs\b | \b[0-9a-f]{64}\b  # its files
     | \b(?:runc|crun|containerd|cgroup|shim)\b | \b\w+\.go:\d+   # of the programs that it runs
     | \b\w+(?:Error|Exception|Timeout|Refused|Aborted)\b | \bTraceback\b | \b[A-Z][a-z]+[A-Z]\w*\(  # of Python
     """,
