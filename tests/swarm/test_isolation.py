@@ -131,13 +131,16 @@ def test_words_of_users_are_not_templates_of_swarm(harness: SwarmHarness) -> Non
 
 def test_named_volumes_are_a_tenants_own_and_host_paths_need_leave(harness: SwarmHarness) -> None:
     mine = (Volume("/data", name="mine"),)
-    write = small("ls -d /data; grep -c ' /data ' /proc/mounts", volumes=mine)
+    write = small("ls -d /data; grep -c ' /data ' /proc/mounts; echo kept > /data/file", volumes=mine)
     harness.start(write)
     harness.reach("e.c.0.1", ObservedState.ENDED)
     assert harness.output("e.c.0.1").splitlines() == ["/data", "1"]
     api: Any = harness.cluster.manager.api
     [volume] = api.volumes()["Volumes"]
     assert volume["Labels"]["zoe.tenant"] == "tenant"
+    harness.start(small("cat /data/file; stat -c %u /data", volumes=mine), "f.c.0.1")
+    assert harness.reach("f.c.0.1", ObservedState.ENDED).exit_code == 0
+    assert harness.output("f.c.0.1").splitlines() == ["kept", "65534"]
     harness.start(small("true", volumes=(Volume("/etc", host_path="/etc"),)), "e.c.1.1")
     refused = harness.reach("e.c.1.1", ObservedState.ENDED)
     assert refused.cause is Cause.START_FAILED

@@ -32,6 +32,7 @@ from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import Exposure
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.pulls import Pulls
+from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.manager.fencing import Fences
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -101,7 +102,8 @@ class SwarmBackend:
         self._copies = BackgroundCopies(self._registry, self._watches, settings)
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
-        launcher = Launcher(self._managers, self._registry, shared, self._paths, settings)
+        self._volumes = VolumeOwners(self._watches, settings, self._nudge)
+        launcher = Launcher(self._managers, self._registry, shared, self._paths, self._volumes, settings)
         self._loop = ManagerLoop(
             self._registry,
             launcher,
@@ -249,6 +251,7 @@ class SwarmBackend:
         self._fences.close()
         self._copies.close()
         self._paths.close()
+        self._volumes.close()
         self._exposure.close()
         self._pool.shutdown()
         self._watches.close()

@@ -112,7 +112,7 @@ class PathChecks:
         """What the node says of each part that there is; None when no image can tell."""
         arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
         question = Question("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
-        for image in self._images(watch):
+        for image in asked_images(watch, self._settings):
             try:
                 _, shown = ask(watch.engine.api, image, self._settings.installation, question)
             except APIError as error:
@@ -122,12 +122,13 @@ class PathChecks:
             return list(_read(shown))
         return None
 
-    def _images(self, watch: EngineEvents) -> list[str]:
-        """Zoe's own image alone where there is one: one that tenants can push to could tell what is not so."""
-        found = candidates(watch.images or (), self._settings)
-        return [name for name in found if name == full_name(self._settings.gateway_image)] or (
-            [] if self._settings.gateway_image else found
-        )
+
+def asked_images(watch: EngineEvents, settings: SwarmSettings) -> list[str]:
+    """Zoe's own image alone where there is one: one that tenants can push to could tell what is not so."""
+    found = candidates(watch.images or (), settings)
+    return [name for name in found if name == full_name(settings.gateway_image)] or (
+        [] if settings.gateway_image else found
+    )
 
 
 def _read(shown: str) -> Iterator[Part]:

@@ -27,13 +27,17 @@ _ABANDONED_S = 120.0  # well above what an answer takes, and above what two mach
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A program of the image, and what its container is given. `sees`: directory inside to the node's own."""
+    """A program of the image, and what its container is given.
+
+    `sees`: directory inside to the node's own. `volume`: one that it may change, and where it is inside.
+    """
 
     program: str
     arguments: Sequence[str]
     user: str = NOBODY
     network: str = "none"
     sees: Mapping[str, str] | None = None
+    volume: tuple[str, str] | None = None
 
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
@@ -50,9 +54,12 @@ def ask(api: Any, image: str, installation: str, question: Question) -> tuple[in
     mounts = [
         Mount(target, source, type="bind", read_only=True) for target, source in sorted((question.sees or {}).items())
     ]
+    if question.volume is not None:
+        mounts.append(Mount(question.volume[1], question.volume[0], type="volume", no_copy=True))
     limits = api.create_host_config(
         mem_limit=_MEMORY_BYTES, pids_limit=_PROCESSES_MAX, network_mode=question.network, cap_drop=["ALL"],
-        read_only=True, security_opt=["no-new-privileges"] if question.sees else None, mounts=mounts,
+        read_only=True, security_opt=["no-new-privileges"] if mounts else None, mounts=mounts,
+        cap_add=["CHOWN"] if question.volume else None,
     )  # fmt: skip
     try:
         made = api.create_container(

@@ -12,6 +12,7 @@ from zoe_master.backends.base import Start
 from zoe_master.backends.failures import CannotStart, MayPass
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
 from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
 from zoe_master.backends.swarm.services.records import Group
@@ -43,12 +44,14 @@ class Launcher:
         registry: ServiceRegistry,
         shared: Infrastructure,
         paths: PathChecks,
+        volumes: VolumeOwners,
         settings: SwarmSettings,
     ) -> None:
         self._managers = managers
         self._registry = registry
         self._shared = shared
         self._paths = paths
+        self._volumes = volumes
         self._settings = settings
 
     def launch(self, starts: Sequence[Start], node_ids: Mapping[str, str]) -> list[Start]:
@@ -61,7 +64,7 @@ class Launcher:
                 again += [one.start for one in group]
                 continue
             try:
-                if not self._paths.passed(group[0].start):
+                if not (self._paths.passed(group[0].start) and self._volumes.passed(group[0].start)):
                     again += [one.start for one in group]
                     continue
                 self._create(group, node_ids[group[0].start.node])

@@ -51,15 +51,19 @@ def mounts_of(start: Start, settings: SwarmSettings) -> Iterator[Json]:
         yield {"Type": "tmpfs", "Target": "/dev/shm", "TmpfsOptions": {"SizeBytes": component.shm_bytes}}  # noqa: S108
 
 
+def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
+    """What a named volume carries."""
+    return {labels.INSTALLATION: settings.installation, labels.TENANT: tenant}
+
+
 def _volume(volume: Volume, start: Start, settings: SwarmSettings) -> Json:
     if volume.name is not None:
-        tags = {labels.INSTALLATION: settings.installation, labels.TENANT: start.tenant}
         return {
             "Type": "volume",
             "Source": volume_name(settings.installation, start.tenant, volume.name),
             "Target": literal(volume.target),
             "ReadOnly": volume.read_only,
-            "VolumeOptions": {"Labels": tags},
+            "VolumeOptions": {"Labels": volume_labels(start.tenant, settings)},
         }
     return _bind(host_path_of(volume, settings).path, volume.target, volume.read_only)
 

@@ -20,6 +20,7 @@ from zoe_master.backends.base import ObservedState, Start
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
 from zoe_master.backends.swarm.manager.launch import Launcher
 from zoe_master.backends.swarm.services.service_files import ServiceFiles
@@ -109,7 +110,9 @@ class Launching:
         self.registry = ServiceRegistry(ServiceFiles(state_dir), waker, lambda _: True)
         watches = EngineWatches(settings, listener=None)  # type: ignore[arg-type]  # no node is watched
         paths = PathChecks(watches, settings, lambda: None)
-        self._launcher = Launcher(managers, self.registry, Infrastructure(managers, settings), paths, settings)
+        self._volumes = VolumeOwners(watches, settings, lambda: None)
+        shared = Infrastructure(managers, settings)
+        self._launcher = Launcher(managers, self.registry, shared, paths, self._volumes, settings)
         self._paths = paths
         self.registry.add(START)
 
@@ -128,6 +131,7 @@ class Launching:
 
     def close(self) -> None:
         self._paths.close()
+        self._volumes.close()
         for engine in self.engines:
             engine.close()
 
