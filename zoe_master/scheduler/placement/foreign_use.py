@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from zoe_lib.domain.amounts import cores, size
 from zoe_lib.domain.cluster import Node, lacks_labels
@@ -45,15 +45,29 @@ def _by_use(node: Node) -> tuple[float, str]:
 
 
 def _uses(request: Request, node: Node) -> Iterator[str]:
+    """What matters of their use; all of it where one instance fits next to it and only several do not."""
+    told = [text for text, matters in _each_use(request, node) if matters]
+    yield from told or [text for text, _ in _each_use(request, node)]
+
+
+def _each_use(request: Request, node: Node) -> Iterator[tuple[str, bool]]:
+    """Each in words, and whether without it more instances would fit."""
     wanted, total, foreign = request.component.reservation, node.total, node.foreign
     if wanted.memory_bytes and foreign.memory_bytes > 0:
-        steps = max(round(foreign.memory_bytes * _STEPS / max(total.memory_bytes, 1)), 1)
-        used = steps * total.memory_bytes / _STEPS
-        yield f"about {size(used)} of {size(total.memory_bytes)} of memory"
+        used = _coarse(foreign.memory_bytes, total.memory_bytes, size)
+        most = total.memory_bytes // wanted.memory_bytes
+        if wanted.cores_milli:
+            most = min(most, total.cores_milli // wanted.cores_milli)
+        fewer = node.usable.memory_bytes // wanted.memory_bytes < most
+        yield f"{used} of {size(total.memory_bytes)} of memory", fewer
     if wanted.cores_milli and foreign.cores_milli > 0:
-        steps = max(round(foreign.cores_milli * _STEPS / max(total.cores_milli, 1)), 1)
-        used = steps * total.cores_milli / _STEPS
-        yield f"about {cores(used).partition(' ')[0]} of {cores(total.cores_milli)}"
+        used = _coarse(foreign.cores_milli, total.cores_milli, lambda milli: cores(milli).partition(" ")[0])
+        yield f"{used} of {cores(total.cores_milli)}", True
     for kind in wanted.devices:
         if foreign.devices.get(kind, 0) > 0:
-            yield f"{foreign.devices[kind]} of {total.devices.get(kind, 0)} {kind}"
+            yield f"{foreign.devices[kind]} of {total.devices.get(kind, 0)} {kind}", True
+
+
+def _coarse(used: int, total: int, words: Callable[[float], str]) -> str:
+    steps = round(used * _STEPS / max(total, 1))
+    return f"about {words(steps * total / _STEPS)}" if steps else f"less than {words(total / _STEPS)}"

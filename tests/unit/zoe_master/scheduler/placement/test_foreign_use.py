@@ -127,3 +127,13 @@ def test_there_is_no_forecast_for_it_and_it_delays_none() -> None:
     waits = {e.id: wait_of(snapshot, FIFO, e.id, Estimates({})) for e in snapshot.queued}
     found = {name: wait.seconds for name, wait in waits.items() if wait is not None}
     assert found == {"next": 101.0, "hoarder": float("inf"), "last": 111.0}
+
+
+def test_little_use_is_not_told_as_much_and_only_where_it_matters() -> None:
+    little = 2 * 2**20
+    both = node("both", cores=8, memory_gib=32, foreign=Resources(4000, little))
+    wants_cores = decide(queued("wants", component(cores=8, memory_gib=1)), nodes=(both,)).reasons["wants"]
+    assert wants_cores.sentence.endswith("They use about 4 of 8 cores on both.")
+    full = node("full", cores=8, memory_gib=32, foreign=Resources(0, little))
+    wants_all = decide(queued("wants", component(cores=1, memory_gib=32)), nodes=(full,)).reasons["wants"]
+    assert wants_all.sentence.endswith("They use less than 2 GiB of 32 GiB of memory on full.")
