@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from zoe_lib.domain.amounts import counted
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
@@ -71,8 +72,14 @@ class NodeView:
         if node.name in self.reconciler.returning and not node.down:
             yield "it was down, and its engine has not told since what still runs there"
         if watch is not None and (left := self._leftovers(watch)):
-            yield f"{left} containers of lost services are still there; they are being removed"
+            yield _left_there(left, watch.reachable)
 
     def _leftovers(self, watch: EngineEvents) -> int:
         records = (self.registry.get(service) for service in watch.running())
         return sum(record is None or record.final for record in records)
+
+
+def _left_there(left: int, reachable: bool) -> str:
+    """What of lost services runs there still; nobody can remove it while its engine does not answer."""
+    there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still there"
+    return there + (" and being removed" if reachable else ", to be removed once its engine answers")

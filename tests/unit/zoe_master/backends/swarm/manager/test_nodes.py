@@ -1,0 +1,45 @@
+"""What is said of a node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from zoe_lib.domain.resources import Resources
+from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
+from zoe_master.backends.swarm.manager.nodes import NodeView
+from zoe_master.backends.swarm.settings import SwarmSettings
+
+
+def message(left: int, problem: str, place: Path) -> str:
+    """With so many containers of services that nobody knows, on a node whose engine has this problem."""
+    facts = NodeFacts("id", "n1", "10.0.0.1", Resources(1000, 2**30), {}, False, True, "")
+    watch = SimpleNamespace(
+        problem=problem, reachable=not problem, unfit="", foreign=Resources(), foreign_count=0,
+        running=lambda: [f"e.c.{number}.1" for number in range(left)],
+    )  # fmt: skip
+    seen: Any = SimpleNamespace(
+        silent=False, returning=(), nodes={"n1": facts}, get=lambda name: watch if name == "n1" else None,
+        all=list, problem=lambda _: "", by_node=Counter, warning=lambda _: "",
+    )  # fmt: skip
+    registry: Any = SimpleNamespace(get=lambda _: None, all=list)
+    [node] = NodeView(seen, seen, seen, registry, seen, seen, seen, SwarmSettings(place)).nodes()
+    return node.message
+
+
+@pytest.mark.parametrize(
+    ("left", "problem", "told"),
+    [
+        (1, "", "1 container of lost services is still there and being removed"),
+        (2, "", "2 containers of lost services are still there and being removed"),
+        (2, "it is away", "2 containers of lost services are still there, to be removed once its engine answers"),
+    ],
+)
+def test_nothing_is_removed_from_a_node_that_nothing_reaches(
+    left: int, problem: str, told: str, tmp_path: Path
+) -> None:
+    assert message(left, problem, tmp_path).split("; ")[-1] == told
