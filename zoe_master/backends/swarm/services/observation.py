@@ -10,7 +10,8 @@ from zoe_master.backends.swarm.engine.docker_facts import KILLED, ContainerFacts
 from zoe_master.backends.swarm.errors import NOTHING, ErrorText, error_text
 from zoe_master.backends.swarm.services.records import Record
 
-_ENDED_BY_SIGNAL = (KILLED, 143)
+_TERMINATED = 128 + 15
+_ENDED_BY_SIGNAL = (KILLED, _TERMINATED)
 _SIGNALLED = 128
 # What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
 _PASSES = (
@@ -60,12 +61,14 @@ def by_task(record: Record, task: TaskFacts, why: str = "its engine could not be
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return _task_over(record, task)
     untold = error_text(why, task.message)
+    # An engine that stops or restarts ends its containers by SIGTERM; few programs end so by themselves.
+    ended = Cause.KILLED if task.exit_code == _TERMINATED else Cause.EXITED
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
         at_s=task.at_s,
         exit_code=task.exit_code,
-        cause=record.mark.stop_cause or Cause.EXITED,
+        cause=record.mark.stop_cause or ended,
         started_at_s=record.container.started_at_s if record.container else task.at_s,
         **(NOTHING if task.exit_code == 0 else untold)._asdict(),  # of a success nothing more is to be known
     )

@@ -148,3 +148,8 @@ def test_engine_times_have_nine_decimals_or_none() -> None:
     assert seconds("1970-01-01T00:01:40.123456789Z") == pytest.approx(100.123456789)
     assert seconds("1970-01-01T00:01:40Z") == 100
     assert seconds("0001-01-01T00:00:00Z") is None
+
+
+@pytest.mark.parametrize(("exit_code", "cause"), [(143, Cause.KILLED), (137, Cause.EXITED), (1, Cause.EXITED)])
+def test_what_a_restarting_engine_ended_was_killed_though_only_the_managers_know(exit_code: int, cause: Cause) -> None:
+    assert by_task(record(), replace(TASK, state="failed", exit_code=exit_code)).cause is cause
