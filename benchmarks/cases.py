@@ -12,13 +12,13 @@ from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
 from zoe_lib.domain.events import Placement, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
-from zoe_master.scheduler.ordering.ranking import Ranked, Ranking
+from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 PLACED = 1000
@@ -44,7 +44,7 @@ def reading(nodes: int, full: float, executions: int) -> Snapshot:
         waiting.append(queued(number, Application("bench", (service,), storage=storage)))
     chance = random.Random(1)
     names = [node.name for node in cluster]
-    one = Held(1, GIB)
+    one = InputObjects(1, GIB)
     places = {
         located(waiting[0].tenant, uri): Places(one, one, dict.fromkeys(chance.sample(names, 3), one)) for uri in uris
     }
@@ -102,14 +102,14 @@ def _nodes(count: int, cores: int) -> tuple[Node, ...]:
     return tuple(Node(f"node{i:05}", Resources(cores * 1000, 128 * GIB)) for i in range(count))
 
 
-def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> Ranked:
+def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> RankedQueue:
     application = Application("bench", (service,))
     return _ranked((queued(i, application) for i in range(count)), nodes)
 
 
-def _ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> Ranked:
+def _ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
     """In the sequence that the master keeps."""
-    return Ranking(Policy(), {}, list(executions), capacity_of(nodes)).frozen()
+    return QueueRanking(Policy(), {}, list(executions), capacity_of(nodes)).frozen()
 
 
 def _running(number: int, node: Node, cores: int) -> Execution:

@@ -21,7 +21,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
-from zoe_master.backends.simulated import Behaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import TickRecorder
@@ -50,7 +50,7 @@ class Bench:
         self.store = PostgresStore(url)
         self.store.ensure_member("ada", "default", "admin")
         cluster = [Node(f"node{i:04}", Resources(32_000, 128 * GIB)) for i in range(nodes)]
-        self.backend = SimulatedBackend(cluster, time.time, behave=lambda _: Behaviour())
+        self.backend = SimulatedBackend(cluster, time.time, behave=lambda _: ServiceBehaviour())
         rigid, elastic = parse(document(10, cores=32)), parse(document(3))
         self.application = elastic
         epoch = self.store.try_lead("bench")

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from storage_bridge.model import (
-    Achieved,
+    AchievedBandwidth,
     BandwidthDemand,
     BandwidthSlo,
-    Feasibility,
-    Missed,
+    DemandFeasibility,
+    MissedBandwidth,
     StorageCapacity,
     View,
     ViewSample,
@@ -30,7 +30,7 @@ class StorageController(Protocol):
         """What the store can move and what is promised."""
         ...
 
-    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+    def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Whether one more demand fits."""
         ...
 
@@ -62,15 +62,15 @@ class StorageController(Protocol):
         """Remove a view; nothing when there is none."""
         ...
 
-    def achieved(self) -> Mapping[str, Achieved] | None:
+    def achieved(self) -> Mapping[str, AchievedBandwidth] | None:
         """What each tenant got lately; None where the controller does not tell."""
         ...
 
-    def missed(self) -> Mapping[str, Missed] | None:
+    def missed(self) -> Mapping[str, MissedBandwidth] | None:
         """By how much SLOs of active tenants cannot be met, only those that are missed; None where it does not tell."""
         ...
 
-    def clients(self) -> Mapping[str, Achieved] | None:
+    def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """What was moved to and from each address lately; None where the controller does not tell."""
         ...
 

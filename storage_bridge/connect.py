@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from storage_bridge.base import StorageController
 from storage_bridge.crystal_controller import CrystalController
-from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import (
-    Achieved,
+    AchievedBandwidth,
     BandwidthDemand,
     BandwidthSlo,
-    Feasibility,
-    Missed,
+    DemandFeasibility,
+    MissedBandwidth,
     StorageCapacity,
     View,
     ViewSample,
@@ -28,7 +28,7 @@ def connect(settings: ControllerSettings, line: ControllerHttp | None = None) ->
     if line.ask("GET", "/v1/capacity", absent=False) is not False:
         return ZoeController(line, settings)
     later = line.ask("GET", "/policies/slos", absent=False) is not False
-    return CrystalController(line, settings, (Later if later else Appendix)(line, settings.owner))
+    return CrystalController(line, settings, (LaterDialect if later else AppendixDialect)(line, settings.owner))
 
 
 class LazyController:
@@ -43,7 +43,7 @@ class LazyController:
         """What the store can move and what is promised."""
         return self._reached().capacity()
 
-    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+    def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Whether one more demand fits."""
         return self._reached().feasible(demand)
 
@@ -75,15 +75,15 @@ class LazyController:
         """Remove a view."""
         self._reached().drop_view(view_id)
 
-    def achieved(self) -> Mapping[str, Achieved] | None:
+    def achieved(self) -> Mapping[str, AchievedBandwidth] | None:
         """What each tenant got lately, where it is told."""
         return self._reached().achieved()
 
-    def missed(self) -> Mapping[str, Missed] | None:
+    def missed(self) -> Mapping[str, MissedBandwidth] | None:
         """By how much SLOs cannot be met, where it is told."""
         return self._reached().missed()
 
-    def clients(self) -> Mapping[str, Achieved] | None:
+    def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """What was moved to and from each address, where it is told."""
         return self._reached().clients()
 

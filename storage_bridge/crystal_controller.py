@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from storage_bridge.crystal_dialects import Dialect
+from storage_bridge.crystal_dialects import ControllerDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
-    Feasibility,
+    DemandFeasibility,
     StorageCapacity,
     StorageUnavailableError,
     View,
@@ -25,7 +25,7 @@ from storage_bridge.model import (
 class CrystalController:
     """A controller of Crystal's kind. It has no views and does not say what it achieves."""
 
-    def __init__(self, line: ControllerHttp, settings: ControllerSettings, dialect: Dialect) -> None:
+    def __init__(self, line: ControllerHttp, settings: ControllerSettings, dialect: ControllerDialect) -> None:
         self._http = line
         self._settings = settings
         self._dialect = dialect
@@ -40,7 +40,7 @@ class CrystalController:
             sum(slo.write_bytes_per_s or 0 for slo in promised),
         )
 
-    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+    def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Counted here: it takes any SLO."""
         return feasibility(self.capacity(), demand.slo)
 

@@ -55,7 +55,7 @@ class _Rows:
         return found
 
 
-class Dialect(Protocol):
+class ControllerDialect(Protocol):
     """SLOs by tenant, ours marked by the policy id. What comes of reading nonsense is raised as it is."""
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
@@ -75,7 +75,7 @@ class Dialect(Protocol):
         ...
 
 
-class Appendix:
+class AppendixDialect:
     """`/bw/slas`: one value for both directions, whole MB/s; the greater of the two is asked for, rounded up."""
 
     def __init__(self, line: ControllerHttp, owner: str) -> None:
@@ -107,7 +107,7 @@ class Appendix:
         return f"/bw/sla/{quote(tenant, safe='')}:{quote(self._owner, safe='')}"
 
 
-class Later:
+class LaterDialect:
     """`/policies/slos`: a value for each direction, whole MB/s, rounded up."""
 
     def __init__(self, line: ControllerHttp, owner: str) -> None:

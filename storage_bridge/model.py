@@ -40,14 +40,14 @@ class BandwidthDemand:
 
 
 @dataclass(frozen=True, slots=True)
-class Feasibility:
+class DemandFeasibility:
     """Whether a demand fits beside what is promised already, and a sentence when it does not."""
 
     feasible: bool
     sentence: str = ""
 
 
-def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> Feasibility:
+def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
     """Whether one more promise keeps the sum of all within the capacity, each way."""
     for direction, wanted, all_of_it, promised in (
         ("read", slo.read_bytes_per_s or 0, now.read_bytes_per_s, now.promised_read_bytes_per_s),
@@ -55,8 +55,10 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> Feasibility:
     ):
         free = max(all_of_it - promised, 0)
         if wanted > free:
-            return Feasibility(False, f"{wanted} bytes/s to {direction} are more than the {free} that are not promised")
-    return Feasibility(True)
+            return DemandFeasibility(
+                False, f"{wanted} bytes/s to {direction} are more than the {free} that are not promised"
+            )
+    return DemandFeasibility(True)
 
 
 SENTENCE_LENGTH_MAX = 300
@@ -171,7 +173,7 @@ class ViewSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ViewVerdict:
     """Whether a job reads through a view, the columns it finds there, and a sentence that says why or why not."""
 
     used: bool
@@ -180,7 +182,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Achieved:
+class AchievedBandwidth:
     """What a tenant got lately, in bytes per second."""
 
     read_bytes_per_s: float
@@ -188,7 +190,7 @@ class Achieved:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedBandwidth:
     """By how much a tenant's SLO cannot be met at present, in bytes per second; 0 where it is."""
 
     read_bytes_per_s: int = 0

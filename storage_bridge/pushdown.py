@@ -6,7 +6,7 @@ plain read parses everything; a view costs the store the search for records, and
 
 from __future__ import annotations
 
-from storage_bridge.model import Verdict, ViewSample
+from storage_bridge.model import ViewSample, ViewVerdict
 from zoe_lib.domain.amounts import plain
 
 READER_BYTES_PER_S = 60e6
@@ -19,18 +19,18 @@ GAIN_LEAST = 0.9
 _MB = 1e6
 
 
-def verdict(sample: ViewSample) -> Verdict:
+def verdict(sample: ViewSample) -> ViewVerdict:
     """Whether jobs read through the view, with the sentence that their users are told."""
     if not sample.sampled_bytes:
-        return Verdict(False, (), "plainly: there is nothing to read")
+        return ViewVerdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
     told = (
         f"{plain(sample.delivered_bytes / _MB)} of {plain(sample.sampled_bytes / _MB)} MB of a sample are wanted: "
         f"{view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
     )
     if view_s > GAIN_LEAST * plain_s:
-        return Verdict(False, (), f"plainly: a view would not pay; {told}")
-    return Verdict(True, sample.columns, f"through a view: {told}")
+        return ViewVerdict(False, (), f"plainly: a view would not pay; {told}")
+    return ViewVerdict(True, sample.columns, f"through a view: {told}")
 
 
 def expected_s(sample: ViewSample) -> tuple[float, float]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, Traffic, assign
+from storage_bridge.bandwidth.assignment import BandwidthAssignment, Capacity, TransferClaim, TransferKind, assign
 from storage_bridge.model import (
-    Achieved,
+    AchievedBandwidth,
     BandwidthDemand,
     BandwidthSlo,
-    Feasibility,
-    Missed,
+    DemandFeasibility,
+    MissedBandwidth,
     StorageCapacity,
     StorageUnavailableError,
     View,
@@ -31,7 +31,7 @@ class SimulatedController:
     def __init__(
         self,
         capacity: Capacity,
-        transfers: Callable[[], Sequence[Claim]] = tuple,
+        transfers: Callable[[], Sequence[TransferClaim]] = tuple,
         places: Mapping[tuple[str, str], Places] | None = None,
         floor: int = 1,
     ) -> None:
@@ -42,7 +42,7 @@ class SimulatedController:
         self._slos: dict[str, BandwidthSlo] = {}
         self._views: dict[str, View] = {}
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
-        self.by_address: Mapping[str, Achieved] | None = None
+        self.by_address: Mapping[str, AchievedBandwidth] | None = None
         self.down = False
 
     @property
@@ -62,7 +62,7 @@ class SimulatedController:
         write = sum(slo.write_bytes_per_s or 0 for slo in self._slos.values())
         return StorageCapacity(self.moved, self.moved, read, write)
 
-    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+    def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Whether the sum of all promises stays within the capacity."""
         return feasibility(self.capacity(), demand.slo)
 
@@ -103,22 +103,25 @@ class SimulatedController:
         self._answer()
         self._views.pop(view_id, None)
 
-    def achieved(self) -> Mapping[str, Achieved]:
+    def achieved(self) -> Mapping[str, AchievedBandwidth]:
         """What each tenant with transfers gets now."""
         self._answer()
         shared = self.assignment()
         tenants = sorted({tenant for tenant, _ in shared.rates})
-        return {t: Achieved(shared.total(t, Traffic.READ), shared.total(t, Traffic.WRITE)) for t in tenants}
+        return {
+            t: AchievedBandwidth(shared.total(t, TransferKind.READ), shared.total(t, TransferKind.WRITE))
+            for t in tenants
+        }
 
-    def missed(self) -> Mapping[str, Missed]:
+    def missed(self) -> Mapping[str, MissedBandwidth]:
         """By how much SLOs of tenants with transfers cannot be met now."""
         self._answer()
-        found: dict[str, dict[Traffic, int]] = {}
+        found: dict[str, dict[TransferKind, int]] = {}
         for (tenant, traffic), amount in self.assignment().missed.items():
             found.setdefault(tenant, {})[traffic] = amount
-        return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
+        return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
-    def clients(self) -> Mapping[str, Achieved] | None:
+    def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """As `by_address` says."""
         self._answer()
         return self.by_address
@@ -132,7 +135,7 @@ class SimulatedController:
         self._answer()
         return self._places.get((tenant, uri))
 
-    def assignment(self) -> Assignment:
+    def assignment(self) -> BandwidthAssignment:
         """Who may move what now."""
         claims = [_with_slo(claim, self._slos.get(claim.tenant)) for claim in self._transfers()]
         return assign(claims, self._capacity, self._floor)
@@ -142,8 +145,8 @@ class SimulatedController:
             raise StorageUnavailableError("simulated: the controller cannot be reached")
 
 
-def _with_slo(claim: Claim, slo: BandwidthSlo | None) -> Claim:
-    if slo is None or claim.traffic is Traffic.REPLICATION:
+def _with_slo(claim: TransferClaim, slo: BandwidthSlo | None) -> TransferClaim:
+    if slo is None or claim.traffic is TransferKind.REPLICATION:
         return claim
-    rate = slo.read_bytes_per_s if claim.traffic is Traffic.READ else slo.write_bytes_per_s
-    return Claim(claim.tenant, claim.nodes, rate, claim.demand, claim.traffic)
+    rate = slo.read_bytes_per_s if claim.traffic is TransferKind.READ else slo.write_bytes_per_s
+    return TransferClaim(claim.tenant, claim.nodes, rate, claim.demand, claim.traffic)

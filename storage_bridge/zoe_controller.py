@@ -10,16 +10,16 @@ from urllib.parse import quote
 from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import (
     TOKEN_HEADER,
-    Achieved,
+    AchievedBandwidth,
     BandwidthDemand,
     BandwidthSlo,
-    Feasibility,
-    Missed,
+    DemandFeasibility,
+    MissedBandwidth,
     StorageCapacity,
     View,
     ViewSample,
 )
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 
 
 class ZoeController:
@@ -36,9 +36,9 @@ class ZoeController:
         # A controller before this route tells nothing of its proxies.
         return understood(lambda: StorageCapacity(**told, **self._http.ask("GET", "/v1/proxies", absent={})))
 
-    def feasible(self, demand: BandwidthDemand) -> Feasibility:
+    def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Whether it would fit."""
-        return understood(lambda: Feasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
+        return understood(lambda: DemandFeasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours; looking renews the lease of all that is ours."""
@@ -80,20 +80,22 @@ class ZoeController:
         """Remove a view."""
         self._http.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
 
-    def achieved(self) -> Mapping[str, Achieved]:
+    def achieved(self) -> Mapping[str, AchievedBandwidth]:
         """What each tenant got lately."""
         told = self._http.ask("GET", "/v1/achieved")
-        return understood(lambda: {tenant: Achieved(**rates) for tenant, rates in told.items()})
+        return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in told.items()})
 
-    def missed(self) -> Mapping[str, Missed]:
+    def missed(self) -> Mapping[str, MissedBandwidth]:
         """By how much SLOs cannot be met."""
         told = self._http.ask("GET", "/v1/missed")
-        return understood(lambda: {tenant: Missed(**rates) for tenant, rates in told.items()})
+        return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in told.items()})
 
-    def clients(self) -> Mapping[str, Achieved] | None:
+    def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """What was moved to and from each address; None by an older controller."""
         told = self._http.ask("GET", "/v1/clients", absent=None)
-        return None if told is None else understood(lambda: {a: Achieved(**rates) for a, rates in told.items()})
+        return (
+            None if told is None else understood(lambda: {a: AchievedBandwidth(**rates) for a, rates in told.items()})
+        )
 
     def circuit_open(self) -> bool:
         """Whether it is left alone for a while."""
@@ -133,8 +135,8 @@ def _places(told: Mapping[str, Any]) -> Places:
     return Places(_held(told["listed"]), _held(told["looked_at"]), hosts, bool(told["complete"]))
 
 
-def _held(told: Mapping[str, Any]) -> Held:
-    held = Held(int(told["objects"]), int(told["bytes"]))
+def _held(told: Mapping[str, Any]) -> InputObjects:
+    held = InputObjects(int(told["objects"]), int(told["bytes"]))
     if held.objects < 0 or held.bytes < 0:
         raise ValueError(f"{held} is less than nothing")
     return held

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import uvicorn
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.bandwidth.regulator import Settings
+from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from storage_controller.answers import Promisable, Refused, bounded
 from storage_controller.app import make_app
@@ -52,7 +52,7 @@ def main() -> int:
         Capacity(sum(settings.proxies.values()), settings.proxies),
         endpoints,
         settings.account_prefix,
-        Settings(hold_s=settings.hold_s, decay_s=settings.decay_s),
+        RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s),
     )
     promisable = promisable_by(settings, views.has_account if views else lambda _: True)
     kept = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)

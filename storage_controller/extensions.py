@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field, StringConstraints
 from storage_bridge.model import (
     RATE_MAX,
     TOKEN_HEADER,
-    Achieved,
+    AchievedBandwidth,
     BandwidthSlo,
-    Missed,
+    MissedBandwidth,
     StorageCapacity,
     View,
     ViewSample,
@@ -71,12 +71,12 @@ class Works:
     def __init__(
         self,
         promisable: Promisable,
-        achieved: Callable[[], Mapping[str, Achieved]],
-        missed: Callable[[], Mapping[str, Missed]],
+        achieved: Callable[[], Mapping[str, AchievedBandwidth]],
+        missed: Callable[[], Mapping[str, MissedBandwidth]],
         views: KeptViews,
         sample_view: Callable[[View], ViewSample],
         places: SwiftPlaces | None = None,
-        clients: Callable[[], Mapping[str, Achieved]] = dict,
+        clients: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved

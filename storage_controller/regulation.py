@@ -17,16 +17,16 @@ from typing import Any
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
-from storage_bridge.bandwidth.meter import Meter, Moved
-from storage_bridge.bandwidth.regulator import Regulator, Report, Settings
-from storage_bridge.model import Achieved, Missed
+from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
+from storage_bridge.bandwidth.meter import Meter, TransferProgress
+from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
+from storage_bridge.model import AchievedBandwidth, MissedBandwidth
 from storage_controller.ledger import Ledger
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 0.25
-_DIRECTIONS = {"get": Traffic.READ, "put": Traffic.WRITE}
+_DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
 
@@ -45,18 +45,18 @@ class Regulation:
     """A thread. `capacity` is what all proxies can move together and each of them alone, in bytes per second."""
 
     def __init__(
-        self, ledger: Ledger, capacity: Capacity, endpoints: Endpoints, account_prefix: str, settings: Settings
+        self, ledger: Ledger, capacity: Capacity, endpoints: Endpoints, account_prefix: str, settings: RateSettings
     ) -> None:
         self._ledger = ledger
-        self._regulator = Regulator(capacity, settings)
+        self._regulator = RateRegulator(capacity, settings)
         self._hold_s = settings.hold_s
         self._prefix = account_prefix
         self._slos: Mapping[ClaimKey, int] = {}
         self._seen: dict[str, tuple[int, int]] = {}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
-        self._reports: dict[str, Report] = {}
+        self._reports: dict[str, TransferReport] = {}
         self._of_clients = {proxy: Meter(proxy) for proxy in capacity.nodes}
-        self._client_reports: dict[str, Report] = {}
+        self._client_reports: dict[str, TransferReport] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._epoch = time.time_ns()
@@ -84,34 +84,37 @@ class Regulation:
         self._authenticator.stop()
         self._context.destroy(linger=0)
 
-    def achieved(self) -> Mapping[str, Achieved]:
+    def achieved(self) -> Mapping[str, AchievedBandwidth]:
         """What each tenant moved lately, by the reports that are not too old."""
         return self._rates(self._reports)
 
-    def clients(self) -> Mapping[str, Achieved]:
+    def clients(self) -> Mapping[str, AchievedBandwidth]:
         """What was moved to and from each address lately, by the proxies that tell; of others nothing is known."""
         return self._rates(self._client_reports)
 
-    def _rates(self, reports: Mapping[str, Report]) -> dict[str, Achieved]:
+    def _rates(self, reports: Mapping[str, TransferReport]) -> dict[str, AchievedBandwidth]:
         with self._lock:
             fresh = [r for r in reports.values() if time.monotonic() - r.at_s <= self._hold_s]
-        found: dict[str, dict[Traffic, float]] = {}
+        found: dict[str, dict[TransferKind, float]] = {}
         for one in (transfers for report in fresh for transfers in report.transfers):
             rates = found.setdefault(one.tenant, {})
             rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
-        return {t: Achieved(r.get(Traffic.READ, 0.0), r.get(Traffic.WRITE, 0.0)) for t, r in found.items()}
+        return {
+            t: AchievedBandwidth(r.get(TransferKind.READ, 0.0), r.get(TransferKind.WRITE, 0.0))
+            for t, r in found.items()
+        }
 
     def readable(self, tenant: str) -> int | None:
         """Bytes per second that a tenant would get now if it read as fast as it may; None while no proxy reports."""
-        key = tenant, Traffic.READ
+        key = tenant, TransferKind.READ
         return self._regulator.attainable(key, self._slos.get(key))
 
-    def missed(self) -> Mapping[str, Missed]:
+    def missed(self) -> Mapping[str, MissedBandwidth]:
         """By how much SLOs of tenants that move something could not be met in the last epoch."""
-        found: dict[str, dict[Traffic, int]] = {}
+        found: dict[str, dict[TransferKind, int]] = {}
         for (tenant, traffic), amount in self._regulator.missed.items():
             found.setdefault(tenant, {})[traffic] = amount
-        return {t: Missed(m.get(Traffic.READ, 0), m.get(Traffic.WRITE, 0)) for t, m in found.items()}
+        return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
         next_s = time.monotonic()
@@ -125,8 +128,8 @@ class Regulation:
             except Exception:  # a defect must not end the loop: limits would never change again
                 _log.exception("an epoch of the bandwidth algorithm failed")
 
-    def _collect(self, until_s: float) -> list[Report]:
-        found: list[Report] = []
+    def _collect(self, until_s: float) -> list[TransferReport]:
+        found: list[TransferReport] = []
         while (left_s := until_s - time.monotonic()) > 0 and not self._closing.is_set():
             if self._usage.poll(int(min(left_s, 0.2) * 1000) + 1):
                 report = self._read(self._usage.recv())
@@ -134,7 +137,7 @@ class Regulation:
                     found.append(report)
         return found
 
-    def _read(self, message: bytes) -> Report | None:
+    def _read(self, message: bytes) -> TransferReport | None:
         try:
             told: dict[str, Any] = json.loads(message)
             proxy, order, seconds = str(told["proxy"]), (int(told["epoch"]), int(told["seq"])), float(told["seconds"])
@@ -150,8 +153,8 @@ class Regulation:
             _log.error("a report that makes no sense: %s", error)
             return None
         self._seen[proxy] = order
-        report = self._meters[proxy].add(Moved(seconds, amounts), time.monotonic())
-        client_report = self._of_clients[proxy].add(Moved(seconds, of_clients), time.monotonic())
+        report = self._meters[proxy].add(TransferProgress(seconds, amounts), time.monotonic())
+        client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:
             self._reports[proxy] = report
             self._client_reports[proxy] = client_report
@@ -167,7 +170,10 @@ class Regulation:
         rates = {
             (tenant, traffic): rate
             for tenant, slo in promised.items()
-            for traffic, rate in ((Traffic.READ, slo.read_bytes_per_s), (Traffic.WRITE, slo.write_bytes_per_s))
+            for traffic, rate in (
+                (TransferKind.READ, slo.read_bytes_per_s),
+                (TransferKind.WRITE, slo.write_bytes_per_s),
+            )
         }
         self._slos = {key: rate for key, rate in rates.items() if rate is not None}
 
@@ -186,7 +192,7 @@ class Regulation:
         return account.removeprefix(self._prefix)
 
 
-def _amounts(told: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[tuple[str, Traffic], int]:
+def _amounts(told: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[tuple[str, TransferKind], int]:
     return {
         (name(one), _DIRECTIONS[direction]): int(moved)
         for one, directions in told.items()

@@ -18,7 +18,7 @@ import httpx
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from storage_controller.answers import Refused
 from storage_controller.swift_http import UNAUTHORIZED, SwiftHttp
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.store_hosts import host_key
 
 LISTED_MAX = 10_000
@@ -80,18 +80,18 @@ class SwiftPlaces:
         # In random order, so that however far it comes, it is a fair sample; the same each time.
         asked = [one for one in objects if one[2]]
         random.Random(0).shuffle(asked)
-        hosts: dict[str, Held] = defaultdict(Held)
-        looked_at = Held()
+        hosts: dict[str, InputObjects] = defaultdict(InputObjects)
+        looked_at = InputObjects()
         with self._asking() as http:
             for name, size, _ in asked[:LOOKED_AT_MAX]:
                 if looked_at.objects and time.monotonic() > give_up_s:
                     break
                 told = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
-                one = Held(1, size)
+                one = InputObjects(1, size)
                 looked_at += one
                 for host in self._hosts(told):
                     hosts[host] += one
-        return Places(Held(len(objects), sum(size for _, size, _ in objects)), looked_at, dict(hosts), complete)
+        return Places(InputObjects(len(objects), sum(size for _, size, _ in objects)), looked_at, dict(hosts), complete)
 
     def _hosts(self, told: Mapping[str, Any]) -> frozenset[str]:
         """Those that have a copy."""

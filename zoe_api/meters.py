@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, NOT_METERED, Limits, Subject
+from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, NOT_METERED, Limits, LimitSubject
 from zoe_lib.wire import Meter
 
 
-def meters(limits: Limits, uses: Mapping[Subject, Mapping[str, int]], subject: Subject) -> dict[str, Meter]:
+def meters(limits: Limits, uses: Mapping[LimitSubject, Mapping[str, int]], subject: LimitSubject) -> dict[str, Meter]:
     """Return a meter for each amount that the subject may have a limit of."""
     limit, has = limits.of(*subject), uses.get(subject, {})
     names = (name for name in (AMOUNTS if subject.user is None else AMOUNTS_OF_USERS) if name not in NOT_METERED)

@@ -8,7 +8,7 @@ from pathlib import Path
 from zoe_lib.config import Settings
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.factory import local_backend
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _WITHIN_S = 30.0
@@ -16,7 +16,7 @@ _WITHIN_S = 30.0
 
 def stop_all_services(config_file: Path) -> None:
     """Stop every service of the installation and wait for the ends; the next master finds and journals them."""
-    waker = Waker()
+    waker = TickWaker()
     backend = local_backend(Settings.from_file(config_file), waker)
     try:
         give_up_s = time.monotonic() + _WITHIN_S

@@ -28,21 +28,21 @@ from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
-from zoe_master.background.activity import Activity
+from zoe_master.background.activity import ServiceActivity
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.metrics import observe_storage
-from zoe_master.background.retention import Retention
+from zoe_master.background.retention import ExecutionRetention
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
 from zoe_master.loop.tick_recorder import TickRecorder
-from zoe_master.rpc.handlers import Handlers
+from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
 from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.report import keep
 from zoe_master.storage.spark_config import Place, SparkConfig
 from zoe_master.storage.tenant_tokens import TenantTokens
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ _SHORTEST_WAIT_S = 0.01
 class Process:
     """The running master: waits for the lead, leads until it is deposed or told to stop."""
 
-    def __init__(self, settings: Settings, store: Store, waker: Waker) -> None:
+    def __init__(self, settings: Settings, store: Store, waker: TickWaker) -> None:
         self._settings = settings
         self._store = store
         self._waker = waker
@@ -103,11 +103,11 @@ class Process:
                 port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
             )
             report = storage.report if storage is not None else None
-            answers = Handlers(master, backend, self._waker, self._settings.master_name, epoch, report)
+            answers = RpcHandlers(master, backend, self._waker, self._settings.master_name, epoch, report)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
-                foretelling, upkeep = ForecastThread(master, self._waker), Retention(self._store)
+                foretelling, upkeep = ForecastThread(master, self._waker), ExecutionRetention(self._store)
                 try:
                     self._loop(master, backend, answering, storage)
                 finally:
@@ -119,7 +119,7 @@ class Process:
             backend.close()
 
     def _loop(self, master: Master, backend: Backend, answering: RpcServer, storage: ThreadedReconciler | None) -> None:
-        work = Activity()
+        work = ServiceActivity()
         while not self._stopping:
             answering.ensure()
             began_s = time.perf_counter()
@@ -144,7 +144,7 @@ class Process:
         return max(pause_s, _SHORTEST_WAIT_S)
 
     def _sample(
-        self, backend: Backend, storage: ThreadedReconciler | None, work: Activity, policy: Policy, now_s: float
+        self, backend: Backend, storage: ThreadedReconciler | None, work: ServiceActivity, policy: Policy, now_s: float
     ) -> None:
         if now_s >= self._usage_at_s + self._settings.usage_interval_s:
             self._usage_at_s = now_s
@@ -159,7 +159,7 @@ class Process:
                 keep(storage.report(), self._store)
 
 
-def keeper_of(settings: Settings, store: Store, waker: Waker, hit: Hit) -> ThreadedReconciler | None:
+def keeper_of(settings: Settings, store: Store, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
@@ -209,7 +209,7 @@ def main() -> int:
     settings = _settings()
     configure_logging(settings.log_format, settings.log_level, "master")
     ensure_keys(Path(settings.keys_dir))
-    waker = Waker()
+    waker = TickWaker()
     limits = StoreLimits(retention_s=settings.retention_s)
     store = PostgresStore(settings.database_url.get_secret_value(), limits)
     process = Process(settings, store, waker)

@@ -6,7 +6,7 @@ import contextlib
 import queue
 
 
-class Waker:
+class TickWaker:
     """Woken by the back-end, by ZeroMQ and by signals; any number of wakes before a wait count as one."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zoe_lib.domain.application import Application, Component, Kind
+from zoe_lib.domain.application import Application, ApplicationKind, Component
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import Policy
@@ -129,7 +129,7 @@ class ElasticRun:
             _COMPONENT, "study", arrival.component, essential_count=arrival.core, total_count=arrival.total
         )
         storage = self._use.demand_of(arrival) if self._use is not None else None
-        kind = Kind.INTERACTIVE if arrival.interactive else Kind.BATCH
+        kind = ApplicationKind.INTERACTIVE if arrival.interactive else ApplicationKind.BATCH
         application = Application(
             execution_id, (component,), expected_run_s=arrival.estimate_s, storage=storage, kind=kind
         )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_simulator.shared_store import Reader, max_min
 from zoe_simulator.workload import Arrival
 
@@ -35,10 +35,10 @@ def spread(workload: Sequence[Arrival], nodes: Sequence[Node], seed: int, replic
     names = [node.name for node in nodes]
     found = {}
     for one in workload:
-        hosts: dict[str, Held] = defaultdict(Held)
-        everything = Held()
+        hosts: dict[str, InputObjects] = defaultdict(InputObjects)
+        everything = InputObjects()
         for _ in range(chance.choice(_OBJECTS)):
-            held = Held(1, int(chance.lognormvariate(math.log(_SIZE_MEDIAN), _SIZE_SIGMA)))
+            held = InputObjects(1, int(chance.lognormvariate(math.log(_SIZE_MEDIAN), _SIZE_SIGMA)))
             everything += held
             for name in chance.sample(names, replicas):
                 hosts[name] += held
@@ -81,4 +81,4 @@ class HostedStore:
 
     def _local(self, reader: Reader, node: str) -> float:
         places = self._inputs[input_of(reader.progress.arrival)]
-        return places.hosts.get(node, Held()).bytes / places.listed.bytes
+        return places.hosts.get(node, InputObjects()).bytes / places.listed.bytes

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Protocol
 
 from zoe_master.scheduler.ordering.estimate import RunKey
-from zoe_master.scheduler.ordering.run_history import LastRuns
+from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 from zoe_simulator.jobs import Job
 
 _NEIGHBOURS = 5
@@ -37,7 +37,7 @@ class Mean2:
     """The mean of the last two ended runs of the same user, and of the same application where the log names it."""
 
     def __init__(self) -> None:
-        self._runs = LastRuns()
+        self._runs = RecentRunTimes()
 
     def expected(self, job: Job) -> float | None:
         """The mean of two; one alone predicts nothing, as published."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from storage_bridge.bandwidth.assignment import Capacity, Claim
+from storage_bridge.bandwidth.assignment import Capacity, TransferClaim
 from storage_bridge.simulated import SimulatedController
 from zoe_simulator.progress import Progress
 
@@ -40,7 +40,7 @@ class SharedStore:
 
     def __init__(self, size: StoreSize) -> None:
         self._size = size
-        self._claims: Sequence[Claim] = ()
+        self._claims: Sequence[TransferClaim] = ()
         self.controller = SimulatedController(
             Capacity(size.store, {_DISKS: size.store}), lambda: self._claims, floor=size.floor
         )
@@ -53,7 +53,7 @@ class SharedStore:
             of_tenant[reader.tenant].append(i)
         disks = frozenset({_DISKS})
         self._claims = [
-            Claim(tenant, disks, demand=max(int(sum(usable[i] for i in numbers)), 1))
+            TransferClaim(tenant, disks, demand=max(int(sum(usable[i] for i in numbers)), 1))
             for tenant, numbers in sorted(of_tenant.items())
         ]
         assignment = self.controller.assignment()

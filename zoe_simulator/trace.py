@@ -17,11 +17,11 @@ from zoe_lib.domain.execution import Execution, service_id
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
+from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
 from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.estimate import corrected_s
-from zoe_master.scheduler.what_if.calibration import Calibration, Spread
-from zoe_master.scheduler.what_if.forecast import Wait, wait_of
+from zoe_master.scheduler.what_if.calibration import ForecastCalibration, ForecastSpread
+from zoe_master.scheduler.what_if.forecast import ForecastWait, wait_of
 from zoe_simulator.invariants import Invariants
 from zoe_simulator.jobs import Job, Run, Trace
 from zoe_simulator.predictors import Predictor
@@ -29,7 +29,7 @@ from zoe_simulator.predictors import Predictor
 _COMPONENT = "job"
 # The naive forecast is the mean of so many waits that have ended last.
 _WAITS_OF_NAIVE = 20
-_FOREVER = Behaviour()
+_FOREVER = ServiceBehaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
 
 
@@ -40,7 +40,7 @@ class Foretold:
     `naive_s` is the mean of the last waits before; None when nobody had waited.
     """
 
-    spread: Spread
+    spread: ForecastSpread
     waited_s: float
     processors: float
     naive_s: float | None
@@ -83,8 +83,8 @@ class Replay:
         self._ended: set[str] = set()
         self.runs: list[Run] = []
         self._forecast_every = forecast_every
-        self._calibration = Calibration()
-        self._told: dict[str, tuple[Wait, Spread, float | None]] = {}
+        self._calibration = ForecastCalibration()
+        self._told: dict[str, tuple[ForecastWait, ForecastSpread, float | None]] = {}
         self._waits: deque[float] = deque(maxlen=_WAITS_OF_NAIVE)
         self.foretold: list[Foretold] = []
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from benchmarks.storage.spark_session import SparkSession, spark_session
 from benchmarks.storage.table import Line
-from storage_bridge.model import Verdict, View
+from storage_bridge.model import View, ViewVerdict
 from storage_bridge.pushdown import verdict
 from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from tests.support.access_log import bytes_out
@@ -113,7 +113,7 @@ class _Cells:
             Line(f"{what}, as users get it", told, f"ratio <= {BOUND}", not decided.used or bound <= BOUND),
         ]
 
-    def _decide(self, share: int) -> Verdict:
+    def _decide(self, share: int) -> ViewVerdict:
         """As the bridge does."""
         source = f"swift2d://{CONTAINER}.zoe/{self._directory}"
         tenant, name = ACCOUNT.removeprefix("AUTH_"), f"{self._directory}-{share}"

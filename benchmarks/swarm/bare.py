@@ -22,7 +22,7 @@ from docker.types import (
 
 from benchmarks.swarm.watch import until
 from tests.swarm.engine_host import EngineHost
-from zoe_master.backends.swarm.spec.specification import Rendered
+from zoe_master.backends.swarm.spec.specification import RenderedService
 
 THREADS = 8
 IMAGE = "zoe/tiny:latest"
@@ -76,14 +76,14 @@ class Bare:
         self._network = ""
         return True
 
-    def these(self, hosts: Sequence[EngineHost], wanted: Sequence[Rendered]) -> None:
+    def these(self, hosts: Sequence[EngineHost], wanted: Sequence[RenderedService]) -> None:
         """Containers that Zoe would make, by several threads, with their host names and limits."""
         network, engines = self.network(), {host.name: position for position, host in enumerate(hosts)}
         jobs = [lambda one=one: self._one_of_these(engines[one.start.node], one, network) for one in wanted]
         made = self.all_at_once(jobs)
         self._undo = [lambda: self.all_at_once([lambda o=one: self.stop_container(*o) for one in made])]
 
-    def _one_of_these(self, engine: int, one: Rendered, network: str) -> tuple[int, str]:
+    def _one_of_these(self, engine: int, one: RenderedService, network: str) -> tuple[int, str]:
         api, component = self.api(engine), one.start.component
         binds = [f"{mount['Source']}:{mount['Target']}" for mount in one.mounts if mount["Type"] == "bind"]
         host = api.create_host_config(

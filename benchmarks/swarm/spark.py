@@ -15,7 +15,7 @@ from tests.swarm.engine_host import EngineHost
 from tests.swarm.image_cache import archive_of
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Component
-from zoe_master.backends.base import Peer, Start
+from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.spec.specification import render
 
@@ -118,9 +118,9 @@ def _starts(stand: Stand) -> Any:
     settings = SwarmSettings(state_dir=stand.stack.home.state, workspaces_dir=stand.workspaces)
     for position, (component, index) in enumerate(services):
         service = f"bare.{component.name}.{index}.1"
-        start = Start(service, "bare", TENANT, "admin", component, index, nodes[position % len(nodes)], peers)
+        start = ServiceStart(service, "bare", TENANT, "admin", component, index, nodes[position % len(nodes)], peers)
         yield render(start, settings)
 
 
-def _peer(component: Component, index: int, node: str) -> Peer:
-    return Peer(f"bare.{component.name}.{index}.1", component.name, index, node, component.ports)
+def _peer(component: Component, index: int, node: str) -> PeerService:
+    return PeerService(f"bare.{component.name}.{index}.1", component.name, index, node, component.ports)

@@ -14,10 +14,10 @@ from enum import StrEnum
 from fractions import Fraction
 
 from storage_bridge.bandwidth.fairness import raise_fairly
-from storage_bridge.bandwidth.network import Network, Path
+from storage_bridge.bandwidth.network import BandwidthNetwork, Path
 
 
-class Traffic(StrEnum):
+class TransferKind(StrEnum):
     """What kind of transfers: all share the disks, replication does not pass the proxies."""
 
     READ = "read"
@@ -26,11 +26,11 @@ class Traffic(StrEnum):
 
 
 # Tenant and traffic: what has limits of its own.
-ClaimKey = tuple[str, Traffic]
+ClaimKey = tuple[str, TransferKind]
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class TransferClaim:
     """One tenant's transfers of one kind that are going on now.
 
     slo: promised bytes per second; None and 0 both promise nothing. demand: what it can use at most, as measured;
@@ -41,7 +41,7 @@ class Claim:
     nodes: frozenset[str]
     slo: int | None = None
     demand: int | None = None
-    traffic: Traffic = Traffic.READ
+    traffic: TransferKind = TransferKind.READ
 
     @property
     def key(self) -> ClaimKey:
@@ -58,18 +58,18 @@ class Capacity:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class BandwidthAssignment:
     """Bytes per second by claim and node, and for SLOs that cannot be met by how much they are missed."""
 
     rates: Mapping[ClaimKey, Mapping[str, int]]
     missed: Mapping[ClaimKey, int]
 
-    def total(self, tenant: str, traffic: Traffic = Traffic.READ) -> int:
+    def total(self, tenant: str, traffic: TransferKind = TransferKind.READ) -> int:
         """What a tenant's transfers of one kind may move in all."""
         return sum(self.rates.get((tenant, traffic), {}).values())
 
 
-def assign(claims: Sequence[Claim], capacity: Capacity, floor: int) -> Assignment:
+def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> BandwidthAssignment:
     """Share the capacity among claims with transfers; `floor` bytes per second keep each (claim, node) alive.
 
     ValueError for a negative figure, an unknown node, or a claim that is there twice.
@@ -77,7 +77,7 @@ def assign(claims: Sequence[Claim], capacity: Capacity, floor: int) -> Assignmen
     _check(claims, capacity, floor)
     active = sorted((claim for claim in claims if claim.nodes), key=lambda claim: claim.key)
     if not active:
-        return Assignment({}, {})
+        return BandwidthAssignment({}, {})
     names = sorted(capacity.nodes)
     paths = [_path(claim, names) for claim in active]
     kept = _liveness(active, capacity, floor)
@@ -95,47 +95,47 @@ def assign(claims: Sequence[Claim], capacity: Capacity, floor: int) -> Assignmen
         for claim, path, parts in zip(active, paths, network.split(totals), strict=True)
     }
     missing = {c.key: _promised(c) - sum(rates[c.key].values()) for c in active}
-    return Assignment(rates, {key: amount for key, amount in missing.items() if amount > 0})
+    return BandwidthAssignment(rates, {key: amount for key, amount in missing.items() if amount > 0})
 
 
-def _promised(claim: Claim) -> int:
+def _promised(claim: TransferClaim) -> int:
     """What the SLO comes to now: nobody is owed more than it can use."""
     slo = claim.slo or 0
     return slo if claim.demand is None else min(slo, claim.demand)
 
 
-def _most(claim: Claim, capacity: Capacity, floor: int) -> int:
+def _most(claim: TransferClaim, capacity: Capacity, floor: int) -> int:
     nodes = sum(capacity.nodes[name] for name in claim.nodes)
     return nodes if claim.demand is None else min(max(claim.demand - floor, 0), nodes)
 
 
-def _weights(active: Sequence[Claim]) -> list[Fraction]:
+def _weights(active: Sequence[TransferClaim]) -> list[Fraction]:
     """Tenants share equally, so one that reads and writes has half a share for each."""
     kinds = Counter(claim.tenant for claim in active)
     return [Fraction(1, kinds[claim.tenant]) for claim in active]
 
 
-def _liveness(active: Sequence[Claim], capacity: Capacity, floor: int) -> int:
+def _liveness(active: Sequence[TransferClaim], capacity: Capacity, floor: int) -> int:
     """The floor that everybody can have."""
     here = Counter(node for claim in active for node in claim.nodes)
-    through = sum(len(claim.nodes) for claim in active if claim.traffic is not Traffic.REPLICATION)
+    through = sum(len(claim.nodes) for claim in active if claim.traffic is not TransferKind.REPLICATION)
     least = min(capacity.nodes[node] // count for node, count in here.items())
     return min(floor, least, capacity.proxy // through) if through else min(floor, least)
 
 
-def _without_floor(capacity: Capacity, names: Sequence[str], paths: Sequence[Path], kept: int) -> Network:
+def _without_floor(capacity: Capacity, names: Sequence[str], paths: Sequence[Path], kept: int) -> BandwidthNetwork:
     slots = Counter(node for path in paths for node in path.nodes)
     through = sum(len(path.nodes) for path in paths if path.through_proxy)
     nodes = [capacity.nodes[name] - kept * slots[i] for i, name in enumerate(names)]
-    return Network(capacity.proxy - kept * through, nodes, paths)
+    return BandwidthNetwork(capacity.proxy - kept * through, nodes, paths)
 
 
-def _path(claim: Claim, names: Sequence[str]) -> Path:
+def _path(claim: TransferClaim, names: Sequence[str]) -> Path:
     nodes = tuple(i for i, name in enumerate(names) if name in claim.nodes)
-    return Path(nodes, claim.traffic is not Traffic.REPLICATION)
+    return Path(nodes, claim.traffic is not TransferKind.REPLICATION)
 
 
-def _check(claims: Sequence[Claim], capacity: Capacity, floor: int) -> None:
+def _check(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> None:
     figures = [capacity.proxy, floor, *capacity.nodes.values()]
     figures += [figure for claim in claims for figure in (claim.slo, claim.demand) if figure is not None]
     if min(figures) < 0:

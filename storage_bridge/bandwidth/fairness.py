@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 
-from storage_bridge.bandwidth.network import Network
+from storage_bridge.bandwidth.network import BandwidthNetwork
 
 
-def raise_fairly(network: Network, base: Sequence[int], most: Sequence[int], weights: Sequence[Fraction]) -> list[int]:
+def raise_fairly(
+    network: BandwidthNetwork, base: Sequence[int], most: Sequence[int], weights: Sequence[Fraction]
+) -> list[int]:
     """How much each claim gets on top of `base`, at most `most`, in proportion to its weight as long as that is free.
 
     Progressive filling: the common level is raised until some claims are stuck behind a cut; they keep what they have

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from storage_bridge.bandwidth.assignment import ClaimKey
-from storage_bridge.bandwidth.regulator import Report, Transfers
+from storage_bridge.bandwidth.regulator import TransferReport, Transfers
 
 WINDOW_S = 1.0
 """Rates are means of so many seconds: pieces and disks make shorter ones jump."""
@@ -16,7 +16,7 @@ ACTIVE_S = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class TransferProgress:
     """Bytes that each claim moved within `seconds`; zero for one that only waited for its turn."""
 
     seconds: float
@@ -28,16 +28,16 @@ class Meter:
 
     def __init__(self, node: str) -> None:
         self._node = node
-        self._lately: deque[Moved] = deque()
+        self._lately: deque[TransferProgress] = deque()
 
-    def add(self, moved: Moved, at_s: float) -> Report:
+    def add(self, moved: TransferProgress, at_s: float) -> TransferReport:
         """Take in what has just been told; what there is to report now."""
         self._lately.append(moved)
         while sum(one.seconds for one in self._lately) - self._lately[0].seconds >= WINDOW_S:
             self._lately.popleft()
         keys = sorted({key for one in self._lately for key in one.amounts})
         found = (self._transfers(key) for key in keys)
-        return Report(self._node, at_s, tuple(one for one in found if one is not None))
+        return TransferReport(self._node, at_s, tuple(one for one in found if one is not None))
 
     def _transfers(self, key: ClaimKey) -> Transfers | None:
         """From its first bytes on, so that who has just begun is not taken for slow; None when it has ended."""

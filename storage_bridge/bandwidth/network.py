@@ -19,14 +19,14 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class BandwidthCut:
     """Why amounts do not fit: these claims share no more than `room`."""
 
     claims: frozenset[int]
     room: int
 
 
-class Network:
+class BandwidthNetwork:
     """Whole bytes per second: the proxies together, each node, and the paths of the claims."""
 
     def __init__(self, proxy: int, nodes: Sequence[int], paths: Sequence[Path]) -> None:
@@ -34,7 +34,7 @@ class Network:
         self.nodes = tuple(nodes)
         self.paths = tuple(paths)
 
-    def tightest(self, amounts: Sequence[int]) -> Cut | None:
+    def tightest(self, amounts: Sequence[int]) -> BandwidthCut | None:
         """The claims that ask for more than they have room for together; None when all fit."""
         network, _ = self._flows(amounts)
         if network.maximise(_SOURCE, self._sink) == sum(amounts):
@@ -44,7 +44,7 @@ class Network:
         room = sum(capacity for i, capacity in enumerate(self.nodes) if near[first + i])
         room += 0 if near[_PROXY] else self.proxy
         claims = (i for i, path in enumerate(self.paths) if near[2 + i] or (path.through_proxy and not near[_PROXY]))
-        return Cut(frozenset(claims), room)
+        return BandwidthCut(frozenset(claims), room)
 
     def split(self, amounts: Sequence[int]) -> list[list[int]]:
         """What each claim gets at each node of its path. The amounts fit; where there is room the parts are equal."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from storage_bridge.bandwidth.assignment import Capacity, Claim, ClaimKey, Traffic, assign
+from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferClaim, TransferKind, assign
 
 # A tenant that uses less than this share of its limit is held back by something else.
 _USES_ITS_LIMIT = 0.9
@@ -21,11 +21,11 @@ class Transfers:
     tenant: str
     node: str
     rate: float | None = None
-    traffic: Traffic = Traffic.READ
+    traffic: TransferKind = TransferKind.READ
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TransferReport:
     """All transfers of one node at one time; no transfers is news, too."""
 
     node: str
@@ -34,7 +34,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RateSettings:
     """floor: bytes per second that keep a transfer alive. epsilon: a change of a smaller share is not sent.
 
     Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits,
@@ -60,13 +60,13 @@ Limits = dict[tuple[ClaimKey, str], int]
 News = dict[tuple[ClaimKey, str], int | None]
 
 
-class Regulator:
+class RateRegulator:
     """Keeps the limits of all nodes. One epoch after the other; time is told, never asked for."""
 
-    def __init__(self, capacity: Capacity, settings: Settings | None = None) -> None:
+    def __init__(self, capacity: Capacity, settings: RateSettings | None = None) -> None:
         self.capacity = capacity
-        self._settings = settings or Settings()
-        self._reports: dict[str, Report] = {}
+        self._settings = settings or RateSettings()
+        self._reports: dict[str, TransferReport] = {}
         self._fresh: frozenset[str] = frozenset()
         self._limits: Limits = {}
         self._held: Limits = {}
@@ -74,7 +74,7 @@ class Regulator:
         self._demands: dict[ClaimKey, deque[int | None]] = {}
         self._active_s: dict[tuple[ClaimKey, str], float] = {}
         self._epoch = 0
-        self._shared: tuple[Sequence[Claim], Capacity] = ((), Capacity(0, {}))
+        self._shared: tuple[Sequence[TransferClaim], Capacity] = ((), Capacity(0, {}))
         self.missed: Mapping[ClaimKey, int] = {}
         self.newcomers: dict[str, int] = {}
         self.standing: Mapping[tuple[ClaimKey, str], int] = {}
@@ -93,10 +93,10 @@ class Regulator:
         Its limit may be lower, since that follows what it uses. None while no node reports.
         """
         claims, capacity = self._shared
-        wanting = Claim(key[0], frozenset(capacity.nodes), slo, None, key[1])
+        wanting = TransferClaim(key[0], frozenset(capacity.nodes), slo, None, key[1])
         return sum(self._beside(claims, capacity, wanting).values()) if capacity.nodes else None
 
-    def epoch(self, now_s: float, reports: Iterable[Report], slos: Mapping[ClaimKey, int]) -> News:
+    def epoch(self, now_s: float, reports: Iterable[TransferReport], slos: Mapping[ClaimKey, int]) -> News:
         """Take in what was measured and what is promised; the limits to be sent now."""
         for report in reports:
             self._reports[report.node] = report
@@ -118,11 +118,11 @@ class Regulator:
 
     def _capacity(self, fresh: frozenset[str], stale: Limits) -> Capacity:
         """Of the nodes that report, with what the others hold taken off the proxies."""
-        through = sum(limit for (key, _), limit in stale.items() if key[1] is not Traffic.REPLICATION)
+        through = sum(limit for (key, _), limit in stale.items() if key[1] is not TransferKind.REPLICATION)
         nodes = {name: room for name, room in self.capacity.nodes.items() if name in fresh}
         return Capacity(max(self.capacity.proxy - through, 0), nodes)
 
-    def _claims(self, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Sequence[Claim]:
+    def _claims(self, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Sequence[TransferClaim]:
         """Of who moves something through the nodes that report."""
         measured: dict[ClaimKey, list[Transfers]] = {}
         for name in sorted(fresh & self.capacity.nodes.keys()):
@@ -132,13 +132,13 @@ class Regulator:
         self._demands = {key: lately for key, lately in self._demands.items() if key in known}
         return [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
 
-    def _newcomers(self, claims: Sequence[Claim], capacity: Capacity) -> Mapping[str, int]:
+    def _newcomers(self, claims: Sequence[TransferClaim], capacity: Capacity) -> Mapping[str, int]:
         """What one more tenant would get of each node, if it came now without an SLO."""
         if not capacity.nodes:
             return {}
-        return self._beside(claims, capacity, Claim("", frozenset(capacity.nodes)))
+        return self._beside(claims, capacity, TransferClaim("", frozenset(capacity.nodes)))
 
-    def _beside(self, claims: Sequence[Claim], capacity: Capacity, wanting: Claim) -> Mapping[str, int]:
+    def _beside(self, claims: Sequence[TransferClaim], capacity: Capacity, wanting: TransferClaim) -> Mapping[str, int]:
         """What this claim would get of each node beside other tenants."""
         others = [claim for claim in claims if claim.tenant != wanting.tenant]
         return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
@@ -159,12 +159,12 @@ class Regulator:
         self._active_s = {slot: at_s for slot, at_s in self._active_s.items() if at_s > over_s}
         return {slot: self._limits[slot] for slot in self._active_s if slot[1] in fresh and slot in self._limits}
 
-    def _claim(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int | None) -> Claim:
+    def _claim(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int | None) -> TransferClaim:
         nodes = frozenset(one.node for one in transfers)
         lately = self._demands.setdefault(key, deque(maxlen=self._settings.memory_epochs))
         lately.append(self._demand(key, transfers))
         known = [one for one in lately if one is not None]
-        return Claim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
+        return TransferClaim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
     def _demand(self, key: ClaimKey, transfers: Sequence[Transfers]) -> int | None:
         """What the tenant can use: a little more than it does, unless its limits are what holds it back."""

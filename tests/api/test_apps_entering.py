@@ -16,7 +16,7 @@ from tests.support.waiting import until
 from zoe_api.apps import targets
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import Address
+from zoe_master.backends.base import PortAddress
 
 
 def test_one_ticket_one_way_in(opened: Opened) -> None:
@@ -179,7 +179,7 @@ def test_the_way_in_ends_with_the_session(alone: Opened, end: str) -> None:
 
 def test_what_has_ended_and_what_does_not_answer_are_told_apart(alone: Opened) -> None:
     inside = alone.enter()
-    alone.master.backend.address = lambda *_: Address("127.0.0.1", 1)
+    alone.master.backend.address = lambda *_: PortAddress("127.0.0.1", 1)
     until(lambda: inside.get("/").status_code == 502)
     alone.api.client().cancel(alone.execution.id)
     alone.api.client().wait(alone.execution.id, 60)

@@ -11,7 +11,7 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 
 def until_state(client: Client, execution_id: str, *states: ExecutionState) -> None:
@@ -30,7 +30,7 @@ def test_submit_and_show(client: Client) -> None:
 
 
 def test_it_runs_to_its_end(client: Client, master: TickingMaster) -> None:
-    master.behaviours["main"] = Behaviour(run_s=0.2)
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.2)
     execution = client.submit(job())
     until_state(client, execution.id, ExecutionState.SUCCEEDED)
     ended = client.execution(execution.id)
@@ -64,7 +64,7 @@ def test_pages_hold_every_execution_once(client: Client) -> None:
 
 
 def test_lists_are_filtered(client: Client, master: TickingMaster) -> None:
-    master.behaviours["main"] = Behaviour(run_s=0.1)
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
     first, second = client.submit(job(), name="apples"), client.submit(job(), name="pears")
     for one in (first, second):
         until_state(client, one.id, ExecutionState.SUCCEEDED)
@@ -205,7 +205,7 @@ def test_cancel_wherever_it_is(api: Api, state: ExecutionState) -> None:
     if state is ExecutionState.QUEUED:
         blocker = document(part(resources={"memory": "6GiB", "cores": 4}, essential_count=2, total_count=2))
         until_state(client, client.submit(blocker).id, ExecutionState.RUNNING)
-    master.behaviours["main"] = Behaviour(start_s=60.0 if state is ExecutionState.STARTING else 0.0)
+    master.behaviours["main"] = ServiceBehaviour(start_s=60.0 if state is ExecutionState.STARTING else 0.0)
     execution = client.submit(job())
     until_state(client, execution.id, state)
     assert client.cancel(execution.id).state in ("stopping", "cancelled")
@@ -215,7 +215,7 @@ def test_cancel_wherever_it_is(api: Api, state: ExecutionState) -> None:
 
 def test_cancel_while_it_stops_keeps_its_outcome(api: Api) -> None:
     master, client = api.start_master(), api.client()
-    master.behaviours = {"main": Behaviour(run_s=0.2), "helper": Behaviour(stop_s=5.0)}
+    master.behaviours = {"main": ServiceBehaviour(run_s=0.2), "helper": ServiceBehaviour(stop_s=5.0)}
     execution = client.submit(document(part("helper"), part("main", ends_application=True)))
     until_state(client, execution.id, ExecutionState.STOPPING)
     assert client.cancel(execution.id).outcome == "succeeded"
@@ -223,7 +223,7 @@ def test_cancel_while_it_stops_keeps_its_outcome(api: Api) -> None:
 
 def test_cancel_while_a_failure_is_about_to_be_tried_again(api: Api) -> None:
     master, client = api.start_master(), api.client()
-    master.behaviours = {"main": Behaviour(run_s=0.2, exit_code=1), "helper": Behaviour(stop_s=1.0)}
+    master.behaviours = {"main": ServiceBehaviour(run_s=0.2, exit_code=1), "helper": ServiceBehaviour(stop_s=1.0)}
     execution = client.submit(document(part("helper"), part("main", ends_application=True), retries=5))
     until_state(client, execution.id, ExecutionState.STOPPING)
     assert client.cancel(execution.id).outcome == "cancelled"
@@ -232,7 +232,7 @@ def test_cancel_while_a_failure_is_about_to_be_tried_again(api: Api) -> None:
 
 
 def test_cancel_after_its_end_is_a_conflict(client: Client, master: TickingMaster) -> None:
-    master.behaviours["main"] = Behaviour(run_s=0.0)
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.0)
     execution = client.submit(job())
     until_state(client, execution.id, ExecutionState.SUCCEEDED)
     with pytest.raises(Conflict) as refused:

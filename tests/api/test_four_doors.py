@@ -13,24 +13,24 @@ from tests.support.possible import BASE, MIB, Wishes, application
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint
+from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath
 from zoe_lib.domain.resources import Resources
 from zoe_lib.wire import CredentialRequest
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 Document = dict[str, Any]
 Said = tuple[int, tuple[tuple[str, str], ...], tuple[str, ...]]
 NODE = Node("n1", Resources(4000, 2048 * MIB))
-ANYTHING = Capabilities()
-LOCAL = Capabilities(images=("shell", "python"), commandless=("shell",), host_paths=("/data",))
-SWARM = Capabilities(
+ANYTHING = BackendCapabilities()
+LOCAL = BackendCapabilities(images=("shell", "python"), commandless=("shell",), host_paths=("/data",))
+SWARM = BackendCapabilities(
     images=("shell", "zoe/*"),
     host_paths=(),
     workspaces=False,
-    mount_points=(MountPoint("/sbin", "an init program"), MountPoint("/tmp", "the scratch", only_read_only=True)),
+    mount_points=(MountPath("/sbin", "an init program"), MountPath("/tmp", "the scratch", only_read_only=True)),
     images_there={"shell:latest": ImageFacts(has_command=False), "zoe/arm:latest": ImageFacts(made_for="linux/arm64")},
 )
-PULLING = Capabilities(images=("**",), images_there={}, pulls=True, unavailable=("zoe/lacking:latest",))
+PULLING = BackendCapabilities(images=("**",), images_there={}, pulls=True, unavailable=("zoe/lacking:latest",))
 WISHES = Wishes(
     ("shell", "zoe/arm", "zoe/lacking", "evil/zoe/arm"), ("/data/mine", "/data-not", "/etc"), ("/sbin", "/opt")
 )
@@ -70,9 +70,9 @@ def at_all_doors(http: Any, document: Document) -> dict[str, Said]:
 
 
 @pytest.mark.parametrize("capabilities", [ANYTHING, LOCAL, SWARM, PULLING])
-def test_all_doors_say_the_same(api: Api, capabilities: Capabilities) -> None:
+def test_all_doors_say_the_same(api: Api, capabilities: BackendCapabilities) -> None:
     master = api.start_master(nodes=(NODE,))
-    master.behaviours |= dict.fromkeys(("c", "more"), Behaviour(run_s=0.01))
+    master.behaviours |= dict.fromkeys(("c", "more"), ServiceBehaviour(run_s=0.01))
     http = api.http(transport=InProcess(api.app))
     while not api.store.whole_platform().nodes:
         time.sleep(0.01)
@@ -102,7 +102,7 @@ def test_the_largest_node_is_named_and_by_how_much_it_is_too_small(api: Api) -> 
 
 
 def test_a_finding_about_a_framework_points_into_the_users_document(api: Api) -> None:
-    api.store.set_capabilities(Capabilities(images=("other/*",)), None, time.time(), None)
+    api.store.set_capabilities(BackendCapabilities(images=("other/*",)), None, time.time(), None)
     uses = [{"framework": "spark", "parameters": {}, "overrides": {"worker": {"image": "mine/spark"}}}]
     document = {
         "version": 4,

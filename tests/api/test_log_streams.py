@@ -12,7 +12,7 @@ from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
 from zoe_lib.wire import ExecutionView
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 OUTPUT = bytes(range(256)) * 1000
 
@@ -33,7 +33,7 @@ def data_of(events: list[ServerEvent]) -> bytes:
 
 def test_all_of_it_comes_and_then_the_end(api: Api) -> None:
     master, client = api.start_master(), api.client()
-    master.behaviours["main"] = Behaviour(run_s=0.3, output=OUTPUT)
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.3, output=OUTPUT)
     execution = client.submit(job())
     assert b"".join(client.follow_logs(execution.id, execution.services[0].id)) == OUTPUT
     events = events_of(api, execution)
@@ -44,7 +44,7 @@ def test_all_of_it_comes_and_then_the_end(api: Api) -> None:
 
 def test_it_is_taken_up_at_the_byte(api: Api) -> None:
     master, client = api.start_master(), api.client()
-    master.behaviours["main"] = Behaviour(run_s=0.1, output=OUTPUT)
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1, output=OUTPUT)
     execution = client.submit(job())
     client.wait(execution.id, 30)
     assert data_of(events_of(api, execution, last_id=1000)) == OUTPUT[1000:]
@@ -58,7 +58,7 @@ def test_of_a_service_that_is_not_started_yet_it_waits(api: Api) -> None:
     reader = threading.Thread(target=lambda: got.extend(events_of(api, execution)))
     reader.start()
     master = api.start_master()
-    master.behaviours["main"] = Behaviour(run_s=0.2, output=b"hello")
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.2, output=b"hello")
     reader.join(60)
     assert data_of(got) == b"hello"
     assert got[-1].kind == "end"

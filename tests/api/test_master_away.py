@@ -11,14 +11,14 @@ from tests.support.documents import job
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Unreachable
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 
 def test_what_is_submitted_meanwhile_runs_when_it_comes(api: Api) -> None:
     client = api.client()
     executions = [client.submit(job()) for _ in range(3)]
     assert {client.execution(e.id).state for e in executions} == {ExecutionState.SUBMITTED}
-    api.start_master().behaviours["main"] = Behaviour(run_s=0.1)
+    api.start_master().behaviours["main"] = ServiceBehaviour(run_s=0.1)
     for execution in executions:
         assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
 

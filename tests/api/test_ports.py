@@ -15,7 +15,7 @@ from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import NotAllowed, NotFound, Unreachable
 from zoe_lib.wire import ExecutionView
-from zoe_master.backends.base import Address
+from zoe_master.backends.base import PortAddress
 
 PORTS = [
     {"name": "web", "number": 8000, "protocol": "http", "path": "/lab", "proxied": True},
@@ -59,7 +59,7 @@ def test_the_service_s_own_address_is_for_operators_who_ask_for_it(api: Api) -> 
 def test_a_cookie_alone_is_not_told_what_requests_must_bear(api: Api) -> None:
     master = api.start_master()
     execution = running(api)
-    master.backend.address = lambda *_: Address("127.0.0.1", 1, headers={"X-Zoe-Secret": "s3cret"})
+    master.backend.address = lambda *_: PortAddress("127.0.0.1", 1, headers={"X-Zoe-Secret": "s3cret"})
     path = f"/api/v1/executions/{execution.id}/services/{execution.services[0].id}/ports/web?direct=true"
     browser = Browser(api, "olga", "operator")
     proved = browser.use()
@@ -71,7 +71,7 @@ def test_a_cookie_alone_is_not_told_what_requests_must_bear(api: Api) -> None:
 def test_no_view_tells_an_address_of_a_port_that_is_for_browsers(api: Api) -> None:
     master = api.start_master()
     execution = running(api)
-    raw = Address("raw-address.example", 34567, headers={"X-Zoe-Secret": "s3cret"})
+    raw = PortAddress("raw-address.example", 34567, headers={"X-Zoe-Secret": "s3cret"})
     master.backend.address = lambda *_: raw
     values = {"execution_id": execution.id, "service_id": execution.services[0].id, "port": "web"}
     asked = 0

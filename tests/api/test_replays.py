@@ -23,14 +23,14 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client, NotAllowed, Refused
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.wire import ReplayRequest
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 
 @pytest.fixture(scope="module")
 def busy(shared_api: Api) -> Api:
     """Three executions, each as wide as the cluster, have run one after the other."""
     master = shared_api.start_master()
-    master.behaviours["worker"] = Behaviour(run_s=0.3)
+    master.behaviours["worker"] = ServiceBehaviour(run_s=0.3)
     client = shared_api.client()
     wide = document(part("worker", essential_count=2, total_count=2, resources={"cores": 4, "memory": "1GiB"}))
     ids = [client.submit(wide).id for _ in range(3)]

@@ -13,7 +13,7 @@ from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth
 
 PATH = "/api/v1/storage/over-time"
@@ -95,7 +95,7 @@ def test_what_is_no_span_is_refused(api: Api) -> None:
 def with_controller(postgres_url: str) -> Iterator[Api]:
     """An API that knows of a storage controller, which a master was told of 40 MB/s to read and 20 to write."""
     made = Api(postgres_url, storage_url="http://127.0.0.1:1")
-    made.store.set_capabilities(Capabilities(), StoreCapacity(40 * MB, 20 * MB), 1.0, None)
+    made.store.set_capabilities(BackendCapabilities(), StoreCapacity(40 * MB, 20 * MB), 1.0, None)
     yield made
     made.close()
 
@@ -135,7 +135,7 @@ def test_who_prefers_more_than_there_is_is_told_and_may_run(with_controller: Api
 @pytest.mark.parametrize("path", ["validate", "executions"])
 def test_what_the_proxies_cannot_always_keep_is_noted(with_controller: Api, path: str, guarantee: str) -> None:
     capacity = StoreCapacity(60 * MB, 60 * MB, 40 * MB, 80 * MB)
-    with_controller.store.set_capabilities(Capabilities(), capacity, 2.0, None)
+    with_controller.store.set_capabilities(BackendCapabilities(), capacity, 2.0, None)
     verb = {"required": "requires", "preferred": "prefers"}[guarantee]
 
     def notes(**rates: str) -> list[str]:
@@ -158,7 +158,7 @@ def test_what_the_proxies_cannot_always_keep_is_noted(with_controller: Api, path
 
 
 def test_of_a_direction_in_which_nothing_can_be_promised_nothing_is_to_be_asked(with_controller: Api) -> None:
-    with_controller.store.set_capabilities(Capabilities(), StoreCapacity(40 * MB, 0), 2.0, None)
+    with_controller.store.set_capabilities(BackendCapabilities(), StoreCapacity(40 * MB, 0), 2.0, None)
     asked = asking("required", read="1MB/s", write="1MB/s")
     told = problem(with_controller.http().post("/api/v1/validate", json=asked))
     assert told["hint"].startswith("ask for at most 1MB/s to read and nothing to write, or")
@@ -175,7 +175,7 @@ def test_where_no_master_was_told_a_capacity_nothing_is_refused_for_it(postgres_
 def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_store(with_controller: Api) -> None:
     http, key = with_controller.http(), {"Idempotency-Key": "once"}
     first = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
-    with_controller.store.set_capabilities(Capabilities(), StoreCapacity(1, 1), 2.0, None)
+    with_controller.store.set_capabilities(BackendCapabilities(), StoreCapacity(1, 1), 2.0, None)
     again = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
     assert first.is_success
     assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])

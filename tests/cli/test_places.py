@@ -7,12 +7,14 @@ from dataclasses import replace
 from tests.support.applications import execution
 from zoe_cli.commands.places import places_words
 from zoe_lib.domain.execution import Execution, Service, ServiceState
-from zoe_lib.domain.locality import NODES_TOLD_MAX, Held, InputPlaces, Places, places_of
+from zoe_lib.domain.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
 from zoe_lib.domain.storage import StorageObject, located
 from zoe_lib.wire import InputPlacesView
 
 MIB = 2**20
-PLACES = Places(Held(4, 4 * MIB), Held(4, 4 * MIB), {"n1": Held(1, MIB), "n2": Held(3, 3 * MIB)})
+PLACES = Places(
+    InputObjects(4, 4 * MIB), InputObjects(4, 4 * MIB), {"n1": InputObjects(1, MIB), "n2": InputObjects(3, 3 * MIB)}
+)
 
 
 def words(places: Places | None, *nodes: str) -> str:
@@ -37,13 +39,13 @@ def test_of_one_that_waits_those_that_hold_most() -> None:
     assert words(PLACES) == (
         "3 of 4 objects (3 MiB of 4 MiB) lie on node n2, 1 of 4 objects (1 MiB of 4 MiB) lies on node n1"
     )
-    many = replace(PLACES, hosts={f"n{n}": Held(1, n) for n in range(1, 5)})
+    many = replace(PLACES, hosts={f"n{n}": InputObjects(1, n) for n in range(1, 5)})
     assert words(many).count("on node") == 3
     assert "on node n1" not in words(many)
 
 
 def test_a_sample_is_called_one_and_what_is_not_known_is_said() -> None:
-    assert words(replace(PLACES, listed=Held(500, 500 * MIB)), "n2").endswith("(a sample of 500 objects)")
+    assert words(replace(PLACES, listed=InputObjects(500, 500 * MIB)), "n2").endswith("(a sample of 500 objects)")
     assert words(replace(PLACES, complete=False)).endswith("(a sample of more than 4 objects)")
     assert words(None) == "it is not known on which nodes its objects lie"
     assert words(Places()) == "there are no objects"
@@ -52,7 +54,7 @@ def test_a_sample_is_called_one_and_what_is_not_known_is_said() -> None:
 
 def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
     uri = "swift2d://meters.zoe/2015"
-    hosts = {f"n{n}": Held(1, n) for n in range(3 * NODES_TOLD_MAX)}
+    hosts = {f"n{n}": InputObjects(1, n) for n in range(3 * NODES_TOLD_MAX)}
     [kept] = places_of([StorageObject("meters", uri)], "acme", {located("acme", uri): replace(PLACES, hosts=hosts)})
     assert kept.places is not None
     assert sorted(held.bytes for held in kept.places.hosts.values()) == list(
@@ -62,6 +64,6 @@ def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
 
 
 def test_one_object_is_no_objects() -> None:
-    one = Places(Held(1, MIB), Held(1, MIB), {"n1": Held(1, MIB)})
+    one = Places(InputObjects(1, MIB), InputObjects(1, MIB), {"n1": InputObjects(1, MIB)})
     assert words(one, "n1") == "1 of 1 object (1 MiB of 1 MiB) lies on node n1 with 1 of its services"
-    assert words(Places(Held(1, MIB), Held(1, MIB), {})) == "none of its 1 object lies on a node"
+    assert words(Places(InputObjects(1, MIB), InputObjects(1, MIB), {})) == "none of its 1 object lies on a node"

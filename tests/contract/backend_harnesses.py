@@ -14,9 +14,9 @@ from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Backend, Start
-from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
-from zoe_master.waker import Waker
+from zoe_master.backends.base import Backend, ServiceStart
+from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.waker import TickWaker
 
 
 class Act(StrEnum):
@@ -39,12 +39,12 @@ OUTPUT = b"0123456789\n"
 class Harness(Protocol):
     """A back-end with the few things that a test of it needs besides."""
 
-    waker: Waker
+    waker: TickWaker
 
     @property
     def backend(self) -> Backend: ...
 
-    def start_of(self, act: Act, service: str) -> Start: ...
+    def start_of(self, act: Act, service: str) -> ServiceStart: ...
 
     def until(self, condition: Callable[[], object]) -> None: ...
 
@@ -65,7 +65,7 @@ class LocalHarness:
     def backend(self) -> Backend:
         return self.world.backend
 
-    def start_of(self, act: Act, service: str) -> Start:
+    def start_of(self, act: Act, service: str) -> ServiceStart:
         start = start_of(_LOCAL_ACTS[act](), service)
         if act is Act.FINDS_PORT_TAKEN:
             ports = self.world.backend._layout.ports.allocate(start.execution_id, service, ["main"])
@@ -103,7 +103,7 @@ class SimulatedHarness:
     """Simulated time: waiting is moving the clock to the next change."""
 
     def __init__(self) -> None:
-        self.waker = Waker()
+        self.waker = TickWaker()
         self.clock = ManualClock(1000.0)
         nodes = [Node("node-1", Resources(4000, 2**32)), Node("node-2", Resources(4000, 2**32))]
         images = frozenset({"shell", "python"})
@@ -113,7 +113,7 @@ class SimulatedHarness:
     def backend(self) -> Backend:
         return self._backend
 
-    def start_of(self, act: Act, service: str) -> Start:
+    def start_of(self, act: Act, service: str) -> ServiceStart:
         local = _LOCAL_ACTS[act]()
         return start_of(replace(local, command=(act,)), service)
 
@@ -130,18 +130,18 @@ class SimulatedHarness:
         self._backend.close()
 
     @staticmethod
-    def _behave(start: Start) -> Behaviour:
+    def _behave(start: ServiceStart) -> ServiceBehaviour:
         return _SIMULATED_ACTS[Act(start.component.command[0])]
 
 
 _SIMULATED_ACTS = {
-    Act.RUNS: Behaviour(start_s=1),
-    Act.EXITS_7: Behaviour(start_s=1, run_s=0, exit_code=7),
-    Act.PRINTS: Behaviour(start_s=1, run_s=1, output=OUTPUT),
-    Act.SERVES: Behaviour(start_s=1, ready_s=1),
-    Act.NEVER_READY: Behaviour(start_s=1, ready_s=math.inf),
-    Act.IGNORES_TERMINATE: Behaviour(start_s=1, stop_s=math.inf, output=b"up\n"),
-    Act.USES_TOO_MUCH_MEMORY: Behaviour(start_s=1, run_s=2, exit_code=137, cause=Cause.OUT_OF_MEMORY),
-    Act.FINDS_PORT_TAKEN: Behaviour(start_s=1, fails=Cause.PORT_TAKEN),
-    Act.HAS_NO_IMAGE: Behaviour(),
+    Act.RUNS: ServiceBehaviour(start_s=1),
+    Act.EXITS_7: ServiceBehaviour(start_s=1, run_s=0, exit_code=7),
+    Act.PRINTS: ServiceBehaviour(start_s=1, run_s=1, output=OUTPUT),
+    Act.SERVES: ServiceBehaviour(start_s=1, ready_s=1),
+    Act.NEVER_READY: ServiceBehaviour(start_s=1, ready_s=math.inf),
+    Act.IGNORES_TERMINATE: ServiceBehaviour(start_s=1, stop_s=math.inf, output=b"up\n"),
+    Act.USES_TOO_MUCH_MEMORY: ServiceBehaviour(start_s=1, run_s=2, exit_code=137, cause=Cause.OUT_OF_MEMORY),
+    Act.FINDS_PORT_TAKEN: ServiceBehaviour(start_s=1, fails=Cause.PORT_TAKEN),
+    Act.HAS_NO_IMAGE: ServiceBehaviour(),
 }

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from storage_bridge.crystal_controller import CrystalController
-from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import BandwidthSlo
 from tests.support.storage_controller import MB, Served, served_controller
@@ -103,15 +103,15 @@ ODD_SLAS: list[object] = [None, 5, "x", [], {}, *(sla("e", "5", value) for value
 ODD_SLOS: list[object] = [None, 5, "x", [], {}, *(slo("e#5", "get_bw", value) for value in ODD_VALUES)]
 
 
-@pytest.mark.parametrize("dialect", [Appendix, Later])
+@pytest.mark.parametrize("dialect", [AppendixDialect, LaterDialect])
 def test_rows_are_texts_and_those_that_cannot_be_read_are_passed_by_and_logged_once(
-    dialect: type[Appendix | Later], caplog: pytest.LogCaptureFixture
+    dialect: type[AppendixDialect | LaterDialect], caplog: pytest.LogCaptureFixture
 ) -> None:
-    path, rows = APPENDIX if dialect is Appendix else LATER
+    path, rows = APPENDIX if dialect is AppendixDialect else LATER
     listed: list[Any] = []
     with listing(path, listed) as url:
         settings = ControllerSettings(url, "t", "zoe", BandwidthSlo(100 * MB, 100 * MB))
-        for odd in ODD_SLAS if dialect is Appendix else ODD_SLOS:
+        for odd in ODD_SLAS if dialect is AppendixDialect else ODD_SLOS:
             caplog.clear()
             listed[:] = [odd, *rows]
             line = ControllerHttp(settings)

@@ -13,9 +13,9 @@ import pytest
 from storage_bridge.base import StorageController
 from storage_bridge.connect import connect
 from storage_bridge.crystal_controller import CrystalController
-from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
-from storage_bridge.model import Achieved, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
+from storage_bridge.model import AchievedBandwidth, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
 from storage_bridge.zoe_controller import ZoeController
 from storage_controller.answers import Refused
 from tests.simulation.test_storage import of_kind, wants
@@ -36,7 +36,7 @@ def served(postgres_url: str) -> Iterator[Served]:
         yield controller
 
 
-def crystal(served: Served, dialect: type[Appendix | Later], owner: str = "zoe") -> CrystalController:
+def crystal(served: Served, dialect: type[AppendixDialect | LaterDialect], owner: str = "zoe") -> CrystalController:
     line = ControllerHttp(served.settings(owner))
     return CrystalController(line, served.settings(owner), dialect(line, owner))
 
@@ -50,7 +50,7 @@ class TestOwn(StorageContract):
 class TestLater(StorageContract):
     @pytest.fixture
     def controller(self, served: Served) -> StorageController:
-        return crystal(served, Later)
+        return crystal(served, LaterDialect)
 
     def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
         """It does not tell what anybody has."""
@@ -67,7 +67,7 @@ class TestLater(StorageContract):
 
 
 def test_the_appendix_dialect_has_one_value_for_both_directions(served: Served) -> None:
-    controller = crystal(served, Appendix)
+    controller = crystal(served, AppendixDialect)
     controller.set_slo("a", BandwidthSlo(10 * MB, 5 * MB))
     controller.set_slo("b", BandwidthSlo(1))
     assert dict(controller.slos()) == {"a": BandwidthSlo(10 * MB, 10 * MB), "b": BandwidthSlo(MB, MB)}
@@ -79,9 +79,9 @@ def test_the_appendix_dialect_has_one_value_for_both_directions(served: Served) 
     assert dict(controller.slos()) == {}
 
 
-@pytest.mark.parametrize("dialect", [Appendix, Later])
+@pytest.mark.parametrize("dialect", [AppendixDialect, LaterDialect])
 def test_ours_are_told_from_others_by_the_policy_and_both_are_counted(
-    served: Served, dialect: type[Appendix | Later]
+    served: Served, dialect: type[AppendixDialect | LaterDialect]
 ) -> None:
     ours, others = crystal(served, dialect), crystal(served, dialect, "somebody")
     ours.set_slo("a", BandwidthSlo(10 * MB, 10 * MB))
@@ -92,8 +92,10 @@ def test_ours_are_told_from_others_by_the_policy_and_both_are_counted(
     assert dict(others.slos()) == {"a": BandwidthSlo(20 * MB, 20 * MB)}
 
 
-@pytest.mark.parametrize("dialect", [Appendix, Later])
-def test_an_answer_that_makes_no_sense_is_as_none(served: Served, dialect: type[Appendix | Later]) -> None:
+@pytest.mark.parametrize("dialect", [AppendixDialect, LaterDialect])
+def test_an_answer_that_makes_no_sense_is_as_none(
+    served: Served, dialect: type[AppendixDialect | LaterDialect]
+) -> None:
     with faulty_controller(served.url) as between:
         between.fault = "garbage"
         settings = replace(served.settings(), url=between.url)
@@ -102,7 +104,7 @@ def test_an_answer_that_makes_no_sense_is_as_none(served: Served, dialect: type[
         for call in (controller.slos, controller.capacity):
             with pytest.raises(StorageUnavailableError, match="makes no sense"):
                 call()
-        if dialect is Later:  # which looks first at what is there
+        if dialect is LaterDialect:  # which looks first at what is there
             with pytest.raises(StorageUnavailableError, match="makes no sense"):
                 controller.set_slo("a", BandwidthSlo(10 * MB))
         controller.clear_slo("a")
@@ -216,8 +218,8 @@ def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> No
 
 def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
     controller = connect(served.settings())
-    served.achieved["a"] = Achieved(5.5, 0.0)
-    assert controller.achieved() == {"a": Achieved(5.5, 0.0)}
+    served.achieved["a"] = AchievedBandwidth(5.5, 0.0)
+    assert controller.achieved() == {"a": AchievedBandwidth(5.5, 0.0)}
     view = View("v1", "a", "swift2d://meters.zoe/2015", ("city",), "city = 'Nice'")
     controller.create_view(view)
     assert served.made == [view]
@@ -228,9 +230,9 @@ def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
         controller.create_view(View("v2", "b", "swift2d://meters.zoe/2015"))
 
 
-@pytest.mark.parametrize("dialect", [None, Appendix, Later])
+@pytest.mark.parametrize("dialect", [None, AppendixDialect, LaterDialect])
 def test_what_it_says_to_an_slo_that_it_refuses_is_heard_and_nothing_else_of_the_answer(
-    served: Served, dialect: type[Appendix | Later] | None
+    served: Served, dialect: type[AppendixDialect | LaterDialect] | None
 ) -> None:
     served.strangers.add("nobody")
     keeper = InlineReconciler(connect(served.settings()) if dialect is None else crystal(served, dialect))

@@ -16,7 +16,7 @@ from tests.support.histories import history
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
@@ -213,7 +213,7 @@ def test_only_the_newest_epoch_may_write(open_store: OpenStore) -> None:
     with pytest.raises(NotLeader):
         old.set_platform([], 1.0, old_epoch)
     with pytest.raises(NotLeader):
-        old.set_capabilities(Capabilities(), None, 1.0, old_epoch)
+        old.set_capabilities(BackendCapabilities(), None, 1.0, old_epoch)
     new.append(execution().id, [refused()], 2, new_epoch)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.stores import LIMITS, OpenStore
-from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth
 from zoe_lib.store.base import BandwidthPoint, NotLeader, Store, StoreUnavailable, Unstorable
 
@@ -103,15 +103,15 @@ def test_without_a_database_every_call_says_so(unreachable_store: Store, call: C
 
 def test_the_capacity_of_the_object_store_is_kept_until_another_is_told(open_store: OpenStore) -> None:
     store = open_store()
-    able = Capabilities(workspaces=False)
+    able = BackendCapabilities(workspaces=False)
     assert store.whole_platform().storage is None
     store.set_capabilities(able, None, 1.0, None)
     assert open_store().whole_platform() == Platform((), able)
     store.set_capabilities(able, StoreCapacity(400, 0), 1.0, None)
     assert open_store().whole_platform() == Platform((), able, StoreCapacity(400, 0))
-    store.set_capabilities(Capabilities(), None, 2.0, None)
-    assert store.whole_platform() == Platform((), Capabilities(), StoreCapacity(400, 0))
-    store.set_capabilities(Capabilities(), StoreCapacity(2**70, 7), 3.0, store.try_lead("me"))
+    store.set_capabilities(BackendCapabilities(), None, 2.0, None)
+    assert store.whole_platform() == Platform((), BackendCapabilities(), StoreCapacity(400, 0))
+    store.set_capabilities(BackendCapabilities(), StoreCapacity(2**70, 7), 3.0, store.try_lead("me"))
     assert store.whole_platform().storage == StoreCapacity(2**70, 7)
 
 
@@ -120,5 +120,5 @@ def test_a_master_that_leads_no_more_tells_no_capacity(open_store: OpenStore) ->
     epoch = store.try_lead("me")
     assert epoch is not None
     with pytest.raises(NotLeader):
-        store.set_capabilities(Capabilities(), StoreCapacity(1, 1), 1.0, epoch - 1)
+        store.set_capabilities(BackendCapabilities(), StoreCapacity(1, 1), 1.0, epoch - 1)
     assert store.whole_platform().storage is None

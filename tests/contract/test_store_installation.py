@@ -14,8 +14,8 @@ from tests.support.applications import GIB, execution
 from tests.support.limits import tenant_limit, user_limit
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.limits import Limit, Limits, Subject
-from zoe_lib.domain.platform import Capabilities, ImageFacts, MountPoint, Platform
+from zoe_lib.domain.limits import Limit, Limits, LimitSubject
+from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Role, Scope
@@ -58,14 +58,14 @@ def test_the_platform_is_replaced_as_a_whole(open_store: OpenStore) -> None:
 def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore) -> None:
     store, reader = open_store(), open_store()
     assert reader.whole_platform() == Platform()
-    first = Capabilities(
+    first = BackendCapabilities(
         images=("zoe/*",),
         host_paths=(),
-        mount_points=(MountPoint("/sbin", "init", only_named=True),),
+        mount_points=(MountPath("/sbin", "init", only_named=True),),
         images_there={"zoe/tiny:latest": ImageFacts(made_for="linux/arm64")},
         unavailable=("zoe/gone:latest",),
     )
-    for wanted in (first, Capabilities(images=None, images_there={}), first):
+    for wanted in (first, BackendCapabilities(images=None, images_there={}), first):
         store.set_capabilities(wanted, None, 1.0, None)
         store.set_platform([node("a")], 1.0, None)
         assert reader.whole_platform() == Platform((node("a"),), wanted)
@@ -74,16 +74,20 @@ def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore
 def test_limits_change_with_the_policy_and_by_themselves(open_store: OpenStore) -> None:
     """Those that documents of the policy do not say make no version of it, and stay when it is set."""
     store = open_store()
-    quota = store.change_limits(lambda limits: limits.changed(Subject("lab"), {"executions": 3}), 1.0, "r1")
+    quota = store.change_limits(lambda limits: limits.changed(LimitSubject("lab"), {"executions": 3}), 1.0, "r1")
     assert (quota.version, quota) == (0, open_store().policy())
     assert list(store.journal(0, 10)) == []
     lab = tenant_limit(cores_milli=8000)
     set_at_once = store.set_policy(Policy(tenant_limits={"lab": lab}, order="fifo"), 0, 2.0, "r2")
     assert open_store().policy() == set_at_once
-    assert set_at_once.limits.own(Subject("lab")) == {"executions": 3, **lab}
-    changed = open_store().change_limits(lambda limits: limits.cleared(Subject("lab"), ["memory_bytes"]), 3.0, "r3")
+    assert set_at_once.limits.own(LimitSubject("lab")) == {"executions": 3, **lab}
+    changed = open_store().change_limits(
+        lambda limits: limits.cleared(LimitSubject("lab"), ["memory_bytes"]), 3.0, "r3"
+    )
     assert changed.version == 1, "an amount that is no limit is shown as one that is not set"
-    changed = store.change_limits(lambda limits: limits.changed(Subject("lab", "ada"), {"cores_milli": 5}), 4.0, "r4")
+    changed = store.change_limits(
+        lambda limits: limits.changed(LimitSubject("lab", "ada"), {"cores_milli": 5}), 4.0, "r4"
+    )
     assert (changed.version, changed.order, changed) == (2, "fifo", open_store().policy())
     assert [entry.cause_id for entry in store.journal(0, 10)] == ["r2", "r4"]
     last = store.journal(0, 10)[-1].data
@@ -243,7 +247,7 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.last_journal_id(),
     lambda store: store.set_platform([], 1.0, None),
     lambda store: store.platform(),
-    lambda store: store.set_capabilities(Capabilities(), None, 1.0, None),
+    lambda store: store.set_capabilities(BackendCapabilities(), None, 1.0, None),
     lambda store: store.whole_platform(),
     lambda store: store.policy(),
     lambda store: store.set_policy(Policy(), 0, 1.0, "admin"),

@@ -8,7 +8,7 @@ from tests.support.applications import GIB, execution
 from tests.support.stores import LIMITS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.use import DAY_S, DayOfUser, Use
+from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds
 from zoe_lib.store.base import (
     NotFound,
     NotLeader,
@@ -123,15 +123,15 @@ def test_the_use_of_what_is_removed_is_kept_by_day(any_store: Store) -> None:
     run(any_store, 2, DAY_S + 10, DAY_S + 20)
     before = any_store.daily_use(0, 9)
     assert before == {
-        DayOfUser(0, "iostack", "ada"): Use(10.0, 10.0 * GIB),
-        DayOfUser(1, "iostack", "ada"): Use(40.0, 40.0 * GIB),
+        DayOfUser(0, "iostack", "ada"): ResourceSeconds(10.0, 10.0 * GIB),
+        DayOfUser(1, "iostack", "ada"): ResourceSeconds(40.0, 40.0 * GIB),
     }
     assert any_store.cut_s() == 0.0
     assert any_store.prune(now_s=DAY_S + 25 + RETENTION_S) == 1
     assert any_store.daily_use(0, 9) == before
     assert any_store.prune(now_s=DAY_S + 31 + RETENTION_S) == 1
     assert any_store.daily_use(0, 9) == before
-    assert any_store.daily_use(1, 1) == {DayOfUser(1, "iostack", "ada"): Use(40.0, 40.0 * GIB)}
+    assert any_store.daily_use(1, 1) == {DayOfUser(1, "iostack", "ada"): ResourceSeconds(40.0, 40.0 * GIB)}
     assert any_store.cut_s() == DAY_S + 31
     any_store.prune(now_s=DAY_S)
     assert any_store.cut_s() == DAY_S + 31

@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from storage_bridge.model import Achieved
+from storage_bridge.model import AchievedBandwidth
 from tests.support.installation import Installation
 from tests.support.storage_controller import MB, TOKEN, served_controller
 from tests.support.waiting import until
@@ -17,7 +17,7 @@ def test_the_master_keeps_what_tenants_get_at_every_sample(postgres_url: str, tm
     token_file = tmp_path / "token"
     token_file.write_text(TOKEN)
     with served_controller(postgres_url) as controller:
-        controller.achieved["red"] = Achieved(7 * MB, 2 * MB)
+        controller.achieved["red"] = AchievedBandwidth(7 * MB, 2 * MB)
         asked = {"storage_url": controller.url, "storage_token_file": str(token_file), "storage_interval_s": 0.1}
         with closing(Installation(postgres_url, usage_interval_s=0.1, **asked)) as installation:
             began_s = time.time()

@@ -16,12 +16,12 @@ import pytest
 from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Observation, ObservedState, Peer, Start
+from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
 from zoe_master.backends.local.cgroups import find_parent
 from zoe_master.backends.local.hints import hint_name
 from zoe_master.backends.local.supervisor import processes
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 DEADLINE_S = 60.0
 MIB = 2**20
@@ -61,7 +61,7 @@ class LocalWorld:
             nodes=NODES,
         )
         self.settings = replace(self.settings, **changes)  # type: ignore[arg-type]
-        self.waker = Waker()
+        self.waker = TickWaker()
         self._backend: LocalBackend | None = None
 
     @property
@@ -139,7 +139,7 @@ class LocalWorld:
 
 def wait_until(
     condition: Callable[[], object],
-    waker: Waker,
+    waker: TickWaker,
     deadline_s: float = DEADLINE_S,
     story: Callable[[], str] = str,
 ) -> None:
@@ -172,8 +172,10 @@ def probe(timeout_s: float = 20.0) -> Probe:
     return Probe(ProbeKind.TCP, "main", interval_s=0.1, timeout_s=timeout_s)
 
 
-def start_of(component: Component, service: ServiceId = "e.c.0.1", node: str = "node-1", **changes: object) -> Start:
+def start_of(
+    component: Component, service: ServiceId = "e.c.0.1", node: str = "node-1", **changes: object
+) -> ServiceStart:
     execution, _, index, _ = service.rsplit(".", 3)
-    peers = (Peer(service, component.name, int(index), node),)
-    start = Start(service, execution, "tenant", "ann", component, int(index), node, peers, "cause-1")
+    peers = (PeerService(service, component.name, int(index), node),)
+    start = ServiceStart(service, execution, "tenant", "ann", component, int(index), node, peers, "cause-1")
     return replace(start, **changes)  # type: ignore[arg-type]

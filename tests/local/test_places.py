@@ -13,7 +13,7 @@ from tests.local.support import IS_ROOT, LocalWorld, component, needs_root, serv
 from zoe_lib.domain.application import Component, Port, Volume
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.storage import InputRead
-from zoe_master.backends.base import ObservedState, Peer, StorageAccess
+from zoe_master.backends.base import ObservedState, PeerService, ServiceStorage
 from zoe_master.backends.local import Runtime
 
 
@@ -42,10 +42,10 @@ def test_every_template_is_filled(world: LocalWorld) -> None:
 
 def test_peers_agree_on_ports_whoever_starts_first(world: LocalWorld) -> None:
     peers = (
-        Peer("e.worker.1.1", "worker", 1, "node-2"),
-        Peer("e.worker.0.1", "worker", 0, "node-1"),
-        Peer("e.worker.2.1", "worker", 2, None),
-        Peer("e.main.0.1", "main", 0, "node-1"),
+        PeerService("e.worker.1.1", "worker", 1, "node-2"),
+        PeerService("e.worker.0.1", "worker", 0, "node-1"),
+        PeerService("e.worker.2.1", "worker", 2, None),
+        PeerService("e.main.0.1", "main", 0, "node-1"),
     )
     asking = shell("echo {host:main}:{port:main.main} {hosts:worker}")
     worker = start_of(replace(asking, name="worker"), "e.worker.0.1", peers=peers)
@@ -189,7 +189,7 @@ def test_a_directory_that_a_killed_master_did_not_give_away_is_given_away(world:
 
 
 def test_configuration_is_in_files_for_the_component_alone_and_goes_with_it(world: LocalWorld) -> None:
-    access = StorageAccess(
+    access = ServiceStorage(
         {
             "meters": InputRead("meters", "file://{workspace}/x", why="plainly"),
             "view": InputRead("view", "swift2d://v.z/data", "v", ("a", "b")),

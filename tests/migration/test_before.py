@@ -14,8 +14,8 @@ from tests.support.api import Api
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.limits import Limit, Subject
-from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.limits import Limit, LimitSubject
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.sdk import Client
 from zoe_lib.store import migrate
@@ -52,9 +52,9 @@ def test_what_the_store_can_promise_and_what_can_run_are_kept_in_both_directions
     url = postgres_server.create_empty_database()
     migrate.upgrade(url, "0026")
     execute(url, TWO_TABLES.read_text())
-    able = Capabilities(images=("shell", "python"), commandless=("shell",), host_paths=("/data",))
+    able = BackendCapabilities(images=("shell", "python"), commandless=("shell",), host_paths=("/data",))
     if not capabilities:
-        able = Capabilities()
+        able = BackendCapabilities()
         execute(url, "DELETE FROM capabilities")
     for _ in range(2):
         migrate.upgrade(url)
@@ -90,7 +90,7 @@ def test_quotas_and_limits_are_kept_in_both_directions(postgres_server: Postgres
         assert tenants_and_policy(url) == before
     migrate.upgrade(url)
     with closing(PostgresStore(url)) as store:
-        store.change_limits(lambda limits: limits.changed(Subject(), {"executions": 9}), 1.0, "test")
+        store.change_limits(lambda limits: limits.changed(LimitSubject(), {"executions": 9}), 1.0, "test")
     migrate.downgrade(url, "0027")
     assert [row[:2] for row in tenants_and_policy(url)[0]] == [("blue", 9), ("green", 9), ("red", 20)]
     postgres_server.drop_database(url)

@@ -22,7 +22,7 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_simulator.invariants.queue import queue_problems, refused_for_room
 from zoe_simulator.invariants.reservations import passing_problems, reservation_problems
 from zoe_simulator.invariants.room import expected_start_s, room_of
@@ -136,7 +136,7 @@ def crowded(seed: int) -> tuple[Snapshot, Policy]:
         nodes += [replace(node, name=f"n{number}{node.name}") for node in one.nodes[:1]]
         queued += [renamed(execution, f"q{number}{execution.id}") for execution in one.queued]
     for execution in queued[:6]:
-        placements = admit(execution, Placer(Ledger(nodes, active), policy))
+        placements = admit(execution, ServicePlacer(Ledger(nodes, active), policy))
         if isinstance(placements, tuple):
             active.append(apply(execution, StartPlanned(at_s=chance.uniform(0, 9), placements=placements)))
     snapshot, policy = with_run_times(Snapshot(10.0, tuple(nodes), tuple(queued[6:]), tuple(active)), policy, chance)

@@ -14,14 +14,21 @@ from itertools import chain, combinations
 
 import pytest
 
-from storage_bridge.bandwidth.assignment import Assignment, Capacity, Claim, ClaimKey, Traffic, assign
+from storage_bridge.bandwidth.assignment import (
+    BandwidthAssignment,
+    Capacity,
+    ClaimKey,
+    TransferClaim,
+    TransferKind,
+    assign,
+)
 
 CHECKS = 10_000
 PER_CASE = 500
 MB = 1_000_000
 
 
-def random_case(chance: random.Random) -> tuple[list[Claim], Capacity, int]:
+def random_case(chance: random.Random) -> tuple[list[TransferClaim], Capacity, int]:
     """Few and tight: promises of about what the proxies and the disks can move."""
     unit = chance.choice([1, 1000, MB])
     nodes = {f"n{i}": chance.randint(30, 120) * unit for i in range(chance.randint(1, 4))}
@@ -31,15 +38,17 @@ def random_case(chance: random.Random) -> tuple[list[Claim], Capacity, int]:
         on = frozenset(name for name in nodes if chance.random() < 0.6)
         slo = chance.choice([None, None, 0, chance.randint(1, 100) * unit])
         demand = chance.choice([None, None, None, chance.randint(10, 80) * unit])
-        traffic = chance.choice([Traffic.READ, Traffic.READ, Traffic.WRITE, Traffic.REPLICATION])
-        claims.append(Claim(f"t{number // 2 if traffic is Traffic.WRITE else number}", on, slo, demand, traffic))
+        traffic = chance.choice([TransferKind.READ, TransferKind.READ, TransferKind.WRITE, TransferKind.REPLICATION])
+        claims.append(
+            TransferClaim(f"t{number // 2 if traffic is TransferKind.WRITE else number}", on, slo, demand, traffic)
+        )
     unique = {claim.key: claim for claim in claims}
     return list(unique.values()), Capacity(proxy, nodes), chance.choice([0, 1, unit, 5 * unit])
 
 
-def fits(totals: Mapping[ClaimKey, int], claims: Sequence[Claim], capacity: Capacity) -> bool:
+def fits(totals: Mapping[ClaimKey, int], claims: Sequence[TransferClaim], capacity: Capacity) -> bool:
     """For any group of nodes, with the proxies or without: whatever must pass there has room there."""
-    wanted = [(max(totals[one.key], 0), one.nodes, one.traffic is not Traffic.REPLICATION) for one in claims]
+    wanted = [(max(totals[one.key], 0), one.nodes, one.traffic is not TransferKind.REPLICATION) for one in claims]
     sizes = range(len(capacity.nodes) + 1)
     for nodes in map(frozenset, chain.from_iterable(combinations(capacity.nodes, size) for size in sizes)):
         room = sum(capacity.nodes[node] for node in nodes)
@@ -50,7 +59,7 @@ def fits(totals: Mapping[ClaimKey, int], claims: Sequence[Claim], capacity: Capa
     return True
 
 
-def check(claims: Sequence[Claim], capacity: Capacity, floor: int, answer: Assignment) -> None:
+def check(claims: Sequence[TransferClaim], capacity: Capacity, floor: int, answer: BandwidthAssignment) -> None:
     active = [claim for claim in claims if claim.nodes]
     assert answer.rates.keys() == {claim.key for claim in active}
     totals = {key: sum(rates.values()) for key, rates in answer.rates.items()}
@@ -61,7 +70,7 @@ def check(claims: Sequence[Claim], capacity: Capacity, floor: int, answer: Assig
             assert min(answer.rates[claim.key].values()) > 0, "starved"
     for node, room in capacity.nodes.items():
         assert sum(rates.get(node, 0) for rates in answer.rates.values()) <= room, f"{node} beyond its capacity"
-    through = sum(totals[claim.key] for claim in active if claim.traffic is not Traffic.REPLICATION)
+    through = sum(totals[claim.key] for claim in active if claim.traffic is not TransferKind.REPLICATION)
     assert through <= capacity.proxy, "proxies beyond their capacity"
     owed = {c.key: min(c.slo or 0, c.slo or 0 if c.demand is None else c.demand) for c in active}
     missed = {key: owed[key] - totals[key] for key in owed if owed[key] > totals[key]}
@@ -73,26 +82,28 @@ def check(claims: Sequence[Claim], capacity: Capacity, floor: int, answer: Assig
     _check_spare(active, capacity, totals, least)
 
 
-def floor_of_all(active: Sequence[Claim], capacity: Capacity, floor: int) -> int:
+def floor_of_all(active: Sequence[TransferClaim], capacity: Capacity, floor: int) -> int:
     """What every transfer can have of the floor."""
-    through = sum(len(c.nodes) for c in active if c.traffic is not Traffic.REPLICATION)
+    through = sum(len(c.nodes) for c in active if c.traffic is not TransferKind.REPLICATION)
     shares = [room // sum(n in c.nodes for c in active) for n, room in capacity.nodes.items() if _used(n, active)]
     return min([floor, *shares, *([capacity.proxy // through] if through else [])])
 
 
-def without_floor(active: Sequence[Claim], capacity: Capacity, least: int) -> Capacity:
+def without_floor(active: Sequence[TransferClaim], capacity: Capacity, least: int) -> Capacity:
     """What is left to share once everybody has the floor."""
     return Capacity(
-        capacity.proxy - least * sum(len(c.nodes) for c in active if c.traffic is not Traffic.REPLICATION),
+        capacity.proxy - least * sum(len(c.nodes) for c in active if c.traffic is not TransferKind.REPLICATION),
         {node: room - least * sum(node in c.nodes for c in active) for node, room in capacity.nodes.items()},
     )
 
 
-def _used(node: str, active: Sequence[Claim]) -> bool:
+def _used(node: str, active: Sequence[TransferClaim]) -> bool:
     return any(node in claim.nodes for claim in active)
 
 
-def _check_spare(active: Sequence[Claim], capacity: Capacity, totals: Mapping[ClaimKey, int], least: int) -> None:
+def _check_spare(
+    active: Sequence[TransferClaim], capacity: Capacity, totals: Mapping[ClaimKey, int], least: int
+) -> None:
     """Nobody who wants more could get more than the rounding, which is less than a byte per second for each claim."""
     without = without_floor(active, capacity, least)
     above = {c.key: totals[c.key] - least * len(c.nodes) for c in active}

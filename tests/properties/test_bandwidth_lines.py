@@ -17,7 +17,7 @@ from tests.support.resting import carry_out
 from tests.support.scheduling import component, node, queued
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.policy import BACKFILLS, Policy
-from zoe_lib.domain.promises import Rates, Supply, required
+from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.cycle import schedule
@@ -26,7 +26,7 @@ from zoe_master.scheduler.ordering.snapshot import Snapshot
 CASES = of_checks(0.6, 3_000)
 PER_CASE = 100
 NODES = (node("n", cores=1000, memory_gib=1000),)  # room is never short, nor is the store
-SUPPLY = Supply(Rates(10_000, 10_000))
+SUPPLY = BandwidthSupply(Rates(10_000, 10_000))
 MOST = 80
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.exact_packing import Shortage, Steps, pack_exactly
+from zoe_lib.domain.exact_packing import PlacementShortage, StepBudget, pack_exactly
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import TENANCIES, Policy
 from zoe_lib.domain.resources import Resources
@@ -104,8 +104,8 @@ def starts_s(snapshot: Snapshot, more: tuple[Execution, str, Resources] | None =
     labels = {one.name: one.labels for one in snapshot.nodes}
     for at_s in sorted({ends_s(e) for e in snapshot.active} - {math.inf}):
         room = left(snapshot, at_s, more)
-        found = pack_exactly([(waiting, 1)], room, lambda _, name: labels[name] == LABELS, Steps(1000))
-        if not isinstance(found, Shortage):
+        found = pack_exactly([(waiting, 1)], room, lambda _, name: labels[name] == LABELS, StepBudget(1000))
+        if not isinstance(found, PlacementShortage):
             return at_s
     return math.inf
 

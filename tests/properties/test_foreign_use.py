@@ -14,7 +14,7 @@ from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
 from tests.support.snapshots import PER_CASE, random_snapshot
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.exact_packing import Shortage, Steps, pack_exactly
+from zoe_lib.domain.exact_packing import PlacementShortage, StepBudget, pack_exactly
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
@@ -67,10 +67,10 @@ def fits_idle(execution: Execution, nodes: tuple[Node, ...]) -> bool:
         execution.application.core_groups,
         {node.name: node.usable for node in nodes},
         lambda one, name: all(labels[name].get(key) == label for key, label in one.labels),
-        Steps(),
+        StepBudget(),
     )
-    assert found is not Shortage.NOT_SHOWN
-    return not isinstance(found, Shortage)
+    assert found is not PlacementShortage.NOT_SHOWN
+    return not isinstance(found, PlacementShortage)
 
 
 def check(seed: int) -> int:

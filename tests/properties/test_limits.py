@@ -22,7 +22,7 @@ from zoe_lib.domain.limits import (
     ByName,
     Limit,
     Limits,
-    Subject,
+    LimitSubject,
     shown,
     used,
     written,
@@ -67,9 +67,9 @@ def test_each_amount_is_the_narrowest_that_says_it() -> None:
     for seed in range(500):
         chance = random.Random(seed)
         limits = Limits()
-        asked: dict[Subject, Amounts] = {}
+        asked: dict[LimitSubject, Amounts] = {}
         for _ in range(12):
-            subject = Subject(chance.choice([EVERY, *TENANTS]), chance.choice([None, EVERY, *USERS]))
+            subject = LimitSubject(chance.choice([EVERY, *TENANTS]), chance.choice([None, EVERY, *USERS]))
             if chance.random() < 0.2:
                 limits, asked[subject] = limits.cleared(subject), {}
             else:
@@ -77,12 +77,12 @@ def test_each_amount_is_the_narrowest_that_says_it() -> None:
                 limits, asked[subject] = limits.changed(subject, amounts), {**asked.get(subject, {}), **amounts}
         assert {one: dict(limits.own(one)) for one in limits.subjects()} == {k: v for k, v in asked.items() if v}
         for tenant in TENANTS:
-            of_user = [Subject(tenant, "ada"), Subject(tenant, EVERY), Subject(EVERY, EVERY)]
+            of_user = [LimitSubject(tenant, "ada"), LimitSubject(tenant, EVERY), LimitSubject(EVERY, EVERY)]
             assert limits.of(tenant, "ada") == first_of(asked, of_user)
-            assert limits.of(tenant) == first_of(asked, [Subject(tenant), Subject()])
+            assert limits.of(tenant) == first_of(asked, [LimitSubject(tenant), LimitSubject()])
 
 
-def first_of(asked: Mapping[Subject, Amounts], subjects: list[Subject]) -> Limit:
+def first_of(asked: Mapping[LimitSubject, Amounts], subjects: list[LimitSubject]) -> Limit:
     said = {name: [asked[one][name] for one in subjects if name in asked.get(one, {})] for name in AMOUNTS}
     return Limit(**{name: some[0] for name, some in said.items() if some})  # type: ignore[arg-type]
 
@@ -115,7 +115,9 @@ def storage(chance: random.Random) -> StorageDemand | None:
     return chance.choice([None, StorageDemand(bandwidth=wish)])
 
 
-def counted(journal: Iterable[JournalEntry], stored: Mapping[ExecutionId, Execution]) -> dict[Subject, Counter[str]]:
+def counted(
+    journal: Iterable[JournalEntry], stored: Mapping[ExecutionId, Execution]
+) -> dict[LimitSubject, Counter[str]]:
     """By kinds of entries alone; what one service, and one execution, takes is read from the application."""
     there: dict[ExecutionId, set[str]] = {}
     started: set[ExecutionId] = set()
@@ -132,7 +134,7 @@ def counted(journal: Iterable[JournalEntry], stored: Mapping[ExecutionId, Execut
             there[entry.execution_id].discard(str(entry.data["service_id"]))
         elif entry.kind == "requeued":
             started.discard(entry.execution_id)
-    found: dict[Subject, Counter[str]] = defaultdict(Counter)
+    found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for execution_id, services in there.items():
         one = stored[execution_id]
         kinds = {service.id: one.component_of(service).reservation for service in one.services}
@@ -147,6 +149,6 @@ def counted(journal: Iterable[JournalEntry], stored: Mapping[ExecutionId, Execut
                 read_bytes_per_s=wish.read_bytes_per_s or 0,
                 write_bytes_per_s=wish.write_bytes_per_s or 0,
             )
-        for subject in (Subject(one.tenant), Subject(one.tenant, one.user)):
+        for subject in (LimitSubject(one.tenant), LimitSubject(one.tenant, one.user)):
             found[subject].update(amounts)
     return found

@@ -20,9 +20,9 @@ from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.limits import EVERY, Amounts, Subject
+from zoe_lib.domain.limits import EVERY, Amounts, LimitSubject
 from zoe_lib.domain.policy import Policy, with_limits
-from zoe_lib.domain.promises import Rates, Supply
+from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.codec import decode, encode
@@ -43,12 +43,18 @@ def plan_of(seed: int, beside: Amounts | None = None) -> str:
         snapshot,
         queued=tuple(somebodys(one, chance) for one in snapshot.queued),
         active=tuple(somebodys(one, chance) for one in snapshot.active),
-        storage=chance.choice([None, Supply(Rates(100 * MB, 100 * MB))]),
+        storage=chance.choice([None, BandwidthSupply(Rates(100 * MB, 100 * MB))]),
     )
     policy = decode(Policy, {**encode(policy), **limits(chance)})
     if beside is not None:
         both = policy.limits
-        for subject in (Subject(), Subject("a"), Subject("b"), Subject("a", EVERY), Subject(EVERY, EVERY)):
+        for subject in (
+            LimitSubject(),
+            LimitSubject("a"),
+            LimitSubject("b"),
+            LimitSubject("a", EVERY),
+            LimitSubject(EVERY, EVERY),
+        ):
             both = both.changed(subject, beside)
         assert both.hold_up() == policy.limits.hold_up()
         policy = with_limits(policy, both)

@@ -12,7 +12,7 @@ from tests.support.checks import of_checks
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node, fits_when_empty
-from zoe_lib.domain.exact_packing import Steps
+from zoe_lib.domain.exact_packing import StepBudget
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
@@ -86,7 +86,7 @@ def check_seed(seed: int) -> bool | None:
     """Return whether it fits; None where the bound was hit."""
     nodes, components = random_case(random.Random(seed))
     execution = queued("x", *components)
-    answer = fits_when_empty(execution.application, nodes, Steps())
+    answer = fits_when_empty(execution.application, nodes, StepBudget())
     expected = fits(nodes, components)
     if isinstance(answer, Reason):
         assert not expected, f"seed {seed}: it fits, and was refused: {answer.sentence}"

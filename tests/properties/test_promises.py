@@ -19,7 +19,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, Supply, never_granted, never_promised, promises
+from zoe_lib.domain.promises import BandwidthSupply, Rates, never_granted, never_promised, promises
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.estimate import Estimates
@@ -65,7 +65,7 @@ def wishing(rates: Sequence[int], guarantee: Guarantee) -> Execution:
 
 def refused_when_idle(execution: Execution, capacity: Rates) -> bool:
     """Whether the scheduler lets it wait though nobody else asks for anything."""
-    alone = Guarantees([], Supply(capacity), Policy(), Estimates({}), 0.0)
+    alone = Guarantees([], BandwidthSupply(capacity), Policy(), Estimates({}), 0.0)
     return alone.refusal(execution) is not None
 
 

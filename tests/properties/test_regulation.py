@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, Traffic
-from storage_bridge.bandwidth.meter import Meter, Moved
-from storage_bridge.bandwidth.regulator import Regulator, Settings
+from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
+from storage_bridge.bandwidth.meter import Meter, TransferProgress
+from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings
 from storage_filters.rate_table import RateTable
 from tests.support.checks import of_checks
 
@@ -42,7 +42,7 @@ class Loop:
         self._order = itertools.count()
         self._table = RateTable(path, BURST_S)
         self._meter = Meter(PROXY)
-        self._regulator = Regulator(Capacity(capacity, {PROXY: capacity}), Settings())
+        self._regulator = RateRegulator(Capacity(capacity, {PROXY: capacity}), RateSettings())
         self._active: set[str] = set()
         self._told: dict[str, int] = {}
         self._moved: Counter[tuple[str, int]] = Counter()
@@ -98,18 +98,18 @@ class Loop:
     def _report(self) -> None:
         uses = {account: use for (account, _), use in self._table.uses(self.now_s).items()}
         amounts: dict[ClaimKey, int] = {
-            (name, Traffic.READ): use.total - self._told.get(name, 0)
+            (name, TransferKind.READ): use.total - self._told.get(name, 0)
             for name, use in uses.items()
             if use.waits or use.total > self._told.get(name, 0)
         }
         self._told = {name: use.total for name, use in uses.items()} or {NOBODY: 0}
-        moved = Moved(self.now_s - self._report_s, amounts)
+        moved = TransferProgress(self.now_s - self._report_s, amounts)
         self._heard, self._report_s = self._meter.add(moved, self.now_s), self.now_s
         self._after(REPORT_S, self._report)
 
     def _share(self) -> None:
         if self._told:
-            slos = {(tenant, Traffic.READ): rate for tenant, rate in self.slos.items()}
+            slos = {(tenant, TransferKind.READ): rate for tenant, rate in self.slos.items()}
             self._regulator.epoch(self.now_s, [self._heard], slos)
             limits = {**self._regulator.limits, **self._regulator.standing}
             others = {"get": float(self._regulator.newcomers[PROXY])}

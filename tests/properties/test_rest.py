@@ -17,14 +17,14 @@ from tests.support.checks import of_checks
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.resting import ticks_to_rest
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.application import Component, Kind, Port
+from zoe_lib.domain.application import ApplicationKind, Component, Port
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.events import Placement, StartPlanned
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
-from zoe_lib.domain.promises import Rates, Supply
+from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.ordering.snapshot import Snapshot
@@ -86,7 +86,7 @@ def _execution(chance: random.Random, name: str, widest: int) -> Execution:
         size, count = chance.randint(1, 4), chance.randint(1, 4)
         elastic = [component("e", size, chance.choice([0, 0, 1]), essential_count=0, total_count=count)]
     run_s = chance.choice([0.5, 5.0, 50.0, None])
-    kind = chance.choice(list(Kind))
+    kind = chance.choice(list(ApplicationKind))
     execution = queued(
         name, *core, *elastic, at_s=chance.random(), priority=chance.choice([0, 0, 0, 1]), expected_run_s=run_s,
         kind=kind,
@@ -131,7 +131,7 @@ def widened(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[
         gateways = total(amount for name, amount in holding if name == one.name)
         there = Resources(one.total.cores_milli, one.total.memory_bytes, {"gpu": gpus}) + gateways + foreign
         nodes.append(replace(one, total=there, foreign=foreign, gateway=gateway, hold=_hold(chance)))
-    supply = Supply(Rates(chance.choice([50, 100]), chance.choice([0, 50])))
+    supply = BandwidthSupply(Rates(chance.choice([50, 100]), chance.choice([0, 50])))
     wider = replace(snapshot, nodes=tuple(nodes), queued=queued_now, active=active, storage=supply)
     return wider, policy
 

@@ -17,20 +17,20 @@ from zoe_lib.domain.cluster import Node, NodeHold, never_fits
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
 from zoe_lib.domain.policy import BACKFILLS, TENANCIES, Policy
-from zoe_lib.domain.promises import Rates, Supply, required
+from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.backfill.elastic import give_elastic
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
-from zoe_master.scheduler.ordering.limits import Holdings
+from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.queue import Queue
-from zoe_master.scheduler.ordering.ranking import Ranking
+from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_simulator.invariants.limits import limit_problems, line_problems
 from zoe_simulator.invariants.queue import queue_problems
 
@@ -90,10 +90,10 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
         if reason is not None and reason.code is ReasonCode.NODES_AWAY:
             assert never_fits(execution.application, snapshot.nodes) is None
             empty = Ledger([replace(one, foreign=Resources()) for one in snapshot.nodes], ())
-            assert not isinstance(admit(execution, Placer(empty, policy, spans)), tuple)
+            assert not isinstance(admit(execution, ServicePlacer(empty, policy, spans)), tuple)
         if reason is not None and reason.code is ReasonCode.FOREIGN_USE:
             assert never_fits(execution.application, snapshot.nodes) is None
-            idle = Placer(Ledger(snapshot.nodes, ()), policy, spans)
+            idle = ServicePlacer(Ledger(snapshot.nodes, ()), policy, spans)
             assert not isinstance(admit(execution, idle), tuple)
     # Cores of several kinds are packed by rules of thumb, which may find room in what is left and not in more.
     if first is not None and len(first.application.core_groups) == 1:
@@ -107,21 +107,21 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
     promised = policy.preemption == "none" and policy.backfill != "none" and first is not None
     if not plan.starts and not plan.elastic and not promised:
         # Beside what is kept for cores whose room is being made.
-        beside, holdings = _after(snapshot, policy, plan), Holdings(snapshot.active, policy)
+        beside, holdings = _after(snapshot, policy, plan), TenantReservations(snapshot.active, policy)
         for execution in snapshot.queued:
             if execution.id in plan.reserved:
                 holdings.take(execution, execution.application.core_resources())
         assert not give_elastic(snapshot.active, beside, holdings, snapshot.now_s, policy.placements_per_tick_max)
 
 
-def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> Placer:
+def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> ServicePlacer:
     ledger = Ledger(snapshot.nodes, snapshot.active)
     executions = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
     for execution_id, placements in (*plan.starts.items(), *plan.elastic.items(), *plan.reserved.items()):
         for p in placements:
             execution = executions[execution_id]
             ledger.take(ledger.index[p.node], wanted(execution, execution.service(p.service_id), ledger.gateway))
-    return Placer(ledger, policy)
+    return ServicePlacer(ledger, policy)
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
@@ -147,7 +147,7 @@ def check_seed(seed: int) -> None:
     assert not (wrong := list(queue_problems(snapshot, policy, plan))), f"seed {seed}: {wrong}"
     assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
     check_refusals(snapshot, policy)
-    ranking = Ranking(policy, snapshot.past_runs, snapshot.queued, capacity_of(snapshot.nodes))
+    ranking = QueueRanking(policy, snapshot.past_runs, snapshot.queued, capacity_of(snapshot.nodes))
     kept = replace(snapshot, queued=ranking.frozen())
     assert plan == schedule(kept, policy), f"seed {seed}: another plan for a queue that is kept ranked"
 
@@ -167,7 +167,7 @@ def test_seeds_at_the_limit_that_failed_once(seed: int) -> None:
 def check_at_the_limit(seed: int) -> Plan:
     chance = random.Random(seed)
     snapshot, policy = random_snapshot(chance)
-    holdings = Holdings(snapshot.active, Policy(tenants="drf")).of("default")
+    holdings = TenantReservations(snapshot.active, Policy(tenants="drf")).of("default")
     cores_and_memory = (holdings.cores_milli + chance.choice([0, 1000]), holdings.memory_bytes + 16 * GIB)
     limit = tenant_limit(*cores_and_memory)
     policy = replace(policy, backfill=chance.choice(sorted(BACKFILLS)), tenant_limits={"*": limit})
@@ -234,7 +234,7 @@ def _given(plan: Plan) -> tuple[object, ...]:
 
 def check_refusals(snapshot: Snapshot, policy: Policy) -> None:
     """Counted at once or node by node, the same filters refuse."""
-    placer = Placer(Ledger(snapshot.nodes, snapshot.active), policy)
+    placer = ServicePlacer(Ledger(snapshot.nodes, snapshot.active), policy)
     for execution in snapshot.queued:
         for request in core_requests(execution, placer):
             by_node = Counter(name for name, _ in placer.refusals(request).values())
@@ -256,7 +256,7 @@ def with_storage(snapshot: Snapshot, chance: random.Random) -> Snapshot:
         snapshot,
         queued=tuple(map(wishing, snapshot.queued)),
         active=tuple(map(wishing, snapshot.active)),
-        storage=Supply(Rates(100, 50)),
+        storage=BandwidthSupply(Rates(100, 50)),
     )
 
 
@@ -301,7 +301,7 @@ def test_a_store_changes_nothing_for_those_who_require_nothing_of_it(first_seed:
     for seed in range(first_seed, first_seed + PER_CASE):
         snapshot, policy = random_snapshot(random.Random(seed))
         snapshot, policy = varied(snapshot, policy, random.Random(f"varied {seed}"))
-        assert schedule(snapshot, policy) == schedule(replace(snapshot, storage=Supply(Rates(1, 1))), policy)
+        assert schedule(snapshot, policy) == schedule(replace(snapshot, storage=BandwidthSupply(Rates(1, 1))), policy)
 
 
 def with_nodes_away(snapshot: Snapshot, chance: random.Random) -> Snapshot:

@@ -10,8 +10,8 @@ from tests.simulation.world import GIB, World, application, check_invariants, co
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionState
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Start
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.simulated import ServiceBehaviour
 
 S = ExecutionState
 
@@ -25,7 +25,7 @@ def starts_of(world: World) -> Counter[str]:
 
 def test_no_livelock_where_two_want_the_elastic_room_of_one_node() -> None:
     """1 node of 13 GiB, two executions of 1 core + 2 elastic services of 4 GiB each: the original looped for ever."""
-    world = World([node("n", memory_gib=13)], behave=lambda _: Behaviour(run_s=100.0))
+    world = World([node("n", memory_gib=13)], behave=lambda _: ServiceBehaviour(run_s=100.0))
     ids = [world.submit(application(component("c", 1, 3, memory_gib=4))) for _ in range(2)]
     world.run(90.0, check_invariants)
     services = [s for i in ids for s in world.get(i).services]
@@ -38,7 +38,9 @@ def test_no_livelock_where_two_want_the_elastic_room_of_one_node() -> None:
 
 def test_no_over_commit_from_a_stale_snapshot() -> None:
     """1,000 services had been placed on room for 310."""
-    world = World([node(f"n{i}", cores=31, memory_gib=310) for i in range(10)], behave=lambda _: Behaviour(run_s=1e6))
+    world = World(
+        [node(f"n{i}", cores=31, memory_gib=310) for i in range(10)], behave=lambda _: ServiceBehaviour(run_s=1e6)
+    )
     for _ in range(100):
         world.submit(application(component("c", 1, 10)))
     world.run(100.0, check_invariants)
@@ -46,8 +48,8 @@ def test_no_over_commit_from_a_stale_snapshot() -> None:
 
 
 def test_no_storm_of_starts_of_an_elastic_service_that_fails() -> None:
-    def behave(start: Start) -> Behaviour:
-        return Behaviour(run_s=1.0, exit_code=1) if start.index else Behaviour(run_s=3600.0)
+    def behave(start: ServiceStart) -> ServiceBehaviour:
+        return ServiceBehaviour(run_s=1.0, exit_code=1) if start.index else ServiceBehaviour(run_s=3600.0)
 
     world = World([node("n")], behave=behave)
     world.submit(application(component("c", 1, 2)))
@@ -59,7 +61,7 @@ def test_no_storm_of_starts_of_an_elastic_service_that_fails() -> None:
 @pytest.mark.parametrize("blocking", ["cannot fit", "asks for no memory"])
 def test_the_head_of_the_line_does_not_block_it_for_ever(blocking: str) -> None:
     memory_gib = {"cannot fit": 1000, "asks for no memory": 0}[blocking]
-    world = World([node("n")], behave=lambda _: Behaviour(run_s=10.0))
+    world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=10.0))
     first = world.submit(application(component("c", 1, 1, memory_gib=memory_gib)))
     second = world.submit(application(component("c", 1, 1)))
     world.run(100.0, check_invariants)
@@ -68,7 +70,7 @@ def test_the_head_of_the_line_does_not_block_it_for_ever(blocking: str) -> None:
 
 
 def test_an_exact_fit_is_a_fit() -> None:
-    world = World([Node("n", Resources(1000, GIB))], behave=lambda _: Behaviour(run_s=10.0))
+    world = World([Node("n", Resources(1000, GIB))], behave=lambda _: ServiceBehaviour(run_s=10.0))
     only = world.submit(application(component("c", 1, 1)))
     world.run(20.0, check_invariants)
     assert world.state(only) is S.SUCCEEDED
@@ -76,7 +78,7 @@ def test_an_exact_fit_is_a_fit() -> None:
 
 def test_nothing_is_launched_out_of_cleaning_up() -> None:
     """A cancelled execution whose services still end gets no new ones, though its elastic ones wait for room."""
-    world = World([node("n", cores=2)], behave=lambda _: Behaviour(run_s=1e6, stop_s=9.0))
+    world = World([node("n", cores=2)], behave=lambda _: ServiceBehaviour(run_s=1e6, stop_s=9.0))
     cancelled = world.submit(application(component("c", 1, 4)))
     world.run(1.0, check_invariants)
     before = starts_of(world)
@@ -89,8 +91,8 @@ def test_nothing_is_launched_out_of_cleaning_up() -> None:
 
 
 def test_a_dead_core_service_is_noticed_while_elastic_ones_wait() -> None:
-    def behave(start: Start) -> Behaviour:
-        return Behaviour(run_s=5.0, exit_code=3)
+    def behave(start: ServiceStart) -> ServiceBehaviour:
+        return ServiceBehaviour(run_s=5.0, exit_code=3)
 
     world = World([node("n", cores=1)], behave=behave)
     execution = world.submit(application(component("c", 1, 8)))
@@ -100,7 +102,7 @@ def test_a_dead_core_service_is_noticed_while_elastic_ones_wait() -> None:
 
 def test_a_cancel_waits_for_no_timer() -> None:
     """It waited up to 60 s for the next trigger: here the very next tick asks the services to end."""
-    world = World([node("n")], behave=lambda _: Behaviour(run_s=1e6))
+    world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=1e6))
     execution = world.submit(application(component("c", 1, 1)))
     world.tick()
     began_s = world.clock()

@@ -16,12 +16,12 @@ from tests.simulation.world import node, random_application, random_behaviour
 from tests.support.checks import of_checks
 from tests.support.limited_controller import Limited
 from tests.support.limits import tenant_limit, user_limit
-from zoe_lib.domain.application import Application, Kind
+from zoe_lib.domain.application import Application, ApplicationKind
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.loop.observer import Observer
+from zoe_master.loop.observer import ServiceObserver
 from zoe_simulator.faults.kinds import Fault, occurrences
 from zoe_simulator.faults.run import FaultRun
 from zoe_simulator.invariants import Violation
@@ -71,7 +71,10 @@ def a_run(
             "app",
             chance.choice(["physics", "biology"]),
             users[number % len(users)],
-            replace(wishing(random_application(chance), chance), kind=Kind.BATCH if number % 3 else Kind.INTERACTIVE),
+            replace(
+                wishing(random_application(chance), chance),
+                kind=ApplicationKind.BATCH if number % 3 else ApplicationKind.INTERACTIVE,
+            ),
             round(chance.uniform(0, SPAN_S), 3),
             priority=chance.choice([0, 0, 0, 1]),
         )
@@ -184,14 +187,14 @@ def test_without_faults_one_master_is_enough() -> None:
 
 def test_a_master_that_knows_otherwise_than_the_journal_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """It changes what it knows past the journal."""
-    original = Observer._follow
+    original = ServiceObserver._follow
 
-    def follow(self: Observer, execution, observations, tick):  # type: ignore[no-untyped-def]
+    def follow(self: ServiceObserver, execution, observations, tick):  # type: ignore[no-untyped-def]
         if execution.state is ExecutionState.RUNNING:
             self._cache._executions[execution.id] = execution  # changed without the journal
             object.__setattr__(execution, "priority", execution.priority + 1)
         return original(self, execution, observations, tick)
 
-    monkeypatch.setattr(Observer, "_follow", follow)
+    monkeypatch.setattr(ServiceObserver, "_follow", follow)
     with pytest.raises(Violation, match="otherwise than the master knows"):
         a_run(0).run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.execution import ExecutionState
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 FULL = application(component("c", 1, 1, cores=8), expected_run_s=100.0)
 
@@ -18,7 +18,7 @@ def tell(world: World, execution_id: str) -> None:
 
 
 def test_what_was_told_stays_and_its_truth_is_learned() -> None:
-    world = World([node("n")], behave=lambda _: Behaviour(run_s=100.0))
+    world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=100.0))
     world.submit(FULL)
     second, third = world.submit(FULL), world.submit(FULL)
     world.tick()
@@ -43,7 +43,7 @@ def test_what_was_told_stays_and_its_truth_is_learned() -> None:
 
 def test_another_try_is_told_anew() -> None:
     ends = iter([50.0])
-    world = World([node("n")], behave=lambda _: Behaviour(run_s=next(ends, 100.0), exit_code=1))
+    world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=next(ends, 100.0), exit_code=1))
     failing = application(component("c", 1, 1, cores=8), expected_run_s=100.0, retries=1)
     world.submit(FULL)
     second = world.submit(failing)

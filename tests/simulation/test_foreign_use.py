@@ -11,7 +11,7 @@ from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.waiting import WaitCause, spans
 from zoe_lib.store.codec import event_of
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.invariants.queue import queue_problems
 
 S = ExecutionState
@@ -31,7 +31,7 @@ def events_of(world: World, execution_id: str) -> list[object]:
 @pytest.mark.parametrize("backfill", sorted(BACKFILLS))
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_others_start_meanwhile_and_it_starts_in_its_turn(order: str, backfill: str) -> None:
-    world = World([node("n", cores=16)], behave=lambda _: Behaviour(run_s=50.0))
+    world = World([node("n", cores=16)], behave=lambda _: ServiceBehaviour(run_s=50.0))
     world.store.set_policy(Policy(order=order, backfill=backfill), 0, world.clock(), "admin")
     world.backend.set_foreign("n", Resources(4000))
     world.tick()

@@ -9,8 +9,8 @@ import pytest
 from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
-from zoe_master.backends.simulated import Behaviour
-from zoe_master.scheduler.ordering.estimate import Estimates, RunTime, Source
+from zoe_master.backends.simulated import ServiceBehaviour
+from zoe_master.scheduler.ordering.estimate import Estimates, EstimateSource, RunTime
 
 
 def execution(name: str, tenant: str = "default", **more: object) -> Execution:
@@ -32,28 +32,28 @@ def estimate(world: World, wanted: Execution) -> RunTime:
 
 def test_the_last_two_runs_of_the_same_user_and_application_tell_how_long_the_next_takes() -> None:
     durations = iter([100.0, 10.0, 20.0])
-    world = World([node("n")], behave=lambda _: Behaviour(run_s=next(durations, 1000.0)))
+    world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=next(durations, 1000.0)))
     for number, run_s in enumerate([100.0, 10.0, 20.0]):
         submit(world, execution(f"past{number}"))
         world.tick()
         world.run(run_s)
         world.tick()
-    assert estimate(world, execution("next")) == RunTime(15.0, Source.PAST_RUNS)
-    assert estimate(world, execution("declared", expected_run_s=7.0)) == RunTime(7.0, Source.DECLARED)
+    assert estimate(world, execution("next")) == RunTime(15.0, EstimateSource.PAST_RUNS)
+    assert estimate(world, execution("declared", expected_run_s=7.0)) == RunTime(7.0, EstimateSource.DECLARED)
     too_long = execution("too-long", expected_run_s=7.0, time_limit_s=5.0)
-    assert estimate(world, too_long) == RunTime(5.0, Source.DECLARED)
-    assert estimate(world, execution("short-limit", time_limit_s=5.0)) == RunTime(5.0, Source.PAST_RUNS)
+    assert estimate(world, too_long) == RunTime(5.0, EstimateSource.DECLARED)
+    assert estimate(world, execution("short-limit", time_limit_s=5.0)) == RunTime(5.0, EstimateSource.PAST_RUNS)
     other = replace(execution("other"), user="bob")
-    assert estimate(world, other).source is Source.UNKNOWN
+    assert estimate(world, other).source is EstimateSource.UNKNOWN
     limited = replace(execution("limited", time_limit_s=50.0), user="bob")
-    assert estimate(world, limited) == RunTime(50.0, Source.TIME_LIMIT)
+    assert estimate(world, limited) == RunTime(50.0, EstimateSource.TIME_LIMIT)
     world.restart()
-    assert estimate(world, execution("after-restart")) == RunTime(15.0, Source.PAST_RUNS)
+    assert estimate(world, execution("after-restart")) == RunTime(15.0, EstimateSource.PAST_RUNS)
     world.tick()
 
 
 def test_fair_share_counts_old_use_less_and_running_use_at_once() -> None:
-    world = World([node("n", cores=2)], behave=lambda start: Behaviour(run_s=100.0))
+    world = World([node("n", cores=2)], behave=lambda start: ServiceBehaviour(run_s=100.0))
     world.store.set_policy(Policy(order="fair-share", usage_half_life_s=1000.0), 0, world.clock(), "test")
     submit(world, execution("a1", "a"))
     world.tick()

@@ -17,7 +17,7 @@ from zoe_lib.domain.storage import Guarantee
 from zoe_lib.store.base import Store
 from zoe_lib.store.codec import encode
 from zoe_lib.store.postgres import PostgresStore
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import TickRecorder
@@ -43,7 +43,7 @@ class Recorded(World):
 def lively(seed: int, store: Store | None = None, policy: Policy | None = None) -> Recorded:
     """Submissions, cancellations, crashes, foreign work, a node that goes and comes, changes of the policy."""
     chance = random.Random(seed)
-    behaviours: dict[str, Behaviour] = {}
+    behaviours: dict[str, ServiceBehaviour] = {}
     nodes = [node("n1", cores=6, memory_gib=12), node("n2", cores=3, memory_gib=8)]
     world = Recorded(nodes, behave=lambda s: behaviours.setdefault(s.service_id, random_behaviour(chance)), store=store)
     world.store.set_policy(policy or Policy(backfill="easy"), 0, world.clock(), "admin")
@@ -114,7 +114,7 @@ def test_from_the_database_too(store: PostgresStore) -> None:
 
 def test_bandwidth_that_is_granted_and_withdrawn_is_so_again() -> None:
     controller = SimulatedController(CAPACITY)
-    world = Recorded([node("n1")], behave=lambda _: Behaviour(run_s=100.0), controller=controller)
+    world = Recorded([node("n1")], behave=lambda _: ServiceBehaviour(run_s=100.0), controller=controller)
     prefers = world.submit(wants(70, Guarantee.PREFERRED))
     world.run(5.0)
     requires = world.submit(wants(60))
@@ -137,7 +137,7 @@ def of_bandwidth(wanted: str, events: Iterable[tuple[str, Event]]) -> list[tuple
 def test_another_policy_and_one_more_node_change_what_happens() -> None:
     """A node of two cores; a long one runs, then wide, narrow: with EASY the narrow one passes."""
     world = Recorded(
-        [node("n1", cores=2)], behave=lambda s: Behaviour(run_s=50.0 if "long" in s.component.name else 5.0)
+        [node("n1", cores=2)], behave=lambda s: ServiceBehaviour(run_s=50.0 if "long" in s.component.name else 5.0)
     )
     world.store.set_policy(Policy(order="fifo", backfill="none"), 0, world.clock(), "admin")
     for name, cores, run_s in (("long", 1, 50.0), ("wide", 2, 5.0), ("narrow", 1, 5.0)):

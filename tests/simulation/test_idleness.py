@@ -8,10 +8,10 @@ import pytest
 
 from tests.simulation.test_history_replay import Recorded
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.application import Application, Kind, Port, PortProtocol
+from zoe_lib.domain.application import Application, ApplicationKind, Port, PortProtocol
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark
 from zoe_lib.domain.policy import Policy
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.history_replay.recording import read_recording
 from zoe_simulator.history_replay.rerun import Rerun
 
@@ -20,13 +20,15 @@ POLICY = Policy(idle_after_s=3600.0, idle_warning_s=600.0)
 
 
 def world_with(policy: Policy = POLICY) -> World:
-    world = World([node("n1")], lambda _: Behaviour())
+    world = World([node("n1")], lambda _: ServiceBehaviour())
     world.store.set_policy(policy, 0, 1.0, "test")
     return world
 
 
 def notebook(**more: object) -> Application:
-    return application(component("lab", 1, 1, ports=more.pop("ports", LAB)), kind=more.pop("kind", Kind.INTERACTIVE))
+    return application(
+        component("lab", 1, 1, ports=more.pop("ports", LAB)), kind=more.pop("kind", ApplicationKind.INTERACTIVE)
+    )
 
 
 def kinds(world: World, execution: str) -> list[str]:
@@ -73,7 +75,7 @@ def test_a_use_counts_from_then_and_takes_a_warning_back() -> None:
 def test_others_are_never_ended(change: str) -> None:
     world = world_with(replace(POLICY, idle_after_s=0.0) if change == "no policy" else POLICY)
     ports = (Port("lab", 8888),) if change == "not proxied" else LAB
-    kind = Kind.BATCH if change == "batch" else Kind.INTERACTIVE
+    kind = ApplicationKind.BATCH if change == "batch" else ApplicationKind.INTERACTIVE
     execution = world.submit(notebook(ports=ports, kind=kind))
     world.run(100_000.0)
     assert world.state(execution) is ExecutionState.RUNNING
@@ -88,7 +90,7 @@ def test_the_policy_may_end_those_whose_use_is_not_seen() -> None:
 
 
 def test_a_replay_warns_and_ends_as_it_was() -> None:
-    world = Recorded([node("n1"), node("n2")], lambda _: Behaviour())
+    world = Recorded([node("n1"), node("n2")], lambda _: ServiceBehaviour())
     world.store.set_policy(POLICY, 0, 1.0, "test")
     first, second, third = (world.submit(notebook()) for _ in range(3))
     for turn in range(8):

@@ -9,7 +9,7 @@ import pytest
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_lib.domain.execution import Mark
 from zoe_lib.domain.policy import Policy
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 
 RUN_S = 6.0
 
@@ -20,7 +20,9 @@ RUN_S = 6.0
 )
 def test_the_first_that_waits_starts_when_what_ran_has_ended(order: str, backfill: str, declared_s: float) -> None:
     """Ten of one core fill the cluster, one comes as one ends, and the wide one needs eight cores."""
-    world = World([node("n1", cores=4), node("n2", cores=4), node("n3", cores=2)], lambda _: Behaviour(run_s=RUN_S))
+    world = World(
+        [node("n1", cores=4), node("n2", cores=4), node("n3", cores=2)], lambda _: ServiceBehaviour(run_s=RUN_S)
+    )
     world.clock.advance(1.8e9)  # as now: a nanosecond is less than a step of these numbers
     world.store.set_policy(Policy(order=order, backfill=backfill), 0, time.time(), "test")
 

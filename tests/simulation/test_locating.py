@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import Achieved, StorageUnavailableError
+from storage_bridge.model import AchievedBandwidth, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_history_replay import Recorded, as_it_was, events_of, replayed
 from tests.simulation.test_storage import CAPACITY, kinds
@@ -17,13 +17,13 @@ from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.locality import Held, InputPlaces, Places
+from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_master.scheduler.what_if.explain import explain
 from zoe_simulator.history_replay.recording import read_recording
@@ -34,8 +34,8 @@ METERS = "swift2d://meters.zoe/2015"
 
 def on(host: str, objects: int = 4) -> Places:
     """Three quarters of an input on that host, and all of it on the first one."""
-    held = Held(objects, 100 * objects)
-    return Places(held, held, {"10.0.0.1": Held(1, 100), host: Held(objects * 3 // 4, 75 * objects)})
+    held = InputObjects(objects, 100 * objects)
+    return Places(held, held, {"10.0.0.1": InputObjects(1, 100), host: InputObjects(objects * 3 // 4, 75 * objects)})
 
 
 class Told(SimulatedController):
@@ -59,7 +59,7 @@ def reads(*uris: str, essential: int = 1, total: int = 1, cores: int = 1) -> App
 
 
 def world(controller: StorageController, nodes: Sequence[Node] = NODES, kind: type[World] = World) -> World:
-    return kind(nodes, behave=lambda _: Behaviour(run_s=100.0), controller=controller)
+    return kind(nodes, behave=lambda _: ServiceBehaviour(run_s=100.0), controller=controller)
 
 
 def nodes_of(one: World, execution_id: str) -> list[str | None]:
@@ -73,7 +73,7 @@ def test_an_execution_goes_where_its_input_lies_by_address_and_by_name(host: str
     one.tick()
     execution = one.get(execution_id)
     assert nodes_of(one, execution_id) == ["n3"]
-    told = Places(Held(4, 400), Held(4, 400), {"n1": Held(1, 100), "n3": Held(3, 300)})
+    told = Places(InputObjects(4, 400), InputObjects(4, 400), {"n1": InputObjects(1, 100), "n3": InputObjects(3, 300)})
     assert execution.places == (InputPlaces("i0", told),)
 
 
@@ -180,7 +180,7 @@ def test_one_that_does_not_tell_delays_nobody() -> None:
 
 
 def test_without_a_controller_nothing_is_known_and_nobody_waits() -> None:
-    one = World(NODES, behave=lambda _: Behaviour(run_s=100.0))
+    one = World(NODES, behave=lambda _: ServiceBehaviour(run_s=100.0))
     execution_id = one.submit(reads())
     one.tick()
     assert nodes_of(one, execution_id) == ["n1"]
@@ -213,7 +213,7 @@ def test_a_replay_knows_what_nodes_moved() -> None:
     one.store.set_policy(wanted, one.store.policy().version, one.clock(), "test")
     placed = []
     for busy in ("10.0.0.1", "10.0.0.2", "10.0.0.1"):
-        controller.by_address = {busy: Achieved(90e6, 0.0), "10.0.0.3": Achieved(80e6, 0.0)}
+        controller.by_address = {busy: AchievedBandwidth(90e6, 0.0), "10.0.0.3": AchievedBandwidth(80e6, 0.0)}
         one.tick()  # which looks at the controller
         placed.append(one.submit(reads()))
         one.run(50.0)
@@ -229,7 +229,7 @@ def test_records_of_before_are_read() -> None:
     whole = {**encode(Inputs()), "locality": {name: ["n1", "n2"]}}
     whole.pop("awaited")
     record = TickRecord("plan", 1.0, 1, 0, True, whole)
-    one = Held(1, 1)
+    one = InputObjects(1, 1)
     told = {name: Places(one, one, {"n1": one, "n2": one})}
     assert after(Inputs(), record).locality == told
     changed = TickRecord("plan", 1.0, 1, 0, False, {"locality": {name: ["n1", "n2"]}})

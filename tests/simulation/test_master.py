@@ -18,7 +18,7 @@ from tests.simulation.world import (
 )
 from tests.support.scheduling import FIFO
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Kind
+from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import BackendError, ImageState, ImageStatus
@@ -26,7 +26,7 @@ from zoe_master.backends.simulated import (
     BackendForgetsStarts,
     BackendRefusesStarts,
     BackendUnreachable,
-    Behaviour,
+    ServiceBehaviour,
     SimulatedBackend,
 )
 from zoe_master.crash_points import CrashPoint
@@ -56,7 +56,7 @@ def test_a_batch_application_runs_to_its_end() -> None:
 
 def test_a_start_is_written_at_once_with_the_services_whose_turn_it_is() -> None:
     """One transaction for each: what has a place is to be handed over, also after a crash."""
-    world = World([node("n1")], behave=lambda _: Behaviour(run_s=100.0))
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour(run_s=100.0))
     for _ in range(2):
         world.submit(application(component("m", 1, 2), component("w", 1, 1, startup_order=1)))
     world.tick()
@@ -66,7 +66,7 @@ def test_a_start_is_written_at_once_with_the_services_whose_turn_it_is() -> None
 
 
 def test_only_what_is_to_start_or_stop_is_driven() -> None:
-    world = World([node("n1", cores=2)], behave=lambda _: Behaviour(start_s=1.0, run_s=100.0, stop_s=1.0))
+    world = World([node("n1", cores=2)], behave=lambda _: ServiceBehaviour(start_s=1.0, run_s=100.0, stop_s=1.0))
     execution_id = world.submit(application(component("m", 1, 4)))
 
     def moving() -> list[str]:
@@ -85,7 +85,7 @@ def test_only_what_is_to_start_or_stop_is_driven() -> None:
 
 
 def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None:
-    world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
+    world = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=100.0))
     world.store.set_policy(FIFO, 0, world.clock(), "admin")
     first = world.submit(application(component("core", 2, 5)))
     second = world.submit(application(component("core", 3, 3)))
@@ -99,7 +99,7 @@ def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None
 
 
 def test_fifo_lets_nobody_pass_and_says_so() -> None:
-    world = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=100.0))
+    world = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=100.0))
     world.store.set_policy(FIFO, 0, world.clock(), "admin")
     world.submit(application(component("a", 3, 3)))
     blocked = world.submit(application(component("b", 2, 2)))
@@ -113,7 +113,7 @@ def test_fifo_lets_nobody_pass_and_says_so() -> None:
 
 def test_a_core_that_waits_takes_elastic_services_back_and_they_return_later() -> None:
     world = World(
-        [node("n1", cores=6)], behave=lambda s: Behaviour(run_s=50.0 if s.execution_id == "e00002" else 500.0)
+        [node("n1", cores=6)], behave=lambda s: ServiceBehaviour(run_s=50.0 if s.execution_id == "e00002" else 500.0)
     )
     hog = world.submit(application(component("hog", 1, 6)))
     world.run(5.0, check_invariants)
@@ -140,7 +140,7 @@ def test_one_that_can_never_fit_blocks_nobody() -> None:
 
 
 def test_start_up_order_waits_for_readiness() -> None:
-    world = World([node("n1")], behave=lambda s: Behaviour(start_s=2.0, run_s=100.0))
+    world = World([node("n1")], behave=lambda s: ServiceBehaviour(start_s=2.0, run_s=100.0))
     execution_id = world.submit(
         application(component("master", 1, 1, startup_order=0), component("worker", 1, 1, startup_order=1))
     )
@@ -152,8 +152,8 @@ def test_start_up_order_waits_for_readiness() -> None:
 
 
 def test_the_ending_component_decides_with_its_exit_code() -> None:
-    def behave(start: object) -> Behaviour:
-        return Behaviour(run_s=5.0, exit_code=3) if "driver" in str(start) else Behaviour()
+    def behave(start: object) -> ServiceBehaviour:
+        return ServiceBehaviour(run_s=5.0, exit_code=3) if "driver" in str(start) else ServiceBehaviour()
 
     world = World([node("n1")], behave=lambda s: behave(s.component.name))
     execution_id = world.submit(
@@ -166,7 +166,7 @@ def test_the_ending_component_decides_with_its_exit_code() -> None:
 
 
 def test_another_core_service_that_ends_first_fails_it() -> None:
-    world = World([node("n1")], behave=lambda s: Behaviour(run_s=5.0 if s.component.name == "master" else 100.0))
+    world = World([node("n1")], behave=lambda s: ServiceBehaviour(run_s=5.0 if s.component.name == "master" else 100.0))
     execution_id = world.submit(
         application(component("master", 1, 1), component("driver", 1, 1, ends_application=True))
     )
@@ -179,11 +179,11 @@ def test_another_core_service_that_ends_first_fails_it() -> None:
 def test_an_elastic_service_never_fails_it_and_is_given_up_after_its_budget() -> None:
     starts: list[str] = []
 
-    def behave(start: object) -> Behaviour:
+    def behave(start: object) -> ServiceBehaviour:
         starts.append(str(start))
-        return Behaviour(run_s=0.0, exit_code=1)
+        return ServiceBehaviour(run_s=0.0, exit_code=1)
 
-    world = World([node("n1")], behave=lambda s: behave(s.service_id) if s.index else Behaviour(run_s=500.0))
+    world = World([node("n1")], behave=lambda s: behave(s.service_id) if s.index else ServiceBehaviour(run_s=500.0))
     execution_id = world.submit(application(component("worker", 1, 2)))
     world.run(499.0, check_invariants)
     assert world.state(execution_id) is ExecutionState.RUNNING
@@ -193,7 +193,7 @@ def test_an_elastic_service_never_fails_it_and_is_given_up_after_its_budget() ->
 
 
 def test_retries_start_it_anew_and_are_used_up() -> None:
-    world = World([node("n1")], behave=lambda _: Behaviour(run_s=1.0, exit_code=9))
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour(run_s=1.0, exit_code=9))
     execution_id = world.submit(application(component("job", 1, 1), retries=2))
     world.run(120.0, check_invariants)
     execution = world.get(execution_id)
@@ -205,9 +205,9 @@ def test_retries_start_it_anew_and_are_used_up() -> None:
 def test_ends_of_the_platforms_doing_do_not_use_up_retries(cause: Cause) -> None:
     tries: list[str] = []
 
-    def behave(service_id: str) -> Behaviour:
+    def behave(service_id: str) -> ServiceBehaviour:
         tries.append(service_id)
-        return Behaviour(fails=cause) if len(tries) == 1 else Behaviour(run_s=1.0)
+        return ServiceBehaviour(fails=cause) if len(tries) == 1 else ServiceBehaviour(run_s=1.0)
 
     world = World([node("n1")], behave=lambda s: behave(s.service_id))
     execution_id = world.submit(application(component("job", 1, 1)))
@@ -217,7 +217,7 @@ def test_ends_of_the_platforms_doing_do_not_use_up_retries(cause: Cause) -> None
 
 
 def test_a_platform_that_fails_it_every_time_is_given_up() -> None:
-    world = World([node("n1")], behave=lambda _: Behaviour(fails=Cause.PORT_TAKEN))
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour(fails=Cause.PORT_TAKEN))
     execution_id = world.submit(application(component("job", 1, 1), retries=5))
     world.run(600.0, check_invariants)
     execution = world.get(execution_id)
@@ -227,8 +227,8 @@ def test_a_platform_that_fails_it_every_time_is_given_up() -> None:
 def test_being_stopped_by_an_operator_never_counts() -> None:
     stops = 5
 
-    def behave(attempt: int) -> Behaviour:
-        return Behaviour(run_s=5.0, exit_code=143 if attempt <= stops else 0, cause=Cause.STOPPED)
+    def behave(attempt: int) -> ServiceBehaviour:
+        return ServiceBehaviour(run_s=5.0, exit_code=143 if attempt <= stops else 0, cause=Cause.STOPPED)
 
     world = World([node("n1")], behave=lambda s: behave(int(s.service_id.rsplit(".", 1)[1])))
     execution_id = world.submit(application(component("job", 1, 1)))
@@ -236,9 +236,11 @@ def test_being_stopped_by_an_operator_never_counts() -> None:
     assert (world.state(execution_id), world.get(execution_id).attempt) == (ExecutionState.SUCCEEDED, stops + 1)
 
 
-@pytest.mark.parametrize(("kind", "state"), [(Kind.BATCH, "failed"), (Kind.INTERACTIVE, "succeeded")])
-def test_the_time_limit_ends_it(kind: Kind, state: str) -> None:
-    world = World([node("n1")], behave=lambda _: Behaviour())
+@pytest.mark.parametrize(
+    ("kind", "state"), [(ApplicationKind.BATCH, "failed"), (ApplicationKind.INTERACTIVE, "succeeded")]
+)
+def test_the_time_limit_ends_it(kind: ApplicationKind, state: str) -> None:
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour())
     execution_id = world.submit(application(component("a", 1, 1), kind=kind, time_limit_s=30.0))
     world.run(60.0, check_invariants)
     execution = world.get(execution_id)
@@ -248,7 +250,7 @@ def test_the_time_limit_ends_it(kind: Kind, state: str) -> None:
 
 @pytest.mark.parametrize("after_s", [0.0, 0.5, 5.0])
 def test_cancel_ends_it_at_once_wherever_it_is(after_s: float) -> None:
-    world = World([node("n1")], behave=lambda _: Behaviour(start_s=1.0))
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour(start_s=1.0))
     execution_id = world.submit(application(component("a", 2, 4)))
     if after_s:
         world.run(after_s)
@@ -315,7 +317,7 @@ def test_one_execution_with_an_impossible_story_does_not_stop_the_others(monkeyp
 def test_a_master_that_dies_at_a_step_is_followed_by_one_that_finishes(
     step: CrashPoint, occurrence: int, cancelled: bool
 ) -> None:
-    world = World([node("n1")], behave=lambda _: Behaviour(start_s=0.5, run_s=10.0, stop_s=1.0))
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour(start_s=0.5, run_s=10.0, stop_s=1.0))
     execution_id = world.submit(
         application(component("m", 1, 1, startup_order=0), component("w", 1, 3, startup_order=1))
     )
@@ -334,7 +336,7 @@ def test_a_master_that_dies_at_a_step_is_followed_by_one_that_finishes(
 def test_random_days_end_well(seed: int) -> None:
     """Tight clusters, random applications, cancellations and kills of the master: legal, safe, and all ends."""
     chance = random.Random(seed)
-    behaviours: dict[str, Behaviour] = {}
+    behaviours: dict[str, ServiceBehaviour] = {}
     world = World(
         [
             node(f"n{i}", cores=chance.randint(2, 6), memory_gib=chance.randint(4, 12))

@@ -14,7 +14,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.waiting import WaitCause, spans
 from zoe_lib.store.codec import event_of
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.invariants.queue import queue_problems
 
 S = ExecutionState
@@ -57,7 +57,7 @@ def reason_of(world: World, execution_id: str) -> Reason:
 def test_it_holds_up_nobody_and_starts_when_its_node_is_back(
     leave: Callable[[World, bool], None], order: str, backfill: str
 ) -> None:
-    world = World([LARGE, SMALL], behave=lambda _: Behaviour(run_s=50.0))
+    world = World([LARGE, SMALL], behave=lambda _: ServiceBehaviour(run_s=50.0))
     world.store.set_policy(Policy(order=order, backfill=backfill), 0, world.clock(), "admin")
     leave(world, True)
     world.tick()
@@ -76,7 +76,7 @@ def test_it_holds_up_nobody_and_starts_when_its_node_is_back(
 
 
 def test_a_node_reserved_for_a_tenant_is_that_tenants_whoever_comes_first() -> None:
-    world = World([LARGE], behave=lambda _: Behaviour(run_s=50.0))
+    world = World([LARGE], behave=lambda _: ServiceBehaviour(run_s=50.0))
     reserved(world, True)
     world.tick()
     first = world.submit(application(component("c", 1, 1, cores=1)), tenant="red")
@@ -87,7 +87,7 @@ def test_a_node_reserved_for_a_tenant_is_that_tenants_whoever_comes_first() -> N
 
 def test_what_began_meanwhile_is_waited_for_and_nobody_comes_between() -> None:
     """A core on both nodes: others start while one is away, and none of those that come after it is back."""
-    world = World([LARGE, SMALL], behave=lambda _: Behaviour(run_s=50.0))
+    world = World([LARGE, SMALL], behave=lambda _: ServiceBehaviour(run_s=50.0))
     world.store.set_policy(Policy(order="fifo"), 0, world.clock(), "admin")
     down(world, True)
     world.tick()

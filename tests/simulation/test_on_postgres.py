@@ -10,7 +10,7 @@ from tests.simulation.world import World, check_invariants, node, random_applica
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.base import ExecutionQuery
 from zoe_lib.store.postgres import PostgresStore
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_master.state.state_cache import StateCache
 
@@ -18,7 +18,7 @@ from zoe_master.state.state_cache import StateCache
 @pytest.mark.parametrize("seed", range(5))
 def test_memory_and_database_tell_the_same_story(store: PostgresStore, seed: int) -> None:
     chance = random.Random(seed)
-    behaviours: dict[str, Behaviour] = {}
+    behaviours: dict[str, ServiceBehaviour] = {}
     store.ensure_member("ada", "default", "admin")
     world = World(
         [node("n1", cores=6, memory_gib=12), node("n2", cores=3, memory_gib=8)],

@@ -18,7 +18,7 @@ from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionState, M
 from zoe_lib.domain.promises import refused, required, wished
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 
 MB = 1_000_000
@@ -80,7 +80,7 @@ def test_the_second_waits_for_the_first_and_a_third_without_a_wish_does_not() ->
 def test_elastic_services_take_spare_bandwidth_only() -> None:
     """They come while nothing is left to promise, add nothing to what is promised, and go without changing it."""
     controller = Counted(CAPACITY)
-    one = World([node("n1", cores=4)], behave=lambda _: Behaviour(run_s=600.0), controller=controller)
+    one = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=600.0), controller=controller)
     demand = StorageDemand(bandwidth=Bandwidth(100 * MB, None, Guarantee.REQUIRED))
     first = one.submit(application(component("c", 1, 4), storage=demand))
     one.run(5.0)
@@ -173,7 +173,7 @@ def test_one_that_requires_what_the_controller_refuses_waits_with_its_sentence()
 
 @pytest.mark.parametrize("ready_s", [0.0, 3.0])
 def test_one_that_prefers_what_the_controller_refuses_starts_without_and_has_its_sentence(ready_s: float) -> None:
-    one, _ = refusing(behave=lambda _: Behaviour(ready_s=ready_s, run_s=10.0))
+    one, _ = refusing(behave=lambda _: ServiceBehaviour(ready_s=ready_s, run_s=10.0))
     execution_id = one.submit(wants(50, Guarantee.PREFERRED))
     one.run(5.0)
     execution = one.get(execution_id)
@@ -186,7 +186,7 @@ def test_one_that_prefers_what_the_controller_refuses_starts_without_and_has_its
 
 
 def test_one_that_prefers_what_others_have_or_nobody_can_promise_is_told_that() -> None:
-    one = world(behave=lambda _: Behaviour(run_s=100.0))
+    one = world(behave=lambda _: ServiceBehaviour(run_s=100.0))
     one.submit(wants(60))
     unlucky = one.submit(wants(50, Guarantee.PREFERRED))
     one.tick()
@@ -199,7 +199,7 @@ def test_one_that_prefers_what_others_have_or_nobody_can_promise_is_told_that() 
 
 
 def test_a_controller_that_was_away_is_not_told_to_take_back_what_goes_on() -> None:
-    one = world(behave=lambda _: Behaviour(run_s=100.0))
+    one = world(behave=lambda _: ServiceBehaviour(run_s=100.0))
     controller = Faithful(CAPACITY)
     one.controller = controller
     one.restart()
@@ -248,7 +248,7 @@ def test_a_master_that_dies_anywhere_leaves_no_promise_behind(step: CrashPoint) 
 @pytest.mark.parametrize("seed", range(20))
 def test_never_more_is_promised_than_there_is_and_nothing_runs_without_its_promise(seed: int) -> None:
     chance = random.Random(seed)
-    one = world(behave=lambda _: Behaviour(run_s=chance.choice([1.0, 10.0, 30.0])))
+    one = world(behave=lambda _: ServiceBehaviour(run_s=chance.choice([1.0, 10.0, 30.0])))
     assert isinstance(one.controller, SimulatedController)
     for _ in range(15):
         for _ in range(chance.randint(0, 3)):

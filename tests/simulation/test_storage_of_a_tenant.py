@@ -15,7 +15,7 @@ from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.execution import ExecutionState, Mark
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.storage import Guarantee
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.storage.reconciler import StorageReconciler
 from zoe_simulator.faults.late import Lateness, LateStorage
 
@@ -26,7 +26,7 @@ PREFERRED = Guarantee.PREFERRED
 
 def limited(most: int, silent: bool = False, run_s: float = 100.0) -> tuple[World, Limited]:
     controller = Limited(CAPACITY, most * MB, silent)
-    return World([node("n1")], behave=lambda _: Behaviour(run_s=run_s), controller=controller), controller
+    return World([node("n1")], behave=lambda _: ServiceBehaviour(run_s=run_s), controller=controller), controller
 
 
 def in_force(one: World) -> int:
@@ -128,7 +128,7 @@ class Slow(World):
 
 def test_a_new_master_that_knows_nothing_yet_takes_nothing_back() -> None:
     controller = Limited(CAPACITY, 100 * MB)
-    one = Slow([node("n1")], behave=lambda _: Behaviour(ready_s=600.0, run_s=600.0), controller=controller)
+    one = Slow([node("n1")], behave=lambda _: ServiceBehaviour(ready_s=600.0, run_s=600.0), controller=controller)
     one.tick()
     one.answer()  # the supply is known
     requires, prefers = one.submit(wants(40)), one.submit(wants(30, PREFERRED))

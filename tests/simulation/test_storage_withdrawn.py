@@ -11,7 +11,7 @@ from tests.simulation.test_storage_of_a_tenant import PREFERRED, Slow, in_force,
 from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.execution import ExecutionState, Mark
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_simulator.invariants.journal import Journal
 
@@ -21,7 +21,7 @@ GRANTED, WITHDRAWN = "storage_granted", "storage_withdrawn"
 
 def busy() -> World:
     """Everything runs for long."""
-    return world(behave=lambda _: Behaviour(run_s=1000.0))
+    return world(behave=lambda _: ServiceBehaviour(run_s=1000.0))
 
 
 def told(one: World, execution_id: str) -> list[str]:
@@ -109,7 +109,7 @@ def test_a_controller_that_is_away_takes_nothing_back() -> None:
 
 def test_nothing_is_told_between_the_wish_and_the_look_nor_when_the_wish_is_gone_by_then() -> None:
     controller = SimulatedController(Capacity(100 * MB, {"disk": 100 * MB}))
-    one = Slow([node("n1")], behave=lambda _: Behaviour(ready_s=1.0, run_s=600.0), controller=controller)
+    one = Slow([node("n1")], behave=lambda _: ServiceBehaviour(ready_s=1.0, run_s=600.0), controller=controller)
     one.tick()
     one.answer()  # the supply is known
     prefers = one.submit(wants(70, PREFERRED))

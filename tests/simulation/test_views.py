@@ -14,10 +14,10 @@ from tests.simulation.test_storage import CAPACITY, MB, Fading, kinds
 from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_lib.store.base import JournalEntry
-from zoe_master.backends.base import Start
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_master.storage.view_reconciler import InputViews
 
@@ -113,9 +113,9 @@ def test_of_a_service_that_does_not_exist_there_is_no_view_and_the_reason_names_
 def test_a_try_after_one_that_failed_reads_plainly_and_says_so(cause: Cause, view: bool) -> None:
     """A view is never worse than plain objects for longer than a try; what the platform did wrong is not its fault."""
 
-    def behave(start: Start) -> Behaviour:
-        bad = Behaviour(run_s=5.0, exit_code=1 if cause is Cause.EXITED else None, cause=cause)
-        return bad if start.attempt == 1 else Behaviour(run_s=5.0)
+    def behave(start: ServiceStart) -> ServiceBehaviour:
+        bad = ServiceBehaviour(run_s=5.0, exit_code=1 if cause is Cause.EXITED else None, cause=cause)
+        return bad if start.attempt == 1 else ServiceBehaviour(run_s=5.0)
 
     one = world(SimulatedController(CAPACITY), behave=behave)
     execution_id = one.submit(reader(retries=1))
@@ -131,9 +131,9 @@ def test_a_try_after_one_that_failed_reads_plainly_and_says_so(cause: Cause, vie
     assert there(one) == []
 
 
-def plain_only(start: Start) -> Behaviour:
+def plain_only(start: ServiceStart) -> ServiceBehaviour:
     """A program that fails where it reads through a view."""
-    return Behaviour(run_s=5.0, exit_code=1 if start.storage.inputs["meters"].view else 0)
+    return ServiceBehaviour(run_s=5.0, exit_code=1 if start.storage.inputs["meters"].view else 0)
 
 
 def test_a_job_without_retries_that_fails_through_a_view_has_one_plain_try_that_is_not_charged() -> None:
@@ -153,7 +153,7 @@ def test_a_job_without_retries_that_fails_through_a_view_has_one_plain_try_that_
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
 def test_who_fails_plainly_too_has_one_try_more_than_without_a_view(retries: int) -> None:
-    one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=1.0, exit_code=3))
+    one = world(SimulatedController(CAPACITY), behave=lambda _: ServiceBehaviour(run_s=1.0, exit_code=3))
     through, plainly = one.submit(reader(retries=retries)), one.submit(reader(PLAIN, retries=retries))
     one.run(7200.0)
     tries = {one.get(e).attempt for e in (through,)}, {one.get(e).attempt for e in (plainly,)}
@@ -165,9 +165,9 @@ def test_who_fails_plainly_too_has_one_try_more_than_without_a_view(retries: int
 def test_what_the_platform_does_wrong_takes_nothing_from_the_plain_try_and_is_bounded_as_before() -> None:
     """Two tries that the platform ended, one that failed through a view, then the platform's again until its bound."""
 
-    def behave(start: Start) -> Behaviour:
-        fault = Behaviour(run_s=1.0, exit_code=None, cause=Cause.ENGINE_FAULT)
-        return Behaviour(run_s=1.0, exit_code=1) if start.attempt == 3 else fault
+    def behave(start: ServiceStart) -> ServiceBehaviour:
+        fault = ServiceBehaviour(run_s=1.0, exit_code=None, cause=Cause.ENGINE_FAULT)
+        return ServiceBehaviour(run_s=1.0, exit_code=1) if start.attempt == 3 else fault
 
     one = world(SimulatedController(CAPACITY), behave=behave)
     execution_id = one.submit(reader(retries=0))
@@ -179,7 +179,7 @@ def test_what_the_platform_does_wrong_takes_nothing_from_the_plain_try_and_is_bo
 
 
 def test_a_program_that_never_began_has_no_view_to_blame() -> None:
-    broken = Behaviour(fails=Cause.START_FAILED)
+    broken = ServiceBehaviour(fails=Cause.START_FAILED)
     one = world(SimulatedController(CAPACITY), behave=lambda _: broken)
     execution_id = one.submit(reader(retries=0))
     one.run(600.0)
@@ -192,7 +192,7 @@ def requeued(one: World, execution_id: str) -> list[JournalEntry]:
 
 def test_an_input_of_records_of_several_lines_has_no_view_and_says_why() -> None:
     one = world(SimulatedController(CAPACITY))
-    execution_id = one.submit(reader(replace(METERS, csv=Csv(multi_line=True))))
+    execution_id = one.submit(reader(replace(METERS, csv=CsvInput(multi_line=True))))
     one.tick()
     assert "records of several lines" in decided(one, execution_id).why
     assert there(one) == []
@@ -268,7 +268,7 @@ def test_one_whose_bandwidth_is_never_put_in_force_goes_back_to_the_queue_and_gi
 
 def test_a_view_that_somebody_removed_is_made_again_and_a_stranger_is_removed() -> None:
     controller = SimulatedController(CAPACITY)
-    one = world(controller, behave=lambda _: Behaviour(run_s=100.0))
+    one = world(controller, behave=lambda _: ServiceBehaviour(run_s=100.0))
     one.submit(reader())
     one.run(5.0)
     [view] = there(one)
@@ -291,7 +291,7 @@ class Keeps(SimulatedController):
 
 def test_one_that_cannot_be_removed_holds_up_no_other() -> None:
     controller = Keeps(CAPACITY)
-    one = world(controller, behave=lambda _: Behaviour(run_s=20.0))
+    one = world(controller, behave=lambda _: ServiceBehaviour(run_s=20.0))
     controller.create_view(View("a-stuck", "other", METERS.uri))
     controller.kept = frozenset({"a-stuck"})
     execution_id = one.submit(reader())
@@ -306,7 +306,7 @@ def test_one_that_cannot_be_removed_holds_up_no_other() -> None:
 
 
 def test_another_try_has_a_view_of_its_own() -> None:
-    lost = Behaviour(run_s=1.0, exit_code=None, cause=Cause.NODE_LOST)
+    lost = ServiceBehaviour(run_s=1.0, exit_code=None, cause=Cause.NODE_LOST)
     one = world(SimulatedController(CAPACITY), behave=lambda _: lost)
     execution_id = one.submit(reader(retries=1))
     one.tick()
@@ -332,7 +332,9 @@ def test_a_master_that_dies_anywhere_leaves_no_view_behind_and_starts_nothing_un
 @pytest.mark.parametrize("seed", range(15))
 def test_views_are_those_of_what_runs_whatever_dies_when(seed: int) -> None:
     chance = random.Random(seed)
-    one = world(SimulatedController(CAPACITY), behave=lambda _: Behaviour(run_s=chance.choice([1.0, 10.0, 30.0])))
+    one = world(
+        SimulatedController(CAPACITY), behave=lambda _: ServiceBehaviour(run_s=chance.choice([1.0, 10.0, 30.0]))
+    )
     assert isinstance(one.controller, SimulatedController)
     for _ in range(12):
         for _ in range(chance.randint(0, 3)):

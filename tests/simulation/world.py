@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from storage_bridge.base import StorageController
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application, Component, Kind, Probe, ProbeKind
+from zoe_lib.domain.application import Application, ApplicationKind, Component, Probe, ProbeKind
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import (
     ACTIVE_STATES,
@@ -20,13 +20,13 @@ from zoe_lib.domain.execution import (
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.store.base import Store
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.base import Start
-from zoe_master.backends.simulated import Behaviour, ManualClock, SimulatedBackend
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
 from zoe_master.crash_points import CrashPoint, Hit, never_crash
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
 from zoe_master.storage.reconciler import InlineReconciler, StorageReconciler
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 GIB = 2**30
 
@@ -62,7 +62,7 @@ class World:
     def __init__(
         self,
         nodes: Sequence[Node],
-        behave: Callable[[Start], Behaviour] = lambda _: Behaviour(run_s=10.0),
+        behave: Callable[[ServiceStart], ServiceBehaviour] = lambda _: ServiceBehaviour(run_s=10.0),
         backend_type: type[SimulatedBackend] = SimulatedBackend,
         images: frozenset[str] | None = None,
         store: Store | None = None,
@@ -70,7 +70,7 @@ class World:
     ) -> None:
         self.clock = ManualClock(1000.0)
         self.store: Store = store or MemoryStore()
-        self.waker = Waker()
+        self.waker = TickWaker()
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
         self.hit: Hit = never_crash
         self.controller = controller
@@ -197,15 +197,15 @@ def random_application(seed: random.Random) -> Application:
         )
     return application(
         *parts,
-        kind=seed.choice([Kind.BATCH, Kind.INTERACTIVE]),
+        kind=seed.choice([ApplicationKind.BATCH, ApplicationKind.INTERACTIVE]),
         retries=seed.choice([0, 0, 1]),
         time_limit_s=seed.choice([None, 60.0]),
     )
 
 
-def random_behaviour(seed: random.Random) -> Behaviour:
+def random_behaviour(seed: random.Random) -> ServiceBehaviour:
     """Quick, slow, failing, stubborn services."""
-    return Behaviour(
+    return ServiceBehaviour(
         start_s=seed.choice([0.0, 0.5, 3.0]),
         ready_s=seed.choice([0.0, 1.0, 40.0]),
         run_s=seed.choice([0.0, 5.0, 20.0, 50.0]),

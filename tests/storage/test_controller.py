@@ -12,7 +12,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from storage_bridge.model import Achieved, BandwidthSlo, StorageUnavailableError, View
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StorageUnavailableError, View
 from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
@@ -133,15 +133,17 @@ def test_what_is_moved_is_told_by_the_addresses_of_clients(whole: Whole) -> None
             return httpx.Client(transport=httpx.HTTPTransport(local_address=address), headers=headers, timeout=60)
 
         with client("127.0.0.7") as reader, client("127.0.0.8") as writer:
-            most: dict[str, Achieved] = {}
+            most: dict[str, AchievedBandwidth] = {}
             until(lambda: not whole.controller.clients())
             for _ in range(6):
                 assert len(reader.get(f"{ann.account_url}/data/object").content) == size
                 assert writer.put(f"{ann.account_url}/data/other", content=os.urandom(size)).is_success
                 for address, one in (whole.controller.clients() or {}).items():
-                    before = most.get(address, Achieved(0.0, 0.0))
+                    before = most.get(address, AchievedBandwidth(0.0, 0.0))
                     read, write = before.read_bytes_per_s, before.write_bytes_per_s
-                    most[address] = Achieved(max(read, one.read_bytes_per_s), max(write, one.write_bytes_per_s))
+                    most[address] = AchievedBandwidth(
+                        max(read, one.read_bytes_per_s), max(write, one.write_bytes_per_s)
+                    )
         achieved = whole.controller.achieved()
     assert "acme" in achieved
     assert most["127.0.0.7"].read_bytes_per_s > MB

@@ -16,7 +16,7 @@ from tests.support.object_store import Person, definition
 from tests.support.spark import spark_driver
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_master.storage.input_document import told_input
 
 PROGRAM = """
@@ -41,10 +41,10 @@ class Source:
     objects: dict[str, bytes]
     view: bool
     finds: Any
-    csv: Csv = field(default_factory=Csv)
+    csv: CsvInput = field(default_factory=CsvInput)
 
 
-NAMED = Csv(header=False, names=("id", "city"))
+NAMED = CsvInput(header=False, names=("id", "city"))
 SOURCES = {
     "usual names": Source({"a.csv": NICE, "b.csv": PARIS}, True, ALL),
     "hidden objects": Source(

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from storage_bridge.crystal_controller import CrystalController
-from storage_bridge.crystal_dialects import Appendix, Later
+from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
 from storage_bridge.zoe_controller import ZoeController
@@ -26,7 +26,7 @@ from tests.support.whole_storage import TOKEN, Whole, client_of, installation_wi
 from zoe_cli.commands.places import places_words
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.wire import CredentialRequest
 
 ROOM = {"cores": 4, "memory_bytes": 2**30}
@@ -56,19 +56,19 @@ def ann(whole: Whole) -> Iterator[Person]:
         yield person
 
 
-def on_disks(store: ObjectStore, sizes: dict[str, int]) -> dict[str, Held]:
+def on_disks(store: ObjectStore, sizes: dict[str, int]) -> dict[str, InputObjects]:
     """What of these objects is on the disks of each host."""
     found = {}
     for node, host in enumerate(HOSTS, 1):
         files = (store.directory / "devices" / f"node{node}").rglob("objects/**/*.data")
         here = sorted(size for path in files if (size := path.stat().st_size) in sizes.values())
         if here:
-            found[host] = Held(len(here), sum(here))
+            found[host] = InputObjects(len(here), sum(here))
     return found
 
 
 def test_the_places_are_those_of_the_disks(whole: Whole, ann: Person) -> None:
-    everything = Held(len(SIZES), sum(SIZES.values()))
+    everything = InputObjects(len(SIZES), sum(SIZES.values()))
     told = whole.controller.locality("acme", "swift2d://meters.zoe/2015", ann.token)
     assert told == Places(everything, everything, on_disks(whole.store, SIZES))
     assert sum(held.objects for held in told.hosts.values()) == 2 * len(SIZES)
@@ -77,10 +77,10 @@ def test_the_places_are_those_of_the_disks(whole: Whole, ann: Person) -> None:
 def test_of_one_object_and_of_a_whole_container(whole: Whole, ann: Person) -> None:
     one = {"meters/2015/day4.csv": SIZES["meters/2015/day4.csv"]}
     told = whole.controller.locality("acme", "swift2d://meters.zoe/2015/day4.csv", ann.token)
-    assert told == Places(Held(1, 1004), Held(1, 1004), on_disks(whole.store, one))
+    assert told == Places(InputObjects(1, 1004), InputObjects(1, 1004), on_disks(whole.store, one))
     container = whole.controller.locality("acme", "swift2d://meters.zoe", ann.token)
     assert container is not None
-    assert container.listed == Held()  # Spark reads no directories below the one that it is told
+    assert container.listed == InputObjects()  # Spark reads no directories below the one that it is told
 
 
 def test_of_directories_below_only_partitions_count(whole: Whole, ann: Person) -> None:
@@ -89,7 +89,7 @@ def test_of_directories_below_only_partitions_count(whole: Whole, ann: Person) -
         ann.put(f"parted/2015/{name}", b"1" * 100)
     told = whole.controller.locality("acme", "swift2d://parted.zoe/2015", ann.token)
     assert told is not None
-    assert told.listed == Held(2, 200)
+    assert told.listed == InputObjects(2, 200)
 
 
 def test_of_a_bucket_whose_name_has_dots(whole: Whole, ann: Person) -> None:
@@ -102,7 +102,7 @@ def test_of_a_bucket_whose_name_has_dots(whole: Whole, ann: Person) -> None:
     try:
         for uri in (view.source, view.uri):
             told = whole.controller.locality("acme", uri, ann.token)
-            assert told == Places(Held(1, 3333), Held(1, 3333), on_disks(whole.store, sizes))
+            assert told == Places(InputObjects(1, 3333), InputObjects(1, 3333), on_disks(whole.store, sizes))
     finally:
         whole.controller.drop_view("dots")
 
@@ -148,8 +148,8 @@ def test_who_cannot_tell_is_not_known(whole: Whole, ann: Person) -> None:
     line = ControllerHttp(settings)
     older = replace(settings, url=f"{whole.url}/older")
     for one in (
-        CrystalController(line, settings, Appendix(line, "zoe")),
-        CrystalController(line, settings, Later(line, "zoe")),
+        CrystalController(line, settings, AppendixDialect(line, "zoe")),
+        CrystalController(line, settings, LaterDialect(line, "zoe")),
         ZoeController(ControllerHttp(older), older),
     ):
         assert one.locality("acme", "swift2d://meters.zoe/2015", ann.token) is None
@@ -162,7 +162,7 @@ def test_of_many_objects_a_sample_is_looked_at_and_the_answer_says_so(whole: Who
         ann.put(f"many/{i}", b"x" * 10)
     told = whole.controller.locality("acme", "swift2d://many.zoe", ann.token)
     assert told is not None
-    assert told.listed == Held(many, 10 * many)
+    assert told.listed == InputObjects(many, 10 * many)
     # On a slow machine fewer are looked at within the time.
     assert 1 <= told.looked_at.objects <= LOOKED_AT_MAX
     assert sum(held.objects for held in told.hosts.values()) == 2 * told.looked_at.objects
@@ -232,7 +232,7 @@ def test_of_erasure_coded_objects_no_host_has_a_copy() -> None:
         ann.put("meters/2015/day.csv", secrets.token_bytes(1000))
         line = SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key))
         counted, known = (SwiftPlaces(line, lambda _: None, fragmented=policies) for policies in ((), (0,)))
-        one = Held(1, 1000)
+        one = InputObjects(1, 1000)
         assert counted.places("acme", "swift2d://meters.zoe", ann.token).hosts == {"127.0.0.1": one}
         assert known.places("acme", "swift2d://meters.zoe", ann.token) == Places(one, one, {})
 

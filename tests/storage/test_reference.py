@@ -29,18 +29,18 @@ from tests.support.spark_reference import (
 )
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_master.storage.input_document import told_input
 
 FILES, GROUPS, GROUPS_OF_LONG = 10, 36, 400
-WITH_NAMES = Csv(header=False, names=("a", "b", "c"))
+WITH_NAMES = CsvInput(header=False, names=("a", "b", "c"))
 
 
 def asked(where: str | None, *wanted: str, **types: str) -> Pushdown:
     return Pushdown(wanted, where, tuple((name, kind.replace("_", ",")) for name, kind in types.items()))
 
 
-def group(pushdown: Pushdown, *lines: str | bytes, csv: Csv = WITH_NAMES) -> Group:
+def group(pushdown: Pushdown, *lines: str | bytes, csv: CsvInput = WITH_NAMES) -> Group:
     """Each line is an object of its own: what is lost in one does not hide behind others."""
     return Group(pushdown, csv, [line.encode() if isinstance(line, str) else line for line in lines])
 
@@ -106,13 +106,13 @@ NAMED: dict[str, Group] = {
     ),
     "lines of blanks": group(asked(None), "1,a,x\n   \n2,b,y\n \t \n,,\n", "\n\n\n", " "),
     "lines of blanks between tabs": group(
-        asked(None, "b", "c"), "1\t\t\n\t\t\n\t\t x\n2\t \t\n", csv=Csv("\t", header=False, names=("a", "b", "c"))
+        asked(None, "b", "c"), "1\t\t\n\t\t\n\t\t x\n2\t \t\n", csv=CsvInput("\t", header=False, names=("a", "b", "c"))
     ),
     "a bare carriage return": group(
         asked("b = 'b'", "a"), "1,b,x\r2,b,y\r\n3,b,z\r\r\n4,c,x\r", '5,"b\rb",x\n6,b,', "7,b\r"
     ),
-    "a carriage return behind the header": group(asked("b = 'b'", "a"), "a,b,c\r1,b,x\r2,c,y", csv=Csv()),
-    "blank lines before the header": group(asked("b = 'b'", "a"), "\n  \na,b,c\n1,b,x\n2,c,y", csv=Csv()),
+    "a carriage return behind the header": group(asked("b = 'b'", "a"), "a,b,c\r1,b,x\r2,c,y", csv=CsvInput()),
+    "blank lines before the header": group(asked("b = 'b'", "a"), "\n  \na,b,c\n1,b,x\n2,c,y", csv=CsvInput()),
     "doubled quotes": group(asked('b = \'"a""b"\'', "b", "a"), '1,"a""b",x', '2,"a\\"b",x', '3,"ab",x'),
     "quotes without sense": group(
         asked("b != 'q'", "b", "c"), '1,"a"b,x', '2,"a" ,x', '3,"a,x', '4,a"b,x', '5,"a"",b",x'
@@ -124,7 +124,7 @@ NAMED: dict[str, Group] = {
         '3,"a""",x',
         '4,"""a",x',
         '5,"a"",b",x',
-        csv=Csv(escape='"', header=False, names=("a", "b", "c")),
+        csv=CsvInput(escape='"', header=False, names=("a", "b", "c")),
     ),
     "other text than UTF-8": group(
         asked("b >= 'Nice\ufffd'", "b"), b"1,Nice\xe9,x", "2,Nicé,x", b"3,\xff,\xe9", "4,Nicd,x"
@@ -141,23 +141,23 @@ NAMED: dict[str, Group] = {
         '5,"",x',
         "6,NAN,x",
         "NA,x,x",
-        csv=Csv(header=False, names=("a", "b", "c"), null_text="NA"),
+        csv=CsvInput(header=False, names=("a", "b", "c"), null_text="NA"),
     ),
     "a single column of null texts": group(
         asked(None, "b"),
         "2,NA,x\n4,,x\n",
         '5,"",x',
         "7,x,",
-        csv=Csv(header=False, names=("a", "b", "c"), null_text="NA"),
+        csv=CsvInput(header=False, names=("a", "b", "c"), null_text="NA"),
     ),
     "missing and surplus fields": group(asked("c is null", "a", "c"), "1", "2,b", "3,b,c", "4,b,c,d", ",", "5,b,,d"),
     "a header in one object, another in the next": group(
-        asked("a > 1", "b", a="int"), "a,b,c\n2,x,\n", "c,b,a\n3,y,\n", csv=Csv()
+        asked("a > 1", "b", a="int"), "a,b,c\n2,x,\n", "c,b,a\n3,y,\n", csv=CsvInput()
     ),
 }
 
 
-def exhaustive(csv: Csv, length: int) -> Group:
+def exhaustive(csv: CsvInput, length: int) -> Group:
     """Every line of so many signs at most."""
     signs = sorted({"a", " ", csv.delimiter, csv.quote, csv.escape})
     lines = ("".join(line) for n in range(1, length + 1) for line in product(signs, repeat=n))
@@ -166,9 +166,9 @@ def exhaustive(csv: Csv, length: int) -> Group:
 
 EXHAUSTIVE = [
     exhaustive(WITH_NAMES, 6),
-    exhaustive(Csv(escape='"', header=False, names=("a", "b", "c")), 6),
-    exhaustive(Csv(";", "'", "^", header=False, names=("a", "b", "c")), 5),
-    exhaustive(Csv("\t", header=False, names=("a", "b", "c")), 5),
+    exhaustive(CsvInput(escape='"', header=False, names=("a", "b", "c")), 6),
+    exhaustive(CsvInput(";", "'", "^", header=False, names=("a", "b", "c")), 5),
+    exhaustive(CsvInput("\t", header=False, names=("a", "b", "c")), 5),
 ]
 
 

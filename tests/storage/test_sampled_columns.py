@@ -14,7 +14,7 @@ from tests.support.spark import spark_driver
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.storage import Csv, InputRead, StorageObject
+from zoe_lib.domain.storage import CsvInput, InputRead, StorageObject
 from zoe_master.storage.input_document import told_input
 
 PROGRAM = """
@@ -34,7 +34,7 @@ print(json.dumps([found, [list(row) for row in last.collect()]]))
 """
 NAMES = ("id", "number", "large", "kwh", "day", "at", "open", "note", "never")
 TYPES = ("long", "long", "decimal(38,0)", "double", "date", "timestamp", "boolean", "string", "string")
-UNNAMED = Csv(";", header=False, names=("a", "b"))
+UNNAMED = CsvInput(";", header=False, names=("a", "b"))
 
 
 def line(number: int, whole: int) -> str:
@@ -52,7 +52,7 @@ def test_types_of_a_sample_are_shown_and_what_comes_behind_it_is_read_with_them(
     ann.put("sampled/named/a.csv", text.encode())
     ann.put("sampled/unnamed/a.csv", b"1;x\n2;y\n")
     ann.put("sampled/empty/a.csv", b"  \n\n")
-    asked = [("named", Csv()), ("unnamed", UNNAMED), ("empty", UNNAMED)]
+    asked = [("named", CsvInput()), ("unnamed", UNNAMED), ("empty", UNNAMED)]
     told = [error_text_of(StorageObject("in", f"swift2d://sampled.zoe/{name}", None, csv)) for name, csv in asked]
     (tmp_path / "told.json").write_text(json.dumps(told))
     done = spark_driver(spark, swift, "acme:ann", tmp_path).run(PROGRAM, str(tmp_path / "told.json"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node, gateway_reservation
-from zoe_lib.domain.exact_packing import Allowed, Shortage, Steps, pack_exactly
+from zoe_lib.domain.exact_packing import Allowed, PlacementShortage, StepBudget, pack_exactly
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.gateway import core_groups, held
 from zoe_lib.domain.policy import Policy
@@ -102,15 +102,15 @@ class AtRest:
 
     def _fits(self, execution: Execution, room: Room, allowed: Allowed) -> bool:
         found = self._packed(execution, room, allowed)
-        self.cut += found is Shortage.NOT_SHOWN
-        return not isinstance(found, Shortage)
+        self.cut += found is PlacementShortage.NOT_SHOWN
+        return not isinstance(found, PlacementShortage)
 
     def _may_fit(self, execution: Execution, room: Room, allowed: Allowed) -> bool:
-        return self._packed(execution, room, allowed) is not Shortage.PROVEN
+        return self._packed(execution, room, allowed) is not PlacementShortage.PROVEN
 
-    def _packed(self, execution: Execution, room: Room, allowed: Allowed) -> list[list[str]] | Shortage:
+    def _packed(self, execution: Execution, room: Room, allowed: Allowed) -> list[list[str]] | PlacementShortage:
         groups = core_groups(execution.application, self._gateway)
-        return pack_exactly(groups, room, allowed, Steps(STEPS_MAX))
+        return pack_exactly(groups, room, allowed, StepBudget(STEPS_MAX))
 
     def _labelled(self, one: Component, name: str) -> bool:
         return all(self._nodes[name].labels.get(key) == label for key, label in one.labels)

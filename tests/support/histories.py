@@ -9,7 +9,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.locality import Held, InputPlaces, Places
+from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
 
@@ -45,7 +45,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.Queued(at_s=at_s, cause_id="tick")
     yield ev.ReasonChanged(at_s=at_s, reason=waits)
     yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
-    held = Held(3, int(at_s * 100))
+    held = InputObjects(3, int(at_s * 100))
     places = (InputPlaces("a", Places(held, held, {"n1": held}, complete=False)), InputPlaces("b"))
     core = _placements(execution.core_services())
     yield ev.StartPlanned(at_s=at_s, cause_id="plan", placements=core, places=places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zoe_lib.domain.limits import EVERY, Amounts, Limits, Subject
+from zoe_lib.domain.limits import EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.base import Store
 
 
@@ -37,8 +37,8 @@ def set_quota(store: Store, tenant: str, quota: Quota) -> None:
 
     def change(limits: Limits) -> Limits:
         of_tenant = {"executions": quota.executions_max, "time_limit_s": quota.time_limit_s_max}
-        limits = limits.changed(Subject(tenant), of_tenant)
-        return limits.changed(Subject(tenant, EVERY), {"executions": quota.executions_of_user_max})
+        limits = limits.changed(LimitSubject(tenant), of_tenant)
+        return limits.changed(LimitSubject(tenant, EVERY), {"executions": quota.executions_of_user_max})
 
     store.change_limits(change, 1.0, "test")
 

@@ -12,14 +12,14 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.server import Server
 from zoe_lib.store.base import Store
-from zoe_master.backends.base import Start
-from zoe_master.backends.simulated import Behaviour, SimulatedBackend
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.background import metrics
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import TickRecorder
-from zoe_master.rpc.handlers import Handlers
-from zoe_master.waker import Waker
+from zoe_master.rpc.handlers import RpcHandlers
+from zoe_master.waker import TickWaker
 
 GIB = 2**30
 NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GIB)))
@@ -29,14 +29,14 @@ class TickingMaster:
     """Services behave as `behaviours` says for their component; others run for ever."""
 
     def __init__(self, store: Store, endpoint: str, keys_dir: Path, nodes: Sequence[Node] = NODES) -> None:
-        self.behaviours: dict[str, Behaviour] = {}
-        self._waker = Waker()
+        self.behaviours: dict[str, ServiceBehaviour] = {}
+        self._waker = TickWaker()
         backend = SimulatedBackend(nodes, time.time, self._waker, self._behave)
         self.backend: Any = OneAtATime(backend)
         epoch = store.try_lead("test")
         assert epoch is not None
         self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
-        answers = Handlers(self.master, self.backend, self._waker, "test", epoch)
+        answers = RpcHandlers(self.master, self.backend, self._waker, "test", epoch)
         self._store = store
         self._server = Server(endpoint, keys_dir, answers.handlers(), answers.slow())
         self._stopping = threading.Event()
@@ -55,8 +55,8 @@ class TickingMaster:
         self._store.stop_leading()
         assert self.failure is None, self.failure
 
-    def _behave(self, start: Start) -> Behaviour:
-        return self.behaviours.get(start.component.name, Behaviour())
+    def _behave(self, start: ServiceStart) -> ServiceBehaviour:
+        return self.behaviours.get(start.component.name, ServiceBehaviour())
 
     def _run(self) -> None:
         try:

@@ -17,7 +17,7 @@ from tests.support.serving import Served
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.wire import ExecutionView
-from zoe_master.backends.base import Address
+from zoe_master.backends.base import PortAddress
 
 PORTS = [
     {"name": "web", "number": 8000, "protocol": "http", "path": "/lab?token=1", "proxied": True},
@@ -35,7 +35,7 @@ class Opened:
         self.api = api
         self.upstream = urlsplit(upstream.url)
         self.master = api.start_master()
-        address = Address("127.0.0.1", self.upstream.port or 0, headers={"X-Zoe-Secret": "s3cret"})
+        address = PortAddress("127.0.0.1", self.upstream.port or 0, headers={"X-Zoe-Secret": "s3cret"})
         self.master.backend.address = lambda *_: address
         client = api.client()
         submitted = client.submit(document(part("main", ports=PORTS)))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain.promises import Promise, Rates
-from zoe_master.storage.slo_reconciler import DesiredStorage
+from zoe_lib.domain.promises import BandwidthGuarantee, Rates
+from zoe_master.storage.slo_reconciler import DesiredSlos
 
 
-def required_by(rates: Mapping[str, Rates], uris: frozenset[str] = frozenset()) -> DesiredStorage:
-    return DesiredStorage(tuple(Promise(tenant, tenant, one, True) for tenant, one in sorted(rates.items())), uris)
+def required_by(rates: Mapping[str, Rates], uris: frozenset[str] = frozenset()) -> DesiredSlos:
+    return DesiredSlos(
+        tuple(BandwidthGuarantee(tenant, tenant, one, True) for tenant, one in sorted(rates.items())), uris
+    )

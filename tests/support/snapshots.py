@@ -16,11 +16,11 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.backfill.elastic import give_elastic
-from zoe_master.scheduler.ordering.limits import Holdings
+from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # How many seeds a test case goes through.
 PER_CASE = 100
@@ -33,11 +33,11 @@ def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> t
     active: list[Execution] = []
     for i in range(chance.randint(0, 2)):
         execution = queued(f"r{i}", *_components(chance))
-        placements = admit(execution, Placer(Ledger(nodes, active), Policy()))
+        placements = admit(execution, ServicePlacer(Ledger(nodes, active), Policy()))
         if isinstance(placements, tuple):
             active.append(apply(execution, StartPlanned(at_s=1.0, placements=placements)))
             extra = give_elastic(
-                active[-1:], Placer(Ledger(nodes, active), Policy()), Holdings([], Policy()), 10.0, 10
+                active[-1:], ServicePlacer(Ledger(nodes, active), Policy()), TenantReservations([], Policy()), 10.0, 10
             ).get(execution.id)
             if extra:
                 active[-1] = apply(active[-1], ElasticPlaced(at_s=1.0, placements=extra))

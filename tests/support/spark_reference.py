@@ -13,7 +13,7 @@ from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import packed
 from storage_filters.selection import CsvFormat, Selection
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
-from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import columns, parse
 from zoe_master.storage.input_document import told_input
 
@@ -45,7 +45,7 @@ class Group:
     """Files that are read in the same way; each of them is a case."""
 
     asked: Pushdown
-    csv: Csv
+    csv: CsvInput
     files: list[bytes] = field(default_factory=list)
 
 
@@ -57,7 +57,7 @@ def group_of(seed: int, files: int) -> Group:
     # Only columns that are wanted have types in a description.
     types = {name: types[name] for name in wanted if name in types}
     where = random_predicate(chance, types) if chance.random() < 0.9 else None
-    csv = Csv(
+    csv = CsvInput(
         delimiter=chance.choice(",,,;\t"),
         escape=chance.choice('\\\\"'),
         header=chance.random() < 0.7,
@@ -65,7 +65,7 @@ def group_of(seed: int, files: int) -> Group:
         null_text=chance.choice(["", "", "", "x", "5"]),
     )
     if csv.header and chance.random() < 0.5:
-        csv = Csv(csv.delimiter, csv.quote, csv.escape, csv.header, (), csv.null_text)
+        csv = CsvInput(csv.delimiter, csv.quote, csv.escape, csv.header, (), csv.null_text)
     found = Group(Pushdown(wanted, where, tuple(types.items())), csv)
     for _ in range(files):
         text = random_text(chance, csv.escape, 40).replace(",", csv.delimiter)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import uvicorn
 
 from storage_bridge.http import ControllerSettings
-from storage_bridge.model import Achieved, BandwidthSlo, Missed, View, ViewSample
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
 from storage_controller.answers import Promisable, Refused
 from storage_controller.app import make_app
 from storage_controller.extensions import Works
@@ -35,8 +35,8 @@ class Served:
     engine: sa.Engine
     ledger: Ledger
     now_s: list[float]
-    achieved: dict[str, Achieved] = field(default_factory=dict)
-    missed: dict[str, Missed] = field(default_factory=dict)
+    achieved: dict[str, AchievedBandwidth] = field(default_factory=dict)
+    missed: dict[str, MissedBandwidth] = field(default_factory=dict)
     made: list[View] = field(default_factory=list)
     removed: list[View] = field(default_factory=list)
     refuses: Refused | None = None

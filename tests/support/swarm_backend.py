@@ -18,9 +18,9 @@ from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Observation, ObservedState, Peer, Start
+from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 DEADLINE_S = 40.0
 GONE = (ObservedState.ENDED, ObservedState.LOST)
@@ -32,7 +32,7 @@ class SwarmHarness:
     def __init__(self, cluster: Cluster, **changes: object) -> None:
         self.cluster = cluster
         self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-backend-"))
-        self.waker = Waker()
+        self.waker = TickWaker()
         settings = SwarmSettings(
             state_dir=self.base / "state",
             managers=tuple(f"tcp://{host.address}:2376" for host in cluster.managers),
@@ -58,7 +58,7 @@ class SwarmHarness:
             self._backend = SwarmBackend(self.settings, self.waker)
         return self._backend
 
-    def start_of(self, act: Act, service: str) -> Start:
+    def start_of(self, act: Act, service: str) -> ServiceStart:
         made = _ACTS[act]()
         small = replace(made.reservation, cores_milli=50)  # many of them have room on one node
         return start_of(replace(made, reservation=small, cores_limit_milli=500), service)
@@ -134,10 +134,10 @@ def small(script: str, **changes: object) -> Component:
     return shell(script, **{"reservation": Resources(50, 32 * MIB), "cores_limit_milli": 500, **changes})
 
 
-def peers(*services: ServiceId, node: str = "node-1") -> tuple[Peer, ...]:
+def peers(*services: ServiceId, node: str = "node-1") -> tuple[PeerService, ...]:
     """These services as each other's peers; an id is execution.component.index.attempt."""
     parts = [(service, *service.split(".")[1:3]) for service in services]
-    return tuple(Peer(service, name, int(index), node) for service, name, index in parts)
+    return tuple(PeerService(service, name, int(index), node) for service, name, index in parts)
 
 
 def server(**changes: object) -> Component:

@@ -23,7 +23,7 @@ from zoe_lib.descriptions import expand, parse
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.base import Address, BackendError
+from zoe_master.backends.base import BackendError, PortAddress
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.loop.master import Master
 
@@ -116,10 +116,10 @@ class Installation:
         self.cancel(execution_id)
         return self.until(execution_id, lambda execution: execution.terminal, 60)
 
-    def address(self, execution: Execution, component: str, port: str) -> Address:
+    def address(self, execution: Execution, component: str, port: str) -> PortAddress:
         """Where the gateway lets a request with these headers through to a proxied port."""
         service = service_of(execution, component)
-        found: list[Address] = []
+        found: list[PortAddress] = []
 
         def there() -> bool:
             self.master.tick()

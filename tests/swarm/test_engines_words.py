@@ -24,7 +24,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
-from zoe_master.rpc.handlers import Handlers
+from zoe_master.rpc.handlers import RpcHandlers
 
 HIDDEN = re.compile(
     r"10\.213\.|127\.0\.0\.1|localhost|\w+://|dial |host=|\b[A-Za-z.]*(?:Error|Exception|Timeout|Pool)\b"
@@ -41,7 +41,7 @@ class Asked:
         endpoint = f"ipc://{directory}/master"
         settings = Settings(keys_dir=directory, master_endpoint=endpoint, backend="swarm")
         master, harness = installation.master, installation.harness
-        answers = Handlers(master, harness.backend, harness.waker, "test", 1)
+        answers = RpcHandlers(master, harness.backend, harness.waker, "test", 1)
         self._server = Server(endpoint, directory, answers.handlers(), answers.slow())
         self._client = MasterClient(endpoint, directory, 2.0, 2)
         self.app = create_app(settings, installation.store, self._client)

@@ -16,7 +16,7 @@ from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.application import Component, Port, PortProtocol
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Address, BackendError, ObservedState, Peer
+from zoe_master.backends.base import BackendError, ObservedState, PeerService, PortAddress
 
 WEB = Port("web", 8888, PortProtocol.HTTP, proxied=True)
 SMALL = Resources(50, 32 * 2**20)
@@ -52,14 +52,14 @@ def notebook(**changes: object) -> Component:
 def begin(harness: SwarmHarness, execution: str = "e", node: str = "node-1", **changes: object) -> str:
     """A notebook with a gateway; its service."""
     service = f"{execution}.c.0.1"
-    among = (Peer(service, "c", 0, node, (WEB, PLAIN)),)
+    among = (PeerService(service, "c", 0, node, (WEB, PLAIN)),)
     harness.start(notebook(), service, node, **{"peers": among, "bears_gateway": True, **changes})
     return service
 
 
-def gateway(harness: SwarmHarness, service: str = "e.c.0.1") -> Address:
+def gateway(harness: SwarmHarness, service: str = "e.c.0.1") -> PortAddress:
     harness.reach(service, ObservedState.READY)
-    found: list[Address] = []
+    found: list[PortAddress] = []
 
     def there() -> bool:
         try:
@@ -72,7 +72,7 @@ def gateway(harness: SwarmHarness, service: str = "e.c.0.1") -> Address:
     return found[-1]
 
 
-def ask(address: Address, **changes: str | None) -> tuple[int, str]:
+def ask(address: PortAddress, **changes: str | None) -> tuple[int, str]:
     """Status and body of a request with the headers of the address, changed."""
     headers = {**address.headers, **{name.replace("_", "-"): value for name, value in changes.items()}}
     connection = http.client.HTTPConnection(address.host, address.port, timeout=10)

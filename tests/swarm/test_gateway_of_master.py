@@ -10,7 +10,7 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.messaging.server import Refusal
 from zoe_lib.wire import AddressView
-from zoe_master.rpc.handlers import Handlers
+from zoe_master.rpc.handlers import RpcHandlers
 
 WEB = {"name": "web", "number": 8000, "protocol": "http", "proxied": True}
 GATEWAY_MIB = 64
@@ -29,7 +29,7 @@ def serving(memory_mib: int) -> dict[str, Any]:
 def address(installation: Installation, service_id: str) -> AddressView | None:
     """What the API tells, as the master answers it."""
     harness = installation.harness
-    answers = Handlers(installation.master, harness.backend, harness.waker, "test", 1)
+    answers = RpcHandlers(installation.master, harness.backend, harness.waker, "test", 1)
     try:
         return AddressView(**answers.address({"service_id": service_id, "port": "web"}))
     except Refusal:

@@ -10,7 +10,7 @@ from tests.support.swarm_backend import SwarmHarness, peers, server, small
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.storage import InputRead
-from zoe_master.backends.base import ObservedState, StorageAccess
+from zoe_master.backends.base import ObservedState, ServiceStorage
 
 
 def run(harness: SwarmHarness, script: str, service: str = "e.c.0.1", **changes: object) -> list[str]:
@@ -54,7 +54,7 @@ def test_nothing_of_another_execution_is_reached(harness: SwarmHarness) -> None:
 
 def test_configuration_of_the_object_store_is_in_files_of_the_user_and_nowhere_else(harness: SwarmHarness) -> None:
     key = "a-key-that-nobody-may-see"
-    access = StorageAccess(
+    access = ServiceStorage(
         {"meters": InputRead("meters", "swift2d://zoe-view-v.zoe/data", "v", ("id", "kwh"))},
         files={"core-site.xml": key, "spark-defaults.conf": "spark.a b\n"},
     )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.support.needs import test_data
-from zoe_master.scheduler.ordering.virtual_time import Arrival, VirtualTime
+from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival, VirtualTime
 
 TRACE = "FB-2009_samples_24_times_1hr_0.tsv.gz"
 LOAD = 0.9
@@ -67,7 +67,7 @@ def sojourns(jobs: list[Job], serve: Serve) -> Iterator[float]:
         while upcoming and upcoming[-1][0] <= now_s:
             at_s, name, size_s, expected_s = upcoming.pop()
             arrived[name], left[name] = at_s, size_s
-            virtual.arrive(Arrival(name, now_s, expected_s, 1000))
+            virtual.arrive(ExecutionArrival(name, now_s, expected_s, 1000))
 
 
 def mean_sojourn_s(jobs: list[tuple[float, float]], serve: Serve, sigma: float = 0.0, seed: int = 0) -> float:

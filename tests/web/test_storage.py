@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from storage_bridge.model import Achieved
+from storage_bridge.model import AchievedBandwidth
 from tests.support.documents import job
 from tests.support.postgres import PostgresServer
 from tests.support.stack import running_stack
@@ -30,7 +30,7 @@ def controller(postgres_server: PostgresServer) -> Iterator[Served]:
     """A real one, which is told of tenants that read and write all the time."""
     url = postgres_server.create_database()
     with served_controller(url) as served:
-        served.achieved |= {FIRST_TENANT: Achieved(7 * MB, 2 * MB), "another": Achieved(3 * MB, 0)}
+        served.achieved |= {FIRST_TENANT: AchievedBandwidth(7 * MB, 2 * MB), "another": AchievedBandwidth(3 * MB, 0)}
         yield served
     postgres_server.drop_database(url)
 

@@ -14,7 +14,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.meters import meters
 from zoe_api.problems import ApiProblem
-from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, Subject, used
+from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject, used
 from zoe_lib.store.base import NotFound, Store
 from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 
@@ -35,9 +35,9 @@ def list_limits(
 ) -> LimitList:
     """All limits that are set, and how much of theirs tenants and users have now."""
     limits, uses = store.policy().limits, used(store.active())
-    subjects = {Subject(one.name) for one in store.tenants()} | uses.keys() | {*limits.subjects()}
+    subjects = {LimitSubject(one.name) for one in store.tenants()} | uses.keys() | {*limits.subjects()}
     if tenant is not None:
-        subjects = {one for one in subjects | {Subject(tenant, user)} if one.tenant == tenant}
+        subjects = {one for one in subjects | {LimitSubject(tenant, user)} if one.tenant == tenant}
     metered = sorted((one for one in subjects if EVERY not in one), key=lambda one: (one.tenant, one.user or ""))
     return LimitList(
         limits=[_view(limits, one) for one in limits.subjects() if tenant in (None, one.tenant)],
@@ -57,7 +57,7 @@ def list_limits(
 def set_limit(body: LimitChange, _who: Admin, its: ServicesDep, request: Request) -> LimitView:
     """Set amounts of a limit: null is no limit; those that are not named stay. What was submitted before keeps what it
     has."""
-    subject, amounts = Subject(body.tenant, body.user), body.amounts.model_dump()
+    subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
     _check_subject(its.store, subject, amounts)
     return _view(_change(its, request, lambda limits: limits.changed(subject, amounts), subject), subject)
 
@@ -72,7 +72,7 @@ def clear_limit(
     amount: Annotated[list[Amount] | None, Query(description="Without any, all of them.")] = None,
 ) -> Response:
     """Take limits of a subject away; the default holds for it again."""
-    subject = Subject(tenant, user)
+    subject = LimitSubject(tenant, user)
     if not its.store.policy().limits.own(subject):
         raise NotFound(f"no limit is set for {name_of(subject)}")
     _change(its, request, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
@@ -91,7 +91,7 @@ def set_quota(tenant: str, body: QuotaView, _who: Admin, its: ServicesDep, reque
         changed = {name: most for name, most in body.model_dump().items() if most != named[name]}
         for name, most in changed.items():
             subject, amount = _OF_QUOTA[name]
-            limits = limits.changed(Subject(tenant, subject), {amount: most})
+            limits = limits.changed(LimitSubject(tenant, subject), {amount: most})
         return limits
 
     its.store.change_limits(change, time.time(), request.state.request_id)
@@ -119,7 +119,7 @@ def check_tenant(store: Store, tenant: str) -> None:
         raise NotFound(f"there is no tenant {tenant!r}")
 
 
-def name_of(subject: Subject) -> str:
+def name_of(subject: LimitSubject) -> str:
     """Return a subject in words."""
     tenant = "all tenants" if subject.tenant == EVERY else subject.tenant
     if subject.user is None:
@@ -127,7 +127,7 @@ def name_of(subject: Subject) -> str:
     return f"each user of {tenant}" if subject.user == EVERY else f"{subject.user} in {tenant}"
 
 
-def _change(its: Services, request: Request, change: Callable[[Limits], Limits], subject: Subject) -> Limits:
+def _change(its: Services, request: Request, change: Callable[[Limits], Limits], subject: LimitSubject) -> Limits:
     before = its.store.policy().limits
     after = its.store.change_limits(change, time.time(), request.state.request_id).limits
     its.master.hint()
@@ -135,7 +135,7 @@ def _change(its: Services, request: Request, change: Callable[[Limits], Limits],
     return after
 
 
-def _check_subject(store: Store, subject: Subject, amounts: Amounts) -> None:
+def _check_subject(store: Store, subject: LimitSubject, amounts: Amounts) -> None:
     if subject.tenant != EVERY:
         check_tenant(store, subject.tenant)
     if subject.user not in (None, EVERY):
@@ -147,12 +147,12 @@ def _check_subject(store: Store, subject: Subject, amounts: Amounts) -> None:
         raise ApiProblem(Code.INVALID_REQUEST, errors=errors)
 
 
-def _amounts_of_tenants(subject: Subject, amounts: Amounts) -> Iterator[Diagnostic]:
+def _amounts_of_tenants(subject: LimitSubject, amounts: Amounts) -> Iterator[Diagnostic]:
     for name in amounts if subject.user is not None else ():
         if name not in AMOUNTS_OF_USERS:
             text = f"{name} is a limit of tenants; users have limits of {', '.join(AMOUNTS_OF_USERS)}"
             yield Diagnostic(pointer=f"/body/amounts/{name}", code="not_of_users", message=text)
 
 
-def _view(limits: Limits, subject: Subject) -> LimitView:
+def _view(limits: Limits, subject: LimitSubject) -> LimitView:
     return LimitView(tenant=subject.tenant, user=subject.user, amounts=dict(limits.own(subject)))

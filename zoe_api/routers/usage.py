@@ -14,7 +14,7 @@ from zoe_api.access import Operator, Reader
 from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.meters import meters
 from zoe_api.spans import FromS, ToS, stretch_of
-from zoe_lib.domain.limits import Subject, used
+from zoe_lib.domain.limits import LimitSubject, used
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.wire import (
     DailyUse,
@@ -76,7 +76,7 @@ def daily_usage(
 def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
     """How much of what the own tenant, and oneself in it, may have at the same time they have now."""
     limits, uses = store.policy().limits, used(store.active())
-    tenant, user = (meters(limits, uses, one) for one in (Subject(who.tenant), Subject(who.tenant, who.user)))
+    tenant, user = (meters(limits, uses, one) for one in (LimitSubject(who.tenant), LimitSubject(who.tenant, who.user)))
     return QuotaMeters(
         tenant=who.tenant,
         time_limit_s_max=limits.of(who.tenant).time_limit_s,

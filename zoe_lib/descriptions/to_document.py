@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from zoe_lib.domain.application import Application, Component, Port, Probe, ProbeKind, Volume
-from zoe_lib.domain.storage import Csv, StorageDemand, StorageObject
+from zoe_lib.domain.storage import CsvInput, StorageDemand, StorageObject
 
 _Json = dict[str, Any]
 
@@ -111,7 +111,7 @@ def _storage_object(item: StorageObject) -> _Json:
         columns = [{"name": n, "type": types[n]} if n in types else n for n in item.pushdown.columns]
         document["pushdown"] = _without({"columns": columns, "where": item.pushdown.where}, {})
     if item.csv:
-        document["csv"] = _without({**asdict(item.csv), "names": list(item.csv.names)}, asdict(Csv()))
+        document["csv"] = _without({**asdict(item.csv), "names": list(item.csv.names)}, asdict(CsvInput()))
     return document
 
 

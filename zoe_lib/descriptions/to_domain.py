@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from zoe_lib.descriptions import model
 from zoe_lib.domain.application import (
     Application,
+    ApplicationKind,
     Component,
-    Kind,
     Port,
     PortProtocol,
+    PortSignIn,
     Probe,
     ProbeKind,
-    SignIn,
     Volume,
 )
 from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Csv, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, Pushdown, StorageDemand, StorageObject
 
 
 def application_of(document: model.Document) -> Application:
@@ -25,7 +25,7 @@ def application_of(document: model.Document) -> Application:
     return Application(
         name=document.name,
         components=tuple(_component(component) for component in document.components),
-        kind=Kind(document.kind),
+        kind=ApplicationKind(document.kind),
         description=document.description,
         expected_run_s=document.size.run_time_s if document.size else None,
         time_limit_s=document.time_limit_s,
@@ -62,7 +62,7 @@ def _component(component: model.Component) -> Component:
 
 
 def _port(port: model.Port) -> Port:
-    sign_in = SignIn(port.sign_in.header, port.sign_in.scheme) if port.sign_in else None
+    sign_in = PortSignIn(port.sign_in.header, port.sign_in.scheme) if port.sign_in else None
     return Port(port.name, port.number, PortProtocol(port.protocol), port.path, port.proxied, sign_in)
 
 
@@ -102,8 +102,8 @@ def _pushdown(pushdown: model.Pushdown | None) -> Pushdown | None:
     return Pushdown(tuple(column.name for column in pushdown.columns), pushdown.where, types)
 
 
-def _csv(csv: model.Csv | None) -> Csv | None:
+def _csv(csv: model.Csv | None) -> CsvInput | None:
     """None for one that says nothing."""
     if csv is None or csv == model.Csv():
         return None
-    return Csv(csv.delimiter, csv.quote, csv.escape, csv.header, tuple(csv.names), csv.null_text, csv.multi_line)
+    return CsvInput(csv.delimiter, csv.quote, csv.escape, csv.header, tuple(csv.names), csv.null_text, csv.multi_line)

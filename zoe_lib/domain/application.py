@@ -11,7 +11,7 @@ from zoe_lib.domain.storage import StorageDemand
 from zoe_lib.domain.values import value
 
 
-class Kind(StrEnum):
+class ApplicationKind(StrEnum):
     """Batch applications end by themselves; interactive ones end by cancel or time limit."""
 
     BATCH = "batch"
@@ -26,7 +26,7 @@ class PortProtocol(StrEnum):
 
 
 @value(frozen=True, slots=True)
-class SignIn:
+class PortSignIn:
     """How Zoe's proxy signs in at a port: by a header of `scheme`, if any, and the secret of the try.
 
     The service finds the secret in a file, see `{secret_file}`; no browser sees it.
@@ -49,7 +49,7 @@ class Port:
     protocol: PortProtocol = PortProtocol.TCP
     path: str = "/"
     proxied: bool = False
-    sign_in: SignIn | None = None
+    sign_in: PortSignIn | None = None
 
 
 class ProbeKind(StrEnum):
@@ -137,7 +137,7 @@ class Application:
 
     name: str
     components: tuple[Component, ...]
-    kind: Kind = Kind.BATCH
+    kind: ApplicationKind = ApplicationKind.BATCH
     description: str = ""
     expected_run_s: float | None = None
     time_limit_s: float | None = None

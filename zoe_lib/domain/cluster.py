@@ -7,7 +7,7 @@ from dataclasses import field
 
 from zoe_lib.domain.amounts import cores, counted, size
 from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.exact_packing import Shortage, Steps
+from zoe_lib.domain.exact_packing import PlacementShortage, StepBudget
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.reasons import Reason, ReasonCode
@@ -121,11 +121,11 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
 
     None where that is not proven: without any node, and where the search for a packing was cut short.
     """
-    answer = fits_when_empty(application, platform, Steps())
+    answer = fits_when_empty(application, platform, StepBudget())
     return answer if isinstance(answer, Reason) else None
 
 
-def fits_when_empty(application: Application, platform: Sequence[Node], steps: Steps) -> Reason | bool:
+def fits_when_empty(application: Application, platform: Sequence[Node], steps: StepBudget) -> Reason | bool:
     """Return why the essential services can never run on these nodes, True if they fit on empty ones, False if unknown.
 
     First what is certain is looked for and named (an instance that fits no node, a sum beyond all nodes); then the core
@@ -237,13 +237,13 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
 
 
 def _packs(
-    application: Application, platform: Sequence[Node], groups: Sequence[tuple[Component, int]], steps: Steps
+    application: Application, platform: Sequence[Node], groups: Sequence[tuple[Component, int]], steps: StepBudget
 ) -> Reason | bool:
     nodes = {node.name: node for node in platform}
     free = {name: node.total for name, node in nodes.items()}
     packed = pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None, steps)
-    if packed is not Shortage.PROVEN:
-        return packed is not Shortage.NOT_SHOWN
+    if packed is not PlacementShortage.PROVEN:
+        return packed is not PlacementShortage.NOT_SHOWN
     return _never(
         f"the essential services fit one by one on the {len(platform)} nodes, but not all at once"
         f"{_with_gateway(application, gateway_reservation(platform))}, even on empty ones",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Component, Kind
+from zoe_lib.domain.application import ApplicationKind, Component
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
     Cause,
@@ -146,7 +146,7 @@ def _time_limit(execution: Execution, now_s: float, cause_id: str) -> ev.Event |
     limit_s = execution.application.time_limit_s
     if limit_s is None or now_s < execution.marks[Mark.PLACED] + limit_s:
         return None
-    interactive = execution.application.kind is Kind.INTERACTIVE
+    interactive = execution.application.kind is ApplicationKind.INTERACTIVE
     return ev.Stopping(
         at_s=now_s,
         cause_id=cause_id,

@@ -20,14 +20,14 @@ Group = tuple[Component, int]
 STEPS_OF_A_SEARCH = 5_000
 
 
-class Shortage(StrEnum):
+class PlacementShortage(StrEnum):
     """Why no packing was found: there is none, or the search was cut short."""
 
     PROVEN = "proven"
     NOT_SHOWN = "not_shown"
 
 
-class Steps:
+class StepBudget:
     """How many steps several searches may still take together."""
 
     def __init__(self, left: int = STEPS_OF_A_SEARCH) -> None:
@@ -39,11 +39,11 @@ class Steps:
 
 
 def pack_exactly(
-    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: Steps
-) -> list[list[str]] | Shortage:
+    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: StepBudget
+) -> list[list[str]] | PlacementShortage:
     """Return node names per group, one for each of its services; or why there are none."""
     if len(groups) * len(free) > steps.grant():
-        return Shortage.NOT_SHOWN  # not even a first look at each pair is within the bound
+        return PlacementShortage.NOT_SHOWN  # not even a first look at each pair is within the bound
     search = _Search(groups, free, allowed, steps.grant())
     shortage = search.run()
     steps.left -= search.steps
@@ -71,7 +71,7 @@ class _Search:
         self._placed: list[dict[int, int]] = [{} for _ in self._kinds]
         self._found = False
 
-    def run(self) -> Shortage | None:
+    def run(self) -> PlacementShortage | None:
         """Search until something is found, nothing is left, or the steps are used up. None: found.
 
         The levels are generators on a stack of our own, since there may be more of them than Python's holds.
@@ -79,13 +79,13 @@ class _Search:
         stack = [self._begin(0)]
         while stack and not self._found:
             if self.steps > self._steps_max:
-                return Shortage.NOT_SHOWN
+                return PlacementShortage.NOT_SHOWN
             deeper = next(stack[-1], None)
             if deeper is None:
                 stack.pop()
             else:
                 stack.append(deeper)
-        return None if self._found else Shortage.PROVEN
+        return None if self._found else PlacementShortage.PROVEN
 
     def names(self) -> list[list[str]]:
         """Return the nodes' names for each group in the order given."""

@@ -11,7 +11,7 @@ from zoe_lib.domain.application import Application, Component, Volume
 from zoe_lib.domain.cluster import elastic_never_fits
 from zoe_lib.domain.images import full_name, image_matches
 from zoe_lib.domain.paths import is_below, plain_path
-from zoe_lib.domain.platform import Capabilities, MountPoint, Platform
+from zoe_lib.domain.platform import BackendCapabilities, MountPath, Platform
 from zoe_lib.domain.promises import no_service
 from zoe_lib.domain.storage import StorageDemand, StoreAccess, service_of
 from zoe_lib.domain.templates import TemplateKind, references
@@ -75,7 +75,7 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
         yield Finding(where, "elastic_never_fits", too_large.sentence, too_large.hint, certain=False)
 
 
-def _of_devices(application: Application, able: Capabilities) -> Iterator[Finding]:
+def _of_devices(application: Application, able: BackendCapabilities) -> Iterator[Finding]:
     for index, component in enumerate(application.components):
         if able.devices_alone and component.reservation.devices and needs_peers(application, component):
             yield Finding(
@@ -93,7 +93,7 @@ def needs_peers(application: Application, component: Component) -> bool:
     return bool(component.ports) or len(application.components) > 1
 
 
-def _of_image(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:
+def _of_image(place: tuple[str | int, ...], component: Component, able: BackendCapabilities) -> Iterator[Finding]:
     image, name = component.image, full_name(component.image)
     if (refused := image_refusal(image, able)) is not None:
         yield Finding(place, "image_not_allowed", *refused)
@@ -110,7 +110,7 @@ def _of_image(place: tuple[str | int, ...], component: Component, able: Capabili
         yield Finding(place, "image_of_other_platform", message, hint, certain=False)
 
 
-def image_refusal(image: str, able: Capabilities) -> tuple[str, str] | None:
+def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str] | None:
     """Return why an image may not run, and what may; None when it may."""
     if able.images is None or image_matches(image, able.images):
         return None
@@ -120,7 +120,7 @@ def image_refusal(image: str, able: Capabilities) -> tuple[str, str] | None:
     )
 
 
-def _of_command(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:
+def _of_command(place: tuple[str | int, ...], component: Component, able: BackendCapabilities) -> Iterator[Finding]:
     if component.command:
         return
     message = f"component {component.name} has no command, and image {component.image} names none"
@@ -133,7 +133,7 @@ def _of_command(place: tuple[str | int, ...], component: Component, able: Capabi
 
 
 def _of_volume(
-    place: tuple[str | int, ...], component: Component, volume: Volume, able: Capabilities
+    place: tuple[str | int, ...], component: Component, volume: Volume, able: BackendCapabilities
 ) -> Iterator[Finding]:
     path = volume.host_path
     if path is not None and able.host_paths is not None and not is_below(path, able.host_paths):
@@ -143,7 +143,7 @@ def _of_volume(
         yield Finding((*place, "target"), "mount_point_taken", *refused)
 
 
-def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPoint]) -> tuple[str, str] | None:
+def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPath]) -> tuple[str, str] | None:
     """Return why nothing can be mounted at the volume's target, and what helps; None when it can."""
     for point in taken:
         if plain_path(volume.target) != point.path:
@@ -154,7 +154,7 @@ def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPoi
     return None
 
 
-def _of_workspace(place: tuple[str | int, ...], component: Component, able: Capabilities) -> Iterator[Finding]:
+def _of_workspace(place: tuple[str | int, ...], component: Component, able: BackendCapabilities) -> Iterator[Finding]:
     if able.workspaces:
         return
     texts: list[tuple[tuple[str | int, ...], str]] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Kind
+from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome
 from zoe_lib.domain.policy import Policy
 
@@ -31,7 +31,7 @@ def idle_event(
 
 def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) -> float | None:
     """When the next thing follows unless somebody uses it; None when nothing ever does."""
-    if execution.state is not ExecutionState.RUNNING or execution.application.kind is not Kind.INTERACTIVE:
+    if execution.state is not ExecutionState.RUNNING or execution.application.kind is not ApplicationKind.INTERACTIVE:
         return None
     if not policy.idle_after_s or not (_seen_used(execution) or policy.idle_without_ports):
         return None

@@ -48,7 +48,7 @@ POLICY_OF_USERS = ("cores_milli", "memory_bytes")
 NOT_METERED = frozenset({"time_limit_s"})
 
 
-class Subject(NamedTuple):
+class LimitSubject(NamedTuple):
     """Whom a limit is for: a tenant, or a user in it; `*` in either place is the default for all others."""
 
     tenant: str = EVERY
@@ -64,7 +64,7 @@ class Limits:
 
     def of(self, tenant: str, user: str | None = None) -> Limit:
         """Return what holds for a tenant or a user: each amount is its own, else that of the next default."""
-        where, key = self._place(Subject(tenant, user))
+        where, key = self._place(LimitSubject(tenant, user))
         return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
 
     def hold_up(self) -> bool:
@@ -72,38 +72,38 @@ class Limits:
         some = (*self.tenants.values(), *self.users.values())
         return any(not own.keys().isdisjoint(POLICY_OF_TENANTS) for own in some)
 
-    def own(self, subject: Subject) -> Amounts:
+    def own(self, subject: LimitSubject) -> Amounts:
         """Return what is set for the subject itself."""
         where, key = self._place(subject)
         return where.get(key, {})
 
-    def subjects(self) -> Iterator[Subject]:
+    def subjects(self) -> Iterator[LimitSubject]:
         """Return the subjects for which something is set."""
-        yield from (Subject(tenant) for tenant in sorted(self.tenants))
+        yield from (LimitSubject(tenant) for tenant in sorted(self.tenants))
         for key in sorted(self.users):
             tenant, _, user = key.partition(_OF)
-            yield Subject(tenant, user or EVERY)
+            yield LimitSubject(tenant, user or EVERY)
 
-    def replaced(self, subject: Subject, amounts: Amounts) -> Limits:
+    def replaced(self, subject: LimitSubject, amounts: Amounts) -> Limits:
         """Return the limits with these amounts of the subject and no others."""
         where, key = self._place(subject)
         rest = {one: set_there for one, set_there in where.items() if one != key}
         new = {**rest, key: dict(amounts)} if amounts else rest
         return Limits(new, self.users) if subject.user is None else Limits(self.tenants, new)
 
-    def changed(self, subject: Subject, amounts: Amounts) -> Limits:
+    def changed(self, subject: LimitSubject, amounts: Amounts) -> Limits:
         """Return the limits with these amounts of the subject; its others stay."""
         return self.replaced(subject, {**self.own(subject), **amounts})
 
-    def cleared(self, subject: Subject, names: Collection[str] = AMOUNTS) -> Limits:
+    def cleared(self, subject: LimitSubject, names: Collection[str] = AMOUNTS) -> Limits:
         """Return the limits without these amounts of the subject, which follow the default again."""
         return self.replaced(subject, {name: most for name, most in self.own(subject).items() if name not in names})
 
-    def _place(self, subject: Subject) -> tuple[ByName, str]:
+    def _place(self, subject: LimitSubject) -> tuple[ByName, str]:
         return (self.tenants if subject.user is None else self.users), _key(subject)
 
 
-def collected(some: Iterable[tuple[Subject, Amounts]]) -> Limits:
+def collected(some: Iterable[tuple[LimitSubject, Amounts]]) -> Limits:
     """Return the limits with what is set for each subject."""
     tenants: dict[str, Amounts] = {}
     users: dict[str, Amounts] = {}
@@ -112,7 +112,7 @@ def collected(some: Iterable[tuple[Subject, Amounts]]) -> Limits:
     return Limits(tenants, users)
 
 
-def _key(subject: Subject) -> str:
+def _key(subject: LimitSubject) -> str:
     return subject.tenant if subject.user in (None, EVERY) else f"{subject.tenant}{_OF}{subject.user}"
 
 
@@ -153,12 +153,12 @@ def reserved(execution: Execution) -> Resources:
     return total(execution.component_of(service).reservation for service in services)
 
 
-def used(executions: Iterable[Execution]) -> Mapping[Subject, Mapping[str, int]]:
+def used(executions: Iterable[Execution]) -> Mapping[LimitSubject, Mapping[str, int]]:
     """Return how much each tenant, and each user in it, has, by the fields of `Limit`; of those that have not ended."""
-    found: dict[Subject, Counter[str]] = defaultdict(Counter)
+    found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for execution in executions:
         amounts = _used_by(execution)
-        for subject in (Subject(execution.tenant), Subject(execution.tenant, execution.user)):
+        for subject in (LimitSubject(execution.tenant), LimitSubject(execution.tenant, execution.user)):
             found[subject].update(amounts)
     return found
 

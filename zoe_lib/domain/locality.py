@@ -10,14 +10,14 @@ from zoe_lib.domain.values import value
 
 
 @value(frozen=True, slots=True)
-class Held:
+class InputObjects:
     """A number of objects, and their bytes in all."""
 
     objects: int = 0
     bytes: int = 0
 
-    def __add__(self, other: Held) -> Held:
-        return Held(self.objects + other.objects, self.bytes + other.bytes)
+    def __add__(self, other: InputObjects) -> InputObjects:
+        return InputObjects(self.objects + other.objects, self.bytes + other.bytes)
 
 
 @value(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Places:
     address that the store has for it.
     """
 
-    listed: Held = field(default_factory=Held)
-    looked_at: Held = field(default_factory=Held)
-    hosts: Mapping[str, Held] = field(default_factory=dict)
+    listed: InputObjects = field(default_factory=InputObjects)
+    looked_at: InputObjects = field(default_factory=InputObjects)
+    hosts: Mapping[str, InputObjects] = field(default_factory=dict)
     complete: bool = True
 
 

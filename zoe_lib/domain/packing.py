@@ -14,14 +14,14 @@ from heapq import heappop, heappush
 from math import inf
 
 from zoe_lib.domain.application import Component
-from zoe_lib.domain.exact_packing import Allowed, Group, Shortage, Steps, pack_exactly
+from zoe_lib.domain.exact_packing import Allowed, Group, PlacementShortage, StepBudget, pack_exactly
 from zoe_lib.domain.resources import Resources
 
 # Memory and cores that are free, both negative for the emptiest first; ties fall to the first name.
 Key = tuple[int, int, str]
 
 
-class Fit(IntEnum):
+class NodeFit(IntEnum):
     """Which node is taken among those with room: the fullest or the emptiest."""
 
     BEST = 1
@@ -29,17 +29,19 @@ class Fit(IntEnum):
 
 
 def pack_somehow(
-    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: Steps
-) -> list[list[str]] | Shortage:
+    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: StepBudget
+) -> list[list[str]] | PlacementShortage:
     """Node names per group, in the order given, by best fit, worst fit or an exact search of so many steps."""
-    for fit in Fit:
+    for fit in NodeFit:
         packed = pack(groups, free, allowed, fit)
         if packed is not None:
             return packed
     return pack_exactly(groups, free, allowed, steps)
 
 
-def pack(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit) -> list[list[str]] | None:
+def pack(
+    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: NodeFit
+) -> list[list[str]] | None:
     """Node names per group, one for each of its services; None when some service finds no room.
 
     Nodes are kept in order, so that a group costs its services and the nodes before them without room, not all nodes.
@@ -60,7 +62,7 @@ def pack(groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowe
 
 
 def _pack_group(
-    component: Component, count: int, order: list[Key], left: dict[str, Resources], allowed: Allowed, fit: Fit
+    component: Component, count: int, order: list[Key], left: dict[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> list[str]:
     """Take room for up to `count` services; `order` and `left` follow."""
     wanted = component.reservation
@@ -93,12 +95,12 @@ def _pack_group(
 
 
 def _with_room(
-    component: Component, order: list[Key], left: Mapping[str, Resources], allowed: Allowed, fit: Fit
+    component: Component, order: list[Key], left: Mapping[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> Iterator[int]:
     """Places in `order` of the nodes that may take one and have room, in order."""
     wanted = component.reservation
     enough = (fit * wanted.memory_bytes,)
-    best = fit is Fit.BEST
+    best = fit is NodeFit.BEST
     begin = bisect_left(order, enough) if best else 0
     end = len(order) if best else bisect_right(order, (*enough, inf))
     for place in range(begin, end):
@@ -107,7 +109,7 @@ def _with_room(
             yield place
 
 
-def _key(fit: Fit, free: Resources, name: str) -> Key:
+def _key(fit: NodeFit, free: Resources, name: str) -> Key:
     return fit * free.memory_bytes, fit * free.cores_milli, name
 
 

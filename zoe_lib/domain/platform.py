@@ -11,7 +11,7 @@ from zoe_lib.domain.values import value
 
 
 @value(frozen=True, slots=True)
-class MountPoint:
+class MountPath:
     """A path inside containers that is in use already, so that no volume can be mounted there.
 
     `use` says by what. `only_read_only`: only where the component's root is read-only. `only_named`: a host path can be
@@ -37,7 +37,7 @@ class ImageFacts:
 
 
 @value(frozen=True, slots=True)
-class Capabilities:
+class BackendCapabilities:
     """What the back-end can and may run, apart from what its nodes have room for.
 
     The first fields are settings: what is beyond them never runs until an admin changes them.
@@ -58,7 +58,7 @@ class Capabilities:
     commandless: tuple[str, ...] = ()
     host_paths: tuple[str, ...] | None = None
     workspaces: bool = True
-    mount_points: tuple[MountPoint, ...] = ()
+    mount_points: tuple[MountPath, ...] = ()
     devices_alone: bool = False
     images_there: Mapping[str, ImageFacts] | None = None
     pulls: bool = False
@@ -73,5 +73,5 @@ class Platform:
     """
 
     nodes: tuple[Node, ...] = ()
-    capabilities: Capabilities = field(default_factory=Capabilities)
+    capabilities: BackendCapabilities = field(default_factory=BackendCapabilities)
     storage: StoreCapacity | None = None

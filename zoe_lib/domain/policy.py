@@ -13,7 +13,7 @@ from zoe_lib.domain.limits import (
     Amounts,
     Limit,
     Limits,
-    Subject,
+    LimitSubject,
     shown,
     written,
 )
@@ -135,9 +135,9 @@ def priority_max_of(policy: Policy, tenant: str) -> int:
     return limits.get(tenant, limits.get(EVERY, PRIORITY_MAX))
 
 
-def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[Subject, Limit]]:
+def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSubject, Limit]]:
     """All limits of cores and memory for a user's executions in a tenant, the narrowest subject first."""
-    subjects = (Subject(tenant, user), Subject(tenant))
+    subjects = (LimitSubject(tenant, user), LimitSubject(tenant))
     limits = ((subject, policy.limits.of(*subject)) for subject in subjects)
     return tuple(
         (subject, limit) for subject, limit in limits if limit.cores_milli is not None or limit.memory_bytes is not None

@@ -58,7 +58,7 @@ class StoreCapacity:
 
 
 @value(frozen=True, slots=True)
-class Supply:
+class BandwidthSupply:
     """What of the store's bandwidth can be promised to executions in all; `problem` says why nothing is known of it."""
 
     rates: Rates = Rates()
@@ -66,7 +66,7 @@ class Supply:
 
 
 @value(frozen=True, slots=True)
-class Promise:
+class BandwidthGuarantee:
     """What an execution is to be promised as a part of its tenant's SLO."""
 
     execution_id: ExecutionId
@@ -163,7 +163,7 @@ def _exactly(rate: int) -> str:
     return f"{(Decimal(rate) / _MB).normalize():f}MB/s"
 
 
-def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise, ...]:
+def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[BandwidthGuarantee, ...]:
     """What those that start, run or stop are to be promised, in the sequence in which it is asked for.
 
     All that is required, since only what fits was admitted; then of what is preferred whatever fits in the supply
@@ -171,7 +171,9 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise
     never told: then what is preferred and granted is kept, and nothing is added.
     """
     placed = sorted(active, key=lambda e: (Mark.STORAGE_GRANTED not in e.marks, e.marks[Mark.PLACED], e.id))
-    result = [Promise(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None]
+    result = [
+        BandwidthGuarantee(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None
+    ]
     left = supply - sum((promise.rates for promise in result), Rates()) if supply is not None else None
     for execution in placed:
         wish = preferred(execution.application)
@@ -182,7 +184,7 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Promise
         elif kept := wish.fits_in(left):
             left -= wish
         if kept:
-            result.append(Promise(execution.id, execution.tenant, wish, False))
+            result.append(BandwidthGuarantee(execution.id, execution.tenant, wish, False))
     return tuple(result)
 
 
@@ -243,7 +245,7 @@ def awaits_inputs(execution: Execution) -> bool:
     return not execution.inputs and bool(pushed_down(execution.application))
 
 
-def by_tenant(promised: Iterable[Promise]) -> dict[str, Rates]:
+def by_tenant(promised: Iterable[BandwidthGuarantee]) -> dict[str, Rates]:
     """The SLO of each tenant: the sum of what is promised to its executions."""
     result: dict[str, Rates] = {}
     for promise in promised:

@@ -35,7 +35,7 @@ class Pushdown:
 
 
 @value(frozen=True, slots=True)
-class Csv:
+class CsvInput:
     """How an input's CSV is written. names: all columns in order; empty: those of the header."""
 
     delimiter: str = ","
@@ -54,7 +54,7 @@ class StorageObject:
     name: str
     uri: str
     pushdown: Pushdown | None = None
-    csv: Csv | None = None
+    csv: CsvInput | None = None
 
 
 _SWIFT, S3 = "swift2d", "s3a"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 from zoe_lib.domain.cluster import STORAGE_HOST_LABEL, Node
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 
 
 @lru_cache(maxsize=65_536)
@@ -35,14 +35,14 @@ def nodes_by_host(nodes: Iterable[Node]) -> Mapping[str, frozenset[str]]:
     return {host: frozenset(names) for host, names in found.items()}
 
 
-def held_by_nodes(places: Places, hosts: Mapping[str, frozenset[str]]) -> Mapping[str, Held]:
+def held_by_nodes(places: Places, hosts: Mapping[str, frozenset[str]]) -> Mapping[str, InputObjects]:
     """What of the objects looked at each node holds, by its name; nodes that hold nothing are left out.
 
     A node is one host to the store: copies of one object on several devices of a host were counted once by the store's
     name of it, and a host with two names in it counts by the one that holds most.
     """
-    found: dict[str, Held] = {}
+    found: dict[str, InputObjects] = {}
     for host, held in places.hosts.items():
         for node in hosts.get(host_key(host), ()):
-            found[node] = max(found.get(node, Held()), held, key=lambda one: (one.bytes, one.objects))
+            found[node] = max(found.get(node, InputObjects()), held, key=lambda one: (one.bytes, one.objects))
     return found

@@ -22,7 +22,7 @@ class DayOfUser:
 
 
 @value(frozen=True, slots=True)
-class Use:
+class ResourceSeconds:
     """Reserved cores and memory times the seconds for which services had them.
 
     `store_bytes`: what the object store was bound to move, the granted bandwidth times the seconds for which it was
@@ -33,21 +33,21 @@ class Use:
     memory_byte_s: float = 0.0
     store_bytes: float = 0.0
 
-    def __add__(self, other: Use) -> Use:
+    def __add__(self, other: ResourceSeconds) -> ResourceSeconds:
         """Both together."""
-        return Use(
+        return ResourceSeconds(
             self.core_s + other.core_s,
             self.memory_byte_s + other.memory_byte_s,
             self.store_bytes + other.store_bytes,
         )
 
 
-def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Mapping[DayOfUser, Use]:
+def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
     """Use from the start of a service's process to its end, split at midnight UTC.
 
     What has not ended counts until `now_s`, or not at all.
     """
-    result: dict[DayOfUser, Use] = defaultdict(Use)
+    result: dict[DayOfUser, ResourceSeconds] = defaultdict(ResourceSeconds)
     for execution in executions:
         for day, used in _parts(execution, now_s):
             result[DayOfUser(day, execution.tenant, execution.user)] += used
@@ -68,18 +68,18 @@ def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, 
     return result
 
 
-def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, Use]]:
+def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, ResourceSeconds]]:
     """What an execution used, each with its day."""
     for service in execution.services:
         end_s = service.ended_at_s if service.ended_at_s is not None else now_s
         if service.started_at_s is not None and end_s is not None:
             amount = execution.component_of(service).reservation
             for day, seconds in _days(service.started_at_s, end_s):
-                yield day, Use(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
+                yield day, ResourceSeconds(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
     rates = wished(execution.application)
     if rates is not None:
         for day, seconds in granted_by_day(execution, execution.marks.get(Mark.ENDED, now_s)).items():
-            yield day, Use(store_bytes=float(rates.read + rates.write) * seconds)
+            yield day, ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
 
 
 def _days(from_s: float, to_s: float) -> Iterable[tuple[int, float]]:

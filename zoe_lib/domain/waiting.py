@@ -51,7 +51,7 @@ _BY_REASON = {
 
 
 @value(frozen=True, slots=True)
-class Span:
+class CauseSpan:
     """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is what was said of it then."""
 
     cause: WaitCause
@@ -61,7 +61,7 @@ class Span:
 
 
 @value(frozen=True, slots=True)
-class Share:
+class CauseShare:
     """What one cause comes to: seconds, and whole percent; the percents of all causes are 100 together."""
 
     cause: WaitCause
@@ -69,20 +69,20 @@ class Share:
     percent: int
 
 
-def spans(events: Iterable[ev.Event], now_s: float) -> list[Span]:
+def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
     """All waiting of an execution until now, in order and without gaps between submission (or requeue) and start."""
-    found: list[Span] = []
-    open_span: Span | None = None
+    found: list[CauseSpan] = []
+    open_span: CauseSpan | None = None
     why_again = WaitCause.OWN_FAILURE
     for event in events:
         following = open_span
         match event:
             case ev.Submitted():
-                following = Span(WaitCause.MASTER, event.at_s, event.at_s, "The master had not looked at it yet.")
+                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not looked at it yet.")
             case ev.Requeued():
-                following = Span(why_again, event.at_s, event.at_s, "It was to be tried again.")
+                following = CauseSpan(why_again, event.at_s, event.at_s, "It was to be tried again.")
             case ev.ReasonChanged():
-                following = Span(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
+                following = CauseSpan(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
             case ev.Stopping():
                 following = None
                 away = event.cause is Cause.STORAGE_UNAVAILABLE
@@ -95,7 +95,7 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[Span]:
     return found + _closed(open_span, now_s)
 
 
-def shares(waited: Iterable[Span]) -> list[Share]:
+def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:
     """The causes, longest first. Percents are rounded by largest remainder, so that they add up."""
     seconds: dict[WaitCause, float] = defaultdict(float)
     for span in waited:
@@ -109,7 +109,7 @@ def shares(waited: Iterable[Span]) -> list[Share]:
     for cause in by_remainder[: _PERCENT - sum(percents.values())]:
         percents[cause] += 1
     ordered = sorted(seconds, key=lambda cause: (-seconds[cause], cause.value))
-    return [Share(cause, seconds[cause], percents[cause]) for cause in ordered]
+    return [CauseShare(cause, seconds[cause], percents[cause]) for cause in ordered]
 
 
 def cause_of(reason: Reason) -> WaitCause:
@@ -117,7 +117,7 @@ def cause_of(reason: Reason) -> WaitCause:
     return _BY_REASON[reason.code]
 
 
-def _closed(span: Span | None, until_s: float) -> list[Span]:
+def _closed(span: CauseSpan | None, until_s: float) -> list[CauseSpan]:
     if span is None or until_s <= span.since_s:
         return []
-    return [Span(span.cause, span.since_s, until_s, span.sentence)]
+    return [CauseSpan(span.cause, span.since_s, until_s, span.sentence)]

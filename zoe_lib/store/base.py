@@ -9,10 +9,10 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.limits import Limits
-from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
-from zoe_lib.domain.use import DayOfUser, Use
+from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.domain.values import value
 from zoe_lib.store.people import AuditEntry, PeopleStore
 
@@ -294,7 +294,7 @@ class Store(PeopleStore, Protocol):
         ...
 
     def set_capabilities(
-        self, capabilities: Capabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
+        self, capabilities: BackendCapabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
     ) -> None:
         """Keep what the back-end can run, and what the object store can promise in all; None: as was told last."""
         ...
@@ -380,7 +380,7 @@ class Store(PeopleStore, Protocol):
         """What ended before may have been removed; 0 when nothing ever was."""
         ...
 
-    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, Use]:
+    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day (since the epoch, UTC), tenant and user, both days included; also of what was removed.
 
         What has not ended counts until `now_s`, or not at all.

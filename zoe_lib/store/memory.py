@@ -14,10 +14,10 @@ from zoe_lib.domain.events import Event, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import Limits
-from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
-from zoe_lib.domain.use import DayOfUser, Use, daily_use
+from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import (
     BandwidthPoint,
     ConcurrentUpdate,
@@ -224,7 +224,7 @@ class MemoryStore(MemoryPeople):
 
     def set_capabilities(
         self,
-        capabilities: Capabilities,
+        capabilities: BackendCapabilities,
         storage: StoreCapacity | None,
         at_s: float,  # noqa: ARG002
         leader_epoch: int | None,
@@ -332,7 +332,7 @@ class MemoryStore(MemoryPeople):
         with self._reached() as state:
             return state.cut_s
 
-    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, Use]:
+    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day, tenant and user."""
         with self._reached() as state:
             result = dict(state.kept_use)

@@ -13,11 +13,11 @@ from types import TracebackType
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.roles import Role
-from zoe_lib.domain.use import DayOfUser, Use, daily_use
+from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values import value
 from zoe_lib.store.base import JournalEntry, NotFound, TickRecord, UsageSample, UsePoint
 from zoe_lib.store.codec import event_data
@@ -86,13 +86,13 @@ class State:
         self.subscribers: dict[object, Callable[[], None]] = {}
         self.platform: Sequence[Node] = ()
         self.storage_capacity: StoreCapacity | None = None
-        self.capabilities = Capabilities()
+        self.capabilities = BackendCapabilities()
         self.policy = Policy()
         self.leader: object | None = None
         self.epoch = 0
         self.ticks: list[TickRecord] = []
         self.cut_s = 0.0
-        self.kept_use: dict[DayOfUser, Use] = {}
+        self.kept_use: dict[DayOfUser, ResourceSeconds] = {}
         self.last_uses: dict[ExecutionId, float] = {}
         self.people = PeopleState()
         self.looks = Looks()
@@ -227,10 +227,10 @@ class MemorySubscription:
             self._state.subscribers.pop(self, None)
 
 
-def add_use(total: dict[DayOfUser, Use], more: Mapping[DayOfUser, Use]) -> None:
+def add_use(total: dict[DayOfUser, ResourceSeconds], more: Mapping[DayOfUser, ResourceSeconds]) -> None:
     """Add use to what there is."""
     for key, use in more.items():
-        total[key] = total.get(key, Use()) + use
+        total[key] = total.get(key, ResourceSeconds()) + use
 
 
 def _sampled_at(sample: UsageSample) -> float:

@@ -11,10 +11,10 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.limits import Limits
-from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
-from zoe_lib.domain.use import DayOfUser, Use
+from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.base import (
     BandwidthPoint,
     ExecutionPage,
@@ -202,7 +202,7 @@ class PostgresStore(PostgresPeople):
         return self._database.read(installation.read_platform)
 
     def set_capabilities(
-        self, capabilities: Capabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
+        self, capabilities: BackendCapabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
     ) -> None:
         """Keep what the back-end can run, and the object store can promise."""
         self._database.write(lambda c: installation.set_capabilities(c, capabilities, storage, at_s, leader_epoch))
@@ -275,7 +275,7 @@ class PostgresStore(PostgresPeople):
         """What ended before may have been removed."""
         return self._database.read(upkeep.read_cut)
 
-    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, Use]:
+    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day, tenant and user."""
         return self._database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day, now_s))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.locality import Held, InputPlaces, Places
+from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
 from zoe_lib.wire.base import Wire
 
 
@@ -57,7 +57,7 @@ class InputPlacesView(Wire):
         nodes = [
             HeldView(node=node, objects=held.objects, bytes=held.bytes, services=services[node])
             for node in sorted(its.hosts.keys() | services.keys())
-            for held in [its.hosts.get(node, Held())]
+            for held in [its.hosts.get(node, InputObjects())]
         ]
         return cls(
             name=one.name,

@@ -10,7 +10,7 @@ from typing import Protocol
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.storage import InputRead
 from zoe_lib.domain.values import value
 
@@ -24,7 +24,7 @@ def nobody_left() -> bool:
 
 
 @value(frozen=True, slots=True)
-class Peer:
+class PeerService:
     """A service of the same execution, for the address templates. `ports` are its component's."""
 
     service_id: ServiceId
@@ -35,7 +35,7 @@ class Peer:
 
 
 @value(frozen=True, slots=True)
-class StorageAccess:
+class ServiceStorage:
     """What services of an execution know of the object store.
 
     `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name, which may hold keys: for
@@ -71,7 +71,7 @@ def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[
 
 
 @value(frozen=True, slots=True)
-class Start:
+class ServiceStart:
     """Everything needed to start one service; the same service id is always started with the same value.
 
     `peers` holds every newest service of the execution, this one included. `attempt` counts the tries of the execution:
@@ -88,11 +88,11 @@ class Start:
     component: Component
     index: int
     node: str
-    peers: tuple[Peer, ...]
+    peers: tuple[PeerService, ...]
     cause_id: str = ""
     attempt: int = 1
     bears_gateway: bool = False
-    storage: StorageAccess = field(default_factory=StorageAccess)
+    storage: ServiceStorage = field(default_factory=ServiceStorage)
     secret: str = field(default="", repr=False)
 
 
@@ -130,7 +130,7 @@ class Observation:
 
 
 @value(frozen=True, slots=True)
-class Address:
+class PortAddress:
     """Where a port of a service can be reached from the master's machine, and what a request must bear for that.
 
     Whoever knows the headers may use the port: they are the owner's.
@@ -142,7 +142,7 @@ class Address:
 
 
 @value(frozen=True, slots=True)
-class LogChunk:
+class OutputChunk:
     """A piece of a service's output (standard output and error together).
 
     `next_offset` continues it; `complete` says that nothing will follow. `offset` is where the data begin: beyond the
@@ -196,18 +196,18 @@ class Backend(Protocol):
     """Runs services. Idempotent by service id; `start` and `stop` only hand work over and never block.
 
     Everything that comes of it is seen in `observe`, which reports every service the back-end knows, until `forget`.
-    Whatever changes wakes the Waker that the back-end was made with.
+    Whatever changes wakes the TickWaker that the back-end was made with.
     """
 
     def nodes(self) -> Sequence[Node]:
         """All nodes, with what foreign work takes subtracted by `Node.usable`."""
         ...
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> BackendCapabilities:
         """What it can and may run beside what nodes have room for; by the same rules services are refused here."""
         ...
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Hand over one service to be started; a known service id is ignored."""
         ...
 
@@ -223,11 +223,11 @@ class Backend(Protocol):
         """The journal knows the end of these: stop reporting them. Logs stay, within their bound."""
         ...
 
-    def address(self, service: ServiceId, port: str) -> Address:
+    def address(self, service: ServiceId, port: str) -> PortAddress:
         """Where a named port can be reached; BackendError when the service or port is unknown."""
         ...
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
         """Output from `offset`, at most `limit` bytes; also after the end. BackendError when unknown.
 
         The only question here that may wait for others: it ends soon once `left` says that nobody waits for it.

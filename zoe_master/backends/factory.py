@@ -8,14 +8,14 @@ from zoe_lib.config import Settings
 from zoe_lib.store.base import Store
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 
 class BackendRefused(Exception):  # noqa: N818 - the name is the fact
     """The back-end must not be used with these settings; the message says why and what helps."""
 
 
-def make_backend(settings: Settings, store: Store, waker: Waker) -> Backend:
+def make_backend(settings: Settings, store: Store, waker: TickWaker) -> Backend:
     """The configured back-end, ready to use; BackendRefused."""
     if settings.backend == "swarm":
         return _swarm_backend(settings, waker)
@@ -25,12 +25,12 @@ def make_backend(settings: Settings, store: Store, waker: Waker) -> Backend:
     return local_backend(settings, waker)
 
 
-def local_backend(settings: Settings, waker: Waker) -> LocalBackend:
+def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
     """The local back-end of these settings; it adopts what runs already."""
     return LocalBackend(_local_settings(settings), waker)
 
 
-def _swarm_backend(settings: Settings, waker: Waker) -> Backend:
+def _swarm_backend(settings: Settings, waker: TickWaker) -> Backend:
     # Only for those who use it: Docker's client takes almost as long to load as all the rest of the master.
     from zoe_master.backends.swarm.configured import swarm_backend
 

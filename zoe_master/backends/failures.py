@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoe_lib.domain.execution import Cause
 
 
-class CannotStart(Exception):  # noqa: N818 - the name is the fact
+class CannotStartError(Exception):
     """It ends before it began; `cause` and the message are what users see, `detail` what operators see besides."""
 
     def __init__(self, message: str, cause: Cause = Cause.START_FAILED, detail: str = "") -> None:
@@ -14,5 +14,5 @@ class CannotStart(Exception):  # noqa: N818 - the name is the fact
         self.detail = detail
 
 
-class MayPass(CannotStart):
+class CannotStartYetError(CannotStartError):
     """Nobody could say whether it can be started; a back-end asks again for a while before it ends it so."""

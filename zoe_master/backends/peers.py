@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from zoe_lib.domain.templates import Template, TemplateKind
-from zoe_master.backends.base import Peer, Start
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import PeerService, ServiceStart
+from zoe_master.backends.failures import CannotStartError
 
 
-def peer_meant(start: Start, template: Template) -> Peer:
-    """The first instance of the component that is named; the service itself when none is. CannotStart."""
+def peer_meant(start: ServiceStart, template: Template) -> PeerService:
+    """The first instance of the component that is named; the service itself when none is. CannotStartError."""
     if template.component is None:
         component = start.component
-        return Peer(start.service_id, component.name, start.index, start.node, component.ports)
+        return PeerService(start.service_id, component.name, start.index, start.node, component.ports)
     return instances_meant(start, template)[0]
 
 
-def instances_meant(start: Start, template: Template) -> list[Peer]:
-    """All newest instances of the component that is named, or of the service's own, by index. CannotStart."""
+def instances_meant(start: ServiceStart, template: Template) -> list[PeerService]:
+    """All newest instances of the component that is named, or of the service's own, by index. CannotStartError."""
     name = template.component or start.component.name
     found = sorted((peer for peer in start.peers if peer.component == name), key=lambda peer: peer.index)
     if not found:
-        raise CannotStart(f"{template}: the application has no component {name}")
+        raise CannotStartError(f"{template}: the application has no component {name}")
     return found
 
 
-def data_meant(start: Start, template: Template) -> str:
-    """The URI of an input or output, which may hold templates itself, or the columns of a view. CannotStart."""
+def data_meant(start: ServiceStart, template: Template) -> str:
+    """The URI of an input or output, which may hold templates itself, or the columns of a view. CannotStartError."""
     access, name = start.storage, template.data or ""
     known = access.outputs if template.kind is TemplateKind.OUTPUT else access.inputs
     if name not in known:
-        raise CannotStart(f"{template}: the application has no such data")
+        raise CannotStartError(f"{template}: the application has no such data")
     if template.kind is TemplateKind.OUTPUT:
         return access.outputs[name]
     read = access.inputs[name]

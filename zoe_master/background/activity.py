@@ -12,7 +12,7 @@ from zoe_master.backends.base import Usage
 _STRETCH_S = 60.0
 
 
-class Activity:
+class ServiceActivity:
     """Averages what each service uses over a minute, or over half of the time after which somebody is idle."""
 
     def __init__(self) -> None:

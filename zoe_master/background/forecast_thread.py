@@ -12,7 +12,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
 from zoe_master.state.cpu_budget import FORECAST_S, CpuBudget
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 log = structlog.get_logger(__name__)
 
@@ -28,7 +28,7 @@ class ForecastThread:
     time of the calling thread.
     """
 
-    def __init__(self, master: Master, waker: Waker, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, master: Master, waker: TickWaker, clock: Callable[[], float] = time.thread_time) -> None:
         self._master = master
         self._waker = waker
         self._clock = clock

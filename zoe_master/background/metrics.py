@@ -13,7 +13,7 @@ from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import Usage
 from zoe_master.loop.tick import Tick
-from zoe_master.storage.report import StorageReport
+from zoe_master.storage.report import BandwidthReport
 
 _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 86400)
 _ACTIVE_STATES = ("starting", "running", "stopping")
@@ -122,9 +122,9 @@ def _set_by_node(gauge: Gauge, values: Mapping[str, float]) -> None:
     _nodes_told[gauge] = frozenset(values)
 
 
-def observe_storage(report: StorageReport | None) -> None:
+def observe_storage(report: BandwidthReport | None) -> None:
     """Tell of the last look; None: this master does not lead, or has no storage controller."""
-    found = report or StorageReport()
+    found = report or BandwidthReport()
     STORAGE_REACHABLE.set(report is not None and report.at_s > 0 and not report.problem)
     STORAGE_CIRCUIT_OPEN.set(found.resting)
     for gauge, rates in ((STORAGE_CAPACITY, found.capacity), (STORAGE_PROMISED, found.promised)):

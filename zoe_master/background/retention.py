@@ -16,7 +16,7 @@ _INTERVAL_S = 3600.0
 _REST_S = 1.0
 
 
-class Retention:
+class ExecutionRetention:
     """Runs beside one master until it is closed."""
 
     def __init__(self, store: Store, interval_s: float = _INTERVAL_S, rest_s: float = _REST_S) -> None:

@@ -14,7 +14,7 @@ LastUses = Callable[[Sequence[ExecutionId]], Mapping[ExecutionId, float]]
 """When each of these was used last; those that never were are missing."""
 
 
-class Culling:
+class ExecutionCulling:
     """Reads last uses only when something would follow from those that it knows."""
 
     def __init__(self, cache: StateCache, last_uses: LastUses) -> None:

@@ -12,7 +12,15 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, 
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
 from zoe_lib.domain.reasons import Reason
-from zoe_master.backends.base import Backend, BackendError, Observation, ObservedState, Peer, Start, StorageAccess
+from zoe_master.backends.base import (
+    Backend,
+    BackendError,
+    Observation,
+    ObservedState,
+    PeerService,
+    ServiceStart,
+    ServiceStorage,
+)
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.scheduler.ordering.snapshot import Plan
@@ -26,7 +34,7 @@ log = structlog.get_logger(__name__)
 _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 
 
-class Executor:
+class PlanExecutor:
     """Turns decisions into events and hands work to the back-end."""
 
     def __init__(
@@ -135,7 +143,7 @@ class Executor:
                 self._hand_over(start_of(execution, service, tick.plan_id, access, secret))
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
-    def _hand_over(self, start: Start) -> None:
+    def _hand_over(self, start: ServiceStart) -> None:
         """One that the back-end does not take now is found half done, and handed over again, by the next tick."""
         try:
             self._backend.start(start)
@@ -172,11 +180,13 @@ def _starting(execution: Execution, tick: TickContext) -> list[ev.Event]:
     ]
 
 
-def start_of(execution: Execution, service: Service, cause_id: str, storage: StorageAccess, secret: str = "") -> Start:
+def start_of(
+    execution: Execution, service: Service, cause_id: str, storage: ServiceStorage, secret: str = ""
+) -> ServiceStart:
     """Everything the back-end needs for one service."""
     assert service.node is not None
     bearing, component = bearer(execution), execution.component_of(service)
-    return Start(
+    return ServiceStart(
         service_id=service.id,
         execution_id=execution.id,
         tenant=execution.tenant,
@@ -185,7 +195,8 @@ def start_of(execution: Execution, service: Service, cause_id: str, storage: Sto
         index=service.index,
         node=service.node,
         peers=tuple(
-            Peer(s.id, s.component, s.index, s.node, execution.component_of(s).ports) for s in execution.current()
+            PeerService(s.id, s.component, s.index, s.node, execution.component_of(s).ports)
+            for s in execution.current()
         ),
         cause_id=cause_id,
         attempt=execution.attempt,

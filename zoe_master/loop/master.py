@@ -14,24 +14,24 @@ from zoe_lib.domain.consequences import due_at_s
 from zoe_lib.domain.events import Forecasted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.store.base import NotLeader, Store
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
-from zoe_master.loop.culling import Culling, LastUses
-from zoe_master.loop.executor import Executor
+from zoe_master.loop.culling import ExecutionCulling, LastUses
+from zoe_master.loop.executor import PlanExecutor
 from zoe_master.loop.image_gate import ImageGate
-from zoe_master.loop.observer import Observer
+from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.loop.tick import Tick
-from zoe_master.loop.tick_recorder import Inputs, Seen, TickRecorder, without_own
+from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
-from zoe_master.storage.grants import Grants
+from zoe_master.storage.grants import GuaranteeGrants
 from zoe_master.storage.locating import InputLocator
 from zoe_master.storage.path_uses import Look, PathUses
 from zoe_master.storage.reconciler import StorageReconciler
@@ -66,17 +66,19 @@ class Master:
         self._epoch = leader_epoch
         self._clock = clock
         self._cache = StateCache(store, leader_epoch)
-        self._observer = Observer(self._cache, backend, hit)
+        self._observer = ServiceObserver(self._cache, backend, hit)
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
-        self._executor = Executor(self._cache, backend, spark_config, self.port_secrets, hit)
-        self._culling = Culling(self._cache, last_uses or store.last_uses)
-        self._grants = Grants(self._cache, storage, hit, InputViews(spark_config.view_schemes, spark_config.services))
+        self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, hit)
+        self._culling = ExecutionCulling(self._cache, last_uses or store.last_uses)
+        self._grants = GuaranteeGrants(
+            self._cache, storage, hit, InputViews(spark_config.view_schemes, spark_config.services)
+        )
         self._locator = InputLocator(self._cache, storage)
         self._paths = paths or PathUses(storage).look
         self._tick_recorder = tick_recorder
         self._platform: Sequence[Node] = ()
-        self._can: tuple[Capabilities, StoreCapacity | None] | None = None
+        self._can: tuple[BackendCapabilities, StoreCapacity | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.latest: Tick | None = None
 
@@ -175,7 +177,7 @@ class Master:
             nodes, self._image_gate.absent, snapshot.storage, snapshot.locality, self._locator.awaited, snapshot.paths
         )
         waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
-        self._tick_recorder.keep(Seen(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
+        self._tick_recorder.keep(TickInputs(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
         """Keep what was seen of the platform in the store, writing only changes."""

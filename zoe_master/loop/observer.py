@@ -17,7 +17,7 @@ _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
 
 
-class Observer:
+class ServiceObserver:
     """Compares the journal with the back-end, and lets the journal follow."""
 
     def __init__(self, cache: StateCache, backend: Backend, hit: Hit) -> None:

@@ -17,7 +17,7 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.explain import Explanation, explain
-from zoe_master.scheduler.what_if.proposal import Proposal, propose
+from zoe_master.scheduler.what_if.proposal import PlanProposal, propose
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.forecasts import ForecastRecord, forecast
 
@@ -51,7 +51,7 @@ class Tick:
 
     def propose(
         self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
-    ) -> tuple[Proposal, Forecast | None]:
+    ) -> tuple[PlanProposal, Forecast | None]:
         """Return what would become of it if it were submitted now, with a forecast unless it starts.
 
         OutOfBudget when the queue is too long for a pass within the budget, or the asker has left.

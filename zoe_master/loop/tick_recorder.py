@@ -12,9 +12,9 @@ from dataclasses import field, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.domain.values import value
@@ -35,14 +35,14 @@ class Inputs:
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     images: Mapping[str, ImageStatus] = field(default_factory=dict)
-    supply: Supply | None = None
+    supply: BandwidthSupply | None = None
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     awaited: frozenset[Located] = frozenset()
     paths: Mapping[str, PathUse] = field(default_factory=dict)
 
 
 @value(frozen=True, slots=True)
-class Seen:
+class TickInputs:
     """One tick: its inputs, what it knew of the journal, whether it wrote events, and whether anything waits."""
 
     plan_id: str
@@ -62,7 +62,7 @@ class TickRecorder:
         self._last = Inputs()
         self._day: int | None = None
 
-    def keep(self, seen: Seen) -> None:
+    def keep(self, seen: TickInputs) -> None:
         """Write a record, if there is a use for one."""
         day = int(seen.at_s // DAY_S)
         whole = day != self._day
@@ -96,7 +96,7 @@ def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
     told = inputs.get("locality")
     if not isinstance(told, Mapping):
         return inputs
-    one = encode(Held(1, 1))
+    one = encode(InputObjects(1, 1))
 
     def in_form(places: object) -> object:
         if not isinstance(places, list):

@@ -23,8 +23,8 @@ from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, CpuBudget
-from zoe_master.storage.report import StorageReport
-from zoe_master.waker import Waker
+from zoe_master.storage.report import BandwidthReport
+from zoe_master.waker import TickWaker
 
 DRY_RUN_SHOWN_MAX = 100
 LOG_BYTES_MAX = 1 << 20
@@ -69,17 +69,17 @@ class _AboutPort(BaseModel):
     port: str
 
 
-class Handlers:
+class RpcHandlers:
     """One method per kind of question; each takes and gives the JSON of an envelope's body."""
 
     def __init__(
         self,
         master: Master,
         backend: Backend,
-        waker: Waker,
+        waker: TickWaker,
         name: str,
         epoch: int,
-        storage: Callable[[], StorageReport] | None = None,
+        storage: Callable[[], BandwidthReport] | None = None,
     ) -> None:
         self._master = master
         self._backend = backend

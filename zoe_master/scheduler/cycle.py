@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.backfill.elastic import give_elastic, give_elastic_in_turns
-from zoe_master.scheduler.backfill.reclaim import Reclaim
+from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
 from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.queue_pass import QueuePass
 
 
@@ -23,7 +23,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
     # 1. Account for what runs.
     queue = Queue(snapshot, policy)
-    placer = Placer(snapshot.ledger(), policy, queue.span, give_up)
+    placer = ServicePlacer(snapshot.ledger(), policy, queue.span, give_up)
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     #    Rigid ones do neither, and of them only those matter whose room comes free.
     ordered = queue.sequence()
@@ -32,7 +32,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     running = queue.ranked(e for e in snapshot.active if e.application.malleable or e.state is leaving)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
-    reclaim = Reclaim(placer, running, policy.preemption, queue.elastic_turns(running), queue.holdings.holders)
+    reclaim = ElasticReclaim(placer, running, policy.preemption, queue.elastic_turns(running), queue.holdings.holders)
     walk = QueuePass(placer, reclaim, queue, snapshot, policy)
     walk.walk(ordered)
     starts = walk.starts

@@ -13,16 +13,16 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
-from zoe_master.scheduler.backfill.growth import Growth
-from zoe_master.scheduler.backfill.profile import Profile
-from zoe_master.scheduler.backfill.reclaim import Elastic, Reclaim
+from zoe_master.scheduler.backfill.growth import ElasticGrowth
+from zoe_master.scheduler.backfill.profile import CapacityProfile
+from zoe_master.scheduler.backfill.reclaim import Elastic, ElasticReclaim
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
 from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.ranking import kept_apart
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests, lasting_refusal, refusal, surely_refused
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
 _BACKOFF = Reason(ReasonCode.RETRY_BACKOFF, "It is tried again after a pause.", hint="`zoe show` gives the earlier end")
@@ -38,7 +38,7 @@ _NOT_SCANNED = Reason(
 _LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
 
 # Why a core found no room.
-Refuse = Callable[[Execution, Request, Placer], Reason]
+Refuse = Callable[[Execution, Request, ServicePlacer], Reason]
 
 
 class QueuePass:
@@ -49,8 +49,8 @@ class QueuePass:
 
     def __init__(
         self,
-        placer: Placer,
-        reclaim: Reclaim,
+        placer: ServicePlacer,
+        reclaim: ElasticReclaim,
         queue: Queue,
         snapshot: Snapshot,
         policy: Policy,
@@ -69,7 +69,7 @@ class QueuePass:
         self._placed = 0
         self._blocked: Execution | None = None
         self._reservation: Reservation | None = None
-        self._profile: Profile | None = None
+        self._profile: CapacityProfile | None = None
         takes_back = policy.preemption == "elastic"
         self._lines = LimitLines(snapshot, queue.holdings, queue.estimates, takes_back)
         self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
@@ -145,15 +145,15 @@ class QueuePass:
             self._reservation = Reservation(blocked, widest, self._releases(), estimates, self._snapshot.now_s)
         return self._reservation
 
-    def growth(self) -> Growth | None:
+    def growth(self) -> ElasticGrowth | None:
         """Where elastic services may be that stay until their execution ends; None: anywhere."""
-        promised: Profile | Reservation | None = None
+        promised: CapacityProfile | Reservation | None = None
         if self._blocked is not None and self._policy.backfill != "none":
             conservative = self._policy.backfill == "conservative"
             promised = self._reserve_all(self._blocked) if conservative else self._reserve(self._blocked)
         if promised is None and not self._queue.holdings.limited:
             return None
-        return Growth(promised, self._lines, self._queue)
+        return ElasticGrowth(promised, self._lines, self._queue)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
         """On what is free, or else where elastic services give way.
@@ -188,10 +188,10 @@ class QueuePass:
                 self._reclaim.keep(execution, found.placements, self._giving(execution))
                 self._keep_room(execution)
 
-    def _reserve_all(self, blocked: Execution) -> Profile:
+    def _reserve_all(self, blocked: Execution) -> CapacityProfile:
         """The reservations of all, of which that of the first that waits is made at once; one profile in a pass."""
         if self._profile is None:
-            self._profile = Profile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
+            self._profile = CapacityProfile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
             self._profile.reserve(blocked, self._queue.estimates.guess_s(blocked))
         return self._profile
 

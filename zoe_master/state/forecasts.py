@@ -10,7 +10,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
-from zoe_master.scheduler.what_if.calibration import Calibration
+from zoe_master.scheduler.what_if.calibration import ForecastCalibration
 from zoe_master.scheduler.what_if.forecast import wait_of
 
 
@@ -18,8 +18,8 @@ from zoe_master.scheduler.what_if.forecast import wait_of
 class ForecastRecord:
     """How forecasts have turned out: of waits, and of run times."""
 
-    waits: Calibration = field(default_factory=Calibration)
-    runs: Calibration = field(default_factory=Calibration)
+    waits: ForecastCalibration = field(default_factory=ForecastCalibration)
+    runs: ForecastCalibration = field(default_factory=ForecastCalibration)
 
     def started(self, execution: Execution) -> None:
         """An execution has its place: was its wait as foretold?"""

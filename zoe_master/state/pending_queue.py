@@ -11,7 +11,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
-from zoe_master.scheduler.ordering.ranking import Ranked, Ranking, ranked_by
+from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, ranked_by
 
 # So many that wait no longer are remembered at least before they are forgotten together.
 _GONE_MAX = 1000
@@ -35,7 +35,7 @@ class PendingQueue:
         self._others: _Some = {}  # those that were not told the common reason
         for execution in executions:
             self._index(execution)
-        self._ranking = Ranking(policy, past_runs, self._all.values())
+        self._ranking = QueueRanking(policy, past_runs, self._all.values())
 
     def put(self, execution: Execution) -> None:
         """It waits, or has changed."""
@@ -62,10 +62,10 @@ class PendingQueue:
         for execution in self._by_kind.get(kind, {}).values():
             self._ranking.put(execution)
 
-    def ranked(self, policy: Policy, capacity: Resources = _UNKNOWN) -> Ranked:
+    def ranked(self, policy: Policy, capacity: Resources = _UNKNOWN) -> RankedQueue:
         """All of it, in the sequence that is kept under the policy on a cluster of this capacity."""
         if self._ranking.by != ranked_by(policy, capacity):
-            self._ranking = Ranking(policy, self._past_runs, self._all.values(), capacity)
+            self._ranking = QueueRanking(policy, self._past_runs, self._all.values(), capacity)
         return self._ranking.frozen()
 
     def __iter__(self) -> Iterator[Execution]:

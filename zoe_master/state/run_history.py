@@ -10,15 +10,15 @@ from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState,
 from zoe_lib.store.base import ExecutionQuery, Store
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.ordering.orders import attained
-from zoe_master.scheduler.ordering.run_history import LastRuns
-from zoe_master.scheduler.ordering.virtual_time import Arrival, arrival_of
+from zoe_master.scheduler.ordering.run_history import RecentRunTimes
+from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival, arrival_of
 from zoe_master.state.forecasts import ForecastRecord
 
 _READ_AT_START_MAX = 2_000
 _PAGE = 500
 
 
-class Kinds:
+class KindEstimates:
     """Expected run times in seconds by kind, kept as executions come and go. `expected`: what is known of any kind."""
 
     def __init__(self, expected: Callable[[RunKey], float | None]) -> None:
@@ -56,19 +56,19 @@ class Kinds:
         return self._frozen
 
 
-class RunHistory:
+class RunTimeHistory:
     """Learned in memory, and read again from the store by the next master. `record` is how forecasts turned out.
 
-    Run times: the mean of the last two successful runs of one user's application of one name (`LastRuns`). Use:
+    Run times: the mean of the last two successful runs of one user's application of one name (`RecentRunTimes`). Use:
     core-seconds reserved, each counting half after `half_life_s`. Arrivals: of those that ran and ended last, with the
     run time that was expected before.
     """
 
     def __init__(self, store: Store, half_life_s: float) -> None:
-        self._runs = LastRuns()
+        self._runs = RecentRunTimes()
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
-        self._departed: deque[Arrival] = deque(maxlen=_READ_AT_START_MAX)
+        self._departed: deque[ExecutionArrival] = deque(maxlen=_READ_AT_START_MAX)
         # With the run times expected before; only one order asks for their arrivals.
         self._just_departed: deque[tuple[Execution, float | None]] = deque(maxlen=_READ_AT_START_MAX)
         self.record = ForecastRecord()
@@ -91,7 +91,7 @@ class RunHistory:
             self._runs.learn(run_key(execution), ended_at_s - placed_at_s)
 
     @property
-    def departed(self) -> tuple[Arrival, ...]:
+    def departed(self) -> tuple[ExecutionArrival, ...]:
         """Arrivals of those that ended last."""
         while self._just_departed:
             execution, expected_s = self._just_departed.popleft()

@@ -24,7 +24,7 @@ from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
@@ -35,7 +35,7 @@ from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.pending_queue import PendingQueue
-from zoe_master.state.run_history import Kinds, RunHistory
+from zoe_master.state.run_history import KindEstimates, RunTimeHistory
 
 log = structlog.get_logger(__name__)
 
@@ -63,8 +63,8 @@ class StateCache:
         self.correct_estimates = False
         """Whether snapshots ask backfill to correct run times that were outlasted; replays of logs may."""
         self.policy: Policy = store.policy()
-        self._history = RunHistory(store, self.policy.usage_half_life_s)
-        self._kinds = Kinds(self._history.expected)
+        self._history = RunTimeHistory(store, self.policy.usage_half_life_s)
+        self._kinds = KindEstimates(self._history.expected)
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
         waiting = (e for e in self._executions.values() if e.state in WAITING_STATES)
@@ -139,7 +139,7 @@ class StateCache:
         now_s: float,
         nodes: Sequence[Node],
         held: Mapping[ExecutionId, Reason],
-        storage: Supply | None = None,
+        storage: BandwidthSupply | None = None,
         locality: Mapping[Located, Places | None] = _NOTHING_TOLD,
         paths: Mapping[str, PathUse] = _NO_PATHS,
     ) -> Snapshot:

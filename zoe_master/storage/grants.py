@@ -14,9 +14,9 @@ from zoe_lib.domain.events import (
 )
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.promises import (
+    BandwidthSupply,
     Rates,
     StoreCapacity,
-    Supply,
     awaits_grant,
     awaits_inputs,
     preferred,
@@ -29,7 +29,7 @@ from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.reconciler import StorageReconciler
-from zoe_master.storage.slo_reconciler import DesiredStorage, StorageState
+from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_master.storage.view_reconciler import InputViews
 
 _PROMISED_TO_OTHERS = "so much is not free of what the store can promise"
@@ -38,7 +38,7 @@ _NOT_HELD = "the storage controller does not hold it any more"
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
-class Grants:
+class GuaranteeGrants:
     """Between the picture and the keeper of a controller; without a keeper nothing is promised to anybody."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Grants:
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
         observed = self._reconciler.set_desired(
-            DesiredStorage(desired, views=views, undecided=undecided, withheld=withheld)
+            DesiredSlos(desired, views=views, undecided=undecided, withheld=withheld)
         )
         self._hit(CrashPoint.STORAGE_SYNCED)
         self.capacity = observed.capacity or self.capacity
@@ -150,7 +150,7 @@ class Grants:
         self._hit(CrashPoint.INPUTS_DECIDED)
 
 
-def _why_not(execution: Execution, supply: Supply, promised: Mapping[str, Rates]) -> str:
+def _why_not(execution: Execution, supply: BandwidthSupply, promised: Mapping[str, Rates]) -> str:
     """Why one that starts has not what it prefers; nothing while an answer is to come."""
     return supply.problem or ("" if execution.id in promised else _PROMISED_TO_OTHERS)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from storage_bridge import zoe_spark
 from zoe_lib.column_types import type_of
-from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import Predicate, PredicateError, columns, parse
 from zoe_lib.spark_sql import expression
 from zoe_master.backends.base import INPUTS_FILE
@@ -32,7 +32,7 @@ def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
     columns: of the view, in order; empty for plain objects. names: all columns of plain objects, empty where the header
     has them. select: those wanted, empty: all; needed: those and what `where` looks at.
     """
-    asked, csv = one.pushdown or _NOTHING, one.csv or Csv()
+    asked, csv = one.pushdown or _NOTHING, one.csv or CsvInput()
     types = {name: known for name, type_ in asked.types if (known := type_of(type_)) is not None}
     predicate = _parsed(asked.where)
     looked_at = sorted(columns(predicate)) if predicate is not None else []
@@ -48,7 +48,7 @@ def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
     }
 
 
-def _options(csv: Csv, view: bool) -> dict[str, str]:
+def _options(csv: CsvInput, view: bool) -> dict[str, str]:
     """Options of Spark's reader. A view has neither a header nor records of several lines."""
     return {
         "sep": csv.delimiter,

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 log = structlog.get_logger(__name__)
 W = TypeVar("W")
@@ -49,7 +49,7 @@ class ReconcileThread(Generic[W, T]):
     """
 
     def __init__(
-        self, name: str, look: Callable[[W | None], T], first: T, failed: T, waker: Waker, interval_s: float
+        self, name: str, look: Callable[[W | None], T], first: T, failed: T, waker: TickWaker, interval_s: float
     ) -> None:
         self._look = look
         self._failed = failed

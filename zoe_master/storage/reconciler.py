@@ -14,18 +14,18 @@ from typing import Protocol, TypeVar
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import StorageUnavailableError, Verdict
+from storage_bridge.model import StorageUnavailableError, ViewVerdict
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.promises import Promise
+from zoe_lib.domain.promises import BandwidthGuarantee
 from zoe_lib.domain.storage import Located
 from zoe_master.crash_points import Hit, never_crash
 from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.reconcile_thread import ReconcileThread, Reconciliation
-from zoe_master.storage.report import StorageReport
-from zoe_master.storage.slo_reconciler import AWAY, DesiredStorage, SloReconciler, StorageState
+from zoe_master.storage.report import BandwidthReport
+from zoe_master.storage.slo_reconciler import AWAY, DesiredSlos, SloReconciler, StorageState
 from zoe_master.storage.tenant_tokens import SignIn, nobody
 from zoe_master.storage.view_reconciler import ViewReconciler
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -35,7 +35,7 @@ NO_INPUTS: frozenset[Located] = frozenset()
 class StorageReconciler(Protocol):
     """What the master uses of a controller."""
 
-    def set_desired(self, desired: DesiredStorage) -> StorageState:
+    def set_desired(self, desired: DesiredSlos) -> StorageState:
         """Make it so, and keep it so; what is in force of it by now."""
         ...
 
@@ -66,11 +66,11 @@ class InlineReconciler:
     def __init__(self, controller: StorageController, hit: Hit = never_crash) -> None:
         self._slos = SloReconciler(controller, hit)
         self._views = ViewReconciler(controller, hit)
-        self._desired: DesiredStorage | None = None
+        self._desired: DesiredSlos | None = None
         self._places = PlaceFinder(controller, nobody)
         self._objects: frozenset[Located] = frozenset()
 
-    def set_desired(self, desired: DesiredStorage) -> StorageState:
+    def set_desired(self, desired: DesiredSlos) -> StorageState:
         """Make it so now."""
         self._desired = desired
         return self.observed()
@@ -91,7 +91,7 @@ class InlineReconciler:
         """By the last look."""
         return self._slos.report.moved
 
-    def report(self) -> StorageReport:
+    def report(self) -> BandwidthReport:
         """Of the last look."""
         return self._slos.report
 
@@ -110,7 +110,7 @@ class ThreadedReconciler:
         self,
         controller: StorageController,
         for_views: StorageController,
-        waker: Waker,
+        waker: TickWaker,
         interval_s: float,
         hit: Hit = never_crash,
         sign_in: SignIn = nobody,
@@ -119,10 +119,10 @@ class ThreadedReconciler:
         self._waker = waker
         self._interval_s = interval_s
         slos, views = SloReconciler(controller, hit), ViewReconciler(for_views, hit, sign_in)
-        self._since: dict[ExecutionId, tuple[Promise | None, int]] = {}
+        self._since: dict[ExecutionId, tuple[BandwidthGuarantee | None, int]] = {}
         self._slos = self._aside("zoe-storage", slos.look, StorageState(), StorageState(AWAY))
         self._its = slos
-        none: Mapping[str, Verdict] = {}
+        none: Mapping[str, ViewVerdict] = {}
         self._views = self._aside("zoe-views", lambda desired: _look_at_views(views, desired), none, none)
         places = PlaceFinder(for_places or for_views, sign_in)
         unknown: Told = {}
@@ -130,16 +130,16 @@ class ThreadedReconciler:
         def news(told: Told) -> None:  # looked up when there are any: the thread may begin before it is assigned
             self._places.tell(told)
 
-        def look_at_places(desired: DesiredStorage | None) -> Told:
+        def look_at_places(desired: DesiredSlos | None) -> Told:
             return places.look(desired.inputs if desired else NO_INPUTS, news)
 
         self._places = self._aside("zoe-places", look_at_places, unknown, unknown)
 
-    def set_desired(self, desired: DesiredStorage) -> StorageState:
+    def set_desired(self, desired: DesiredSlos) -> StorageState:
         """Leave word for the threads; what their last looks found of it."""
         number = self._slos.set_desired(replace(desired, views={}, undecided=frozenset()))
         promised = {promise.execution_id: promise for promise in desired.promises}
-        asked: dict[ExecutionId, Promise | None] = {**dict.fromkeys(desired.withheld), **promised}
+        asked: dict[ExecutionId, BandwidthGuarantee | None] = {**dict.fromkeys(desired.withheld), **promised}
         before = self._since
         self._since = {
             one: before[one] if one in before and before[one][0] == new else (new, number) for one, new in asked.items()
@@ -163,7 +163,7 @@ class ThreadedReconciler:
 
     def locate(self, objects: frozenset[Located]) -> None:
         """Leave word for the thread that asks for places."""
-        self._places.set_desired(DesiredStorage(inputs=objects))
+        self._places.set_desired(DesiredSlos(inputs=objects))
 
     def places(self) -> Told:
         """What the last look found, and the one under way so far."""
@@ -173,7 +173,7 @@ class ThreadedReconciler:
         """By the last look."""
         return self._its.report.moved
 
-    def report(self) -> StorageReport:
+    def report(self) -> BandwidthReport:
         """Of the last look."""
         return self._its.report
 
@@ -184,13 +184,13 @@ class ThreadedReconciler:
         self._places.close()
 
     def _aside(
-        self, name: str, look: Callable[[DesiredStorage | None], T], first: T, failed: T
-    ) -> Reconciliation[DesiredStorage, T]:
+        self, name: str, look: Callable[[DesiredSlos | None], T], first: T, failed: T
+    ) -> Reconciliation[DesiredSlos, T]:
         """What looks beside the ticks."""
         return ReconcileThread(name, look, first, failed, self._waker, self._interval_s)
 
 
-def _look_at_views(views: ViewReconciler, desired: DesiredStorage | None) -> Mapping[str, Verdict]:
+def _look_at_views(views: ViewReconciler, desired: DesiredSlos | None) -> Mapping[str, ViewVerdict]:
     if desired is None:
         return {}
     try:

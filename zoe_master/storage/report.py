@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import Achieved, Missed, StorageCapacity
+from storage_bridge.model import AchievedBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.store.base import Store, Unstorable
 
@@ -18,7 +18,7 @@ _NOTHING = Rates()
 
 
 @dataclass(frozen=True, slots=True)
-class StorageReport:
+class BandwidthReport:
     """As of the last look. `capacity` and `promised` are of the whole store, whoever promised; `tenants` by name.
 
     `resting`: after several failures the controller is left alone for some seconds. `measured`: whether it tells what
@@ -35,7 +35,7 @@ class StorageReport:
     moved: Mapping[str, float] | None = None
 
 
-def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
+def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
     """Ask for what is achieved and missed. StorageUnavailableError."""
     achieved, missed = controller.achieved(), controller.missed()
     if achieved is None or missed is None:
@@ -48,7 +48,7 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
             for name in sorted({*granted, *achieved, *missed})
         }
     clients = controller.clients()
-    return StorageReport(
+    return BandwidthReport(
         moved=None if clients is None else {host: sum(_both(one)) for host, one in clients.items()},
         at_s=time.time(),
         measured=measured,
@@ -58,7 +58,7 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
     )
 
 
-def keep(report: StorageReport, store: Store) -> None:
+def keep(report: BandwidthReport, store: Store) -> None:
     """Keep a look for charts, unless it found nothing out; tenants that have nothing of the store are left out."""
     if report.problem:
         return
@@ -70,9 +70,9 @@ def keep(report: StorageReport, store: Store) -> None:
         log.warning("what the storage controller tells cannot be kept", why=str(error))
 
 
-def _both(one: Achieved) -> tuple[float, float]:
+def _both(one: AchievedBandwidth) -> tuple[float, float]:
     return one.read_bytes_per_s, one.write_bytes_per_s
 
 
-def _rates(told: Achieved | Missed | None) -> Rates:
+def _rates(told: AchievedBandwidth | MissedBandwidth | None) -> Rates:
     return _NOTHING if told is None else Rates(int(told.read_bytes_per_s), int(told.write_bytes_per_s))

@@ -19,19 +19,19 @@ from storage_bridge.model import (
     StorageCapacity,
     StorageRefusedError,
     StorageUnavailableError,
-    Verdict,
     View,
+    ViewVerdict,
 )
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.promises import Promise, Rates, StoreCapacity, Supply, by_tenant
+from zoe_lib.domain.promises import BandwidthGuarantee, BandwidthSupply, Rates, StoreCapacity, by_tenant
 from zoe_lib.domain.storage import Located
 from zoe_master.crash_points import CrashPoint, Hit
-from zoe_master.storage.report import StorageReport, report
+from zoe_master.storage.report import BandwidthReport, report
 
 log = structlog.get_logger(__name__)
 
-_NOT_ASKED = Supply(problem="the storage controller has not been asked yet")
-AWAY = Supply(problem="the storage controller cannot be reached")
+_NOT_ASKED = BandwidthSupply(problem="the storage controller has not been asked yet")
+AWAY = BandwidthSupply(problem="the storage controller cannot be reached")
 _UNANSWERED = "the storage controller does not answer to it"
 
 
@@ -44,10 +44,10 @@ class StorageState:
     withheld. `capacity`: what the store can promise in all, to others, too; None while it is not told.
     """
 
-    supply: Supply = _NOT_ASKED
+    supply: BandwidthSupply = _NOT_ASKED
     held: frozenset[ExecutionId] = frozenset()
     refused: Mapping[ExecutionId, str] = field(default_factory=dict)
-    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, ViewVerdict] = field(default_factory=dict)
     missing: frozenset[ExecutionId] = frozenset()
     capacity: StoreCapacity | None = None
 
@@ -58,14 +58,14 @@ class StorageState:
 
 
 @dataclass(frozen=True, slots=True)
-class DesiredStorage:
+class DesiredSlos:
     """What is to be in force, in the sequence in which it is asked for.
 
     `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay. `withheld`:
     executions that were granted what they prefer, and are promised nothing now. `inputs`: whose places are asked for.
     """
 
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[BandwidthGuarantee, ...] = ()
     inputs: frozenset[Located] = frozenset()
     views: Mapping[str, View] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
@@ -82,9 +82,9 @@ class SloReconciler:
     def __init__(self, controller: StorageController, hit: Hit) -> None:
         self._controller = controller
         self._hit = hit
-        self.report = StorageReport(problem=_NOT_ASKED.problem)
+        self.report = BandwidthReport(problem=_NOT_ASKED.problem)
 
-    def look(self, desired: DesiredStorage | None) -> StorageState:
+    def look(self, desired: DesiredSlos | None) -> StorageState:
         """Make it what is wanted (None: not known yet, nothing is touched) and tell how it is then."""
         try:
             there = _in_force(self._controller)
@@ -95,7 +95,7 @@ class SloReconciler:
             capacity = self._controller.capacity()
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
-            self.report = StorageReport(time.time(), AWAY.problem, self._controller.circuit_open())
+            self.report = BandwidthReport(time.time(), AWAY.problem, self._controller.circuit_open())
             return StorageState(AWAY)
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
@@ -106,17 +106,17 @@ class SloReconciler:
             capacity.proxies_bytes_per_s,
         )
         # What others were promised by the controller is not there for us.
-        supply = Supply(everything.rates - promised + sum(there.values(), Rates()))
+        supply = BandwidthSupply(everything.rates - promised + sum(there.values(), Rates()))
         held = asking.held(there)
         missing = desired.missing(held) if desired is not None else frozenset()
         return StorageState(supply, held, asking.refused, missing=missing, capacity=everything)
 
-    def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> StorageReport:
+    def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
         """For users; what it cannot tell holds up nothing."""
         try:
             return report(self._controller, granted, capacity)
         except StorageUnavailableError as error:
-            return StorageReport(time.time(), f"the storage controller does not tell: {error}")
+            return BandwidthReport(time.time(), f"the storage controller does not tell: {error}")
 
 
 class _Asking:
@@ -129,12 +129,12 @@ class _Asking:
         self._controller = controller
         self._hit = hit
         self._there = dict(there)
-        self._taken: list[Promise] = []
+        self._taken: list[BandwidthGuarantee] = []
         self._sums: dict[str, Rates] = defaultdict(Rates)
         self._said: dict[str, list[tuple[Rates, str]]] = defaultdict(list)
         self.refused: dict[ExecutionId, str] = {}
 
-    def make(self, promises: Sequence[Promise]) -> None:
+    def make(self, promises: Sequence[BandwidthGuarantee]) -> None:
         """Take back what nobody wants, then ask for what is required, then for what is preferred.
 
         StorageUnavailableError; but that there is no answer to what is preferred is only said, and looked at again.
@@ -164,9 +164,9 @@ class _Asking:
                 found.add(promise.execution_id)
         return frozenset(found)
 
-    def _ask(self, promises: Sequence[Promise]) -> None:
+    def _ask(self, promises: Sequence[BandwidthGuarantee]) -> None:
         """All of a tenant at once; where that is refused, one after the other."""
-        of_tenant: dict[str, list[Promise]] = defaultdict(list)
+        of_tenant: dict[str, list[BandwidthGuarantee]] = defaultdict(list)
         for promise in promises:
             of_tenant[promise.tenant].append(promise)
         for tenant, its in of_tenant.items():
@@ -179,7 +179,7 @@ class _Asking:
                 else:
                     self._take([promise])
 
-    def _take(self, promises: Sequence[Promise]) -> None:
+    def _take(self, promises: Sequence[BandwidthGuarantee]) -> None:
         self._taken += promises
         for promise in promises:
             self._sums[promise.tenant] += promise.rates

@@ -19,10 +19,10 @@ from storage_bridge.stocator import (
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.promises import view_schemes
 from zoe_lib.domain.storage import Credential, InputRead, StorageDemand, service_of
-from zoe_master.backends.base import StorageAccess
+from zoe_master.backends.base import ServiceStorage
 from zoe_master.storage import input_document as told_inputs
 
-_NOTHING = StorageAccess()
+_NOTHING = ServiceStorage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class SparkConfig:
         """Schemes of the inputs that may be read through views."""
         return view_schemes(S3 in self._places and self._places[S3].swift)
 
-    def access(self, execution: Execution) -> StorageAccess:
+    def access(self, execution: Execution) -> ServiceStorage:
         """Of one try. Only the services that its inputs and outputs name are among the configuration."""
         storage = execution.application.storage
         if storage is None:
@@ -67,7 +67,7 @@ class SparkConfig:
         outputs = {one.name: one.uri for one in storage.outputs}
         used = sorted(services_of(storage) & self._places.keys())
         files = dict(self._files(used, execution.tenant)) if used else {}
-        return StorageAccess(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
+        return ServiceStorage(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
 
     def _files(self, used: Sequence[str], tenant: str) -> Mapping[str, str]:
         known = self._credentials(tenant)

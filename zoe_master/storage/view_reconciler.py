@@ -8,11 +8,11 @@ from dataclasses import replace
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import S3, StorageRefusedError, StorageUnavailableError, Verdict, View
+from storage_bridge.model import S3, StorageRefusedError, StorageUnavailableError, View, ViewVerdict
 from storage_bridge.pushdown import verdict
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.promises import pushed_down, why_no_view
-from zoe_lib.domain.storage import Csv, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import PredicateError, columns, parse
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.storage.tenant_tokens import NoAccessError, SignIn, nobody
@@ -38,17 +38,17 @@ class InputViews:
             return {one.name: _view(execution, one) for one in wanted if one.name in used}
         return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
 
-    def reads(self, execution: Execution, verdicts: Mapping[str, Verdict], otherwise: str) -> tuple[InputRead, ...]:
+    def reads(self, execution: Execution, verdicts: Mapping[str, ViewVerdict], otherwise: str) -> tuple[InputRead, ...]:
         """How each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no verdict."""
         return tuple(self._read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
 
     def _read(
-        self, execution: Execution, one: StorageObject, verdicts: Mapping[str, Verdict], otherwise: str
+        self, execution: Execution, one: StorageObject, verdicts: Mapping[str, ViewVerdict], otherwise: str
     ) -> InputRead:
         if why := self._why_plain(execution, one):
             return InputRead(one.name, one.uri, why=f"plainly: {why}")
         view = _view(execution, one)
-        found = verdicts.get(view.id, Verdict(False, (), f"plainly: {otherwise}"))
+        found = verdicts.get(view.id, ViewVerdict(False, (), f"plainly: {otherwise}"))
         if not found.used:
             return InputRead(one.name, one.uri, why=found.why)
         return InputRead(one.name, view.uri, view.id, found.columns, found.why)
@@ -72,7 +72,7 @@ def _view(execution: Execution, one: StorageObject) -> View:
     assert one.pushdown is not None
     view_id = f"{execution.id}-{execution.attempt}-{one.name}"
     asked = one.pushdown
-    csv = one.csv or Csv()
+    csv = one.csv or CsvInput()
     return View(
         view_id,
         execution.tenant,
@@ -104,9 +104,9 @@ class ViewReconciler:
         self._controller = controller
         self._hit = hit
         self._sign_in = sign_in
-        self._verdicts: dict[str, Verdict] = {}
+        self._verdicts: dict[str, ViewVerdict] = {}
 
-    def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, Verdict]:
+    def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, ViewVerdict]:
         """Have these views and no others; the verdicts on those that are not decided yet. StorageUnavailableError."""
         views = {view.id: view for view in wanted}
         self._verdicts = {view_id: found for view_id, found in self._verdicts.items() if view_id in undecided}
@@ -121,16 +121,16 @@ class ViewReconciler:
             self._make_again(views[view_id])
         return dict(self._verdicts)
 
-    def _judge(self, view: View) -> Verdict:
+    def _judge(self, view: View) -> ViewVerdict:
         try:
             token = self._sign_in(view)
             self._controller.create_view(replace(view, token=token))
             self._hit(CrashPoint.VIEW_MADE)
             return verdict(self._controller.sample(view.id, token))
         except StorageRefusedError as refusal:
-            return Verdict(False, (), f"plainly: there is no view ({refusal.sentence})")
+            return ViewVerdict(False, (), f"plainly: there is no view ({refusal.sentence})")
         except (StorageUnavailableError, NoAccessError) as error:
-            return Verdict(False, (), f"plainly: there is no view ({error})")
+            return ViewVerdict(False, (), f"plainly: there is no view ({error})")
 
     def _drop(self, view_id: str) -> None:
         """One that cannot be removed now holds up no other: the next look tries again."""

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from storage_bridge.base import StorageController
 from zoe_master.storage.reconcile_thread import Reconciliation
 from zoe_master.storage.reconciler import ThreadedReconciler
-from zoe_master.storage.slo_reconciler import DesiredStorage
-from zoe_master.waker import Waker
+from zoe_master.storage.slo_reconciler import DesiredSlos
+from zoe_master.waker import TickWaker
 
 W = TypeVar("W")
 T = TypeVar("T")
@@ -33,17 +33,17 @@ class Lateness:
 class LateStorage(ThreadedReconciler):
     """The production keeper without its threads."""
 
-    def __init__(self, controller: StorageController, lateness: Lateness, waker: Waker) -> None:
+    def __init__(self, controller: StorageController, lateness: Lateness, waker: TickWaker) -> None:
         self._lateness = lateness
         super().__init__(controller, controller, waker, _INTERVAL_S)
 
     def _aside(
         self,
         name: str,  # noqa: ARG002
-        look: Callable[[DesiredStorage | None], T],
+        look: Callable[[DesiredSlos | None], T],
         first: T,
         failed: T,
-    ) -> Reconciliation[DesiredStorage, T]:
+    ) -> Reconciliation[DesiredSlos, T]:
         return LateReconciler(self._lateness, look, first, failed, self._waker, self._interval_s)
 
 
@@ -51,7 +51,13 @@ class LateReconciler(Generic[W, T]):
     """Looks again when something else is wanted or `interval_s` have passed; at once whenever that takes no time."""
 
     def __init__(
-        self, lateness: Lateness, look: Callable[[W | None], T], first: T, failed: T, waker: Waker, interval_s: float
+        self,
+        lateness: Lateness,
+        look: Callable[[W | None], T],
+        first: T,
+        failed: T,
+        waker: TickWaker,
+        interval_s: float,
     ) -> None:
         self._lateness = lateness
         self._look = look

@@ -13,8 +13,8 @@ from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.backends.base import Start
-from zoe_master.backends.simulated import Behaviour
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.faults.kinds import occurrences
 from zoe_simulator.faults.run import FaultRun
 from zoe_simulator.jobs import Job, Run, Trace
@@ -46,8 +46,8 @@ def run_with_faults(
     drawn = occurrences(seed, faults, from_s, until_s, mean_s=(until_s - from_s) * _LASTS_SHARE)
     controller = SimulatedController(Capacity(_STORE, {"disks": _STORE}))
 
-    def behave(start: Start) -> Behaviour:
-        return Behaviour(run_s=jobs[start.execution_id].run_s)
+    def behave(start: ServiceStart) -> ServiceBehaviour:
+        return ServiceBehaviour(run_s=jobs[start.execution_id].run_s)
 
     run = FaultRun(trace.nodes, submitted, behave, policy, drawn, controller)
     ended = run.run()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
-from zoe_master.backends.base import BackendError, Observation, Start
+from zoe_master.backends.base import BackendError, Observation, ServiceStart
 from zoe_master.backends.simulated import SimulatedBackend
 
 
@@ -32,7 +32,7 @@ class BreakingBackend(SimulatedBackend):
     away: bool = False
     late: Sequence[Observation] | None = None
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Hand over, unless it is lost or refused."""
         if self.refuses:
             raise BackendError("simulated: takes nothing now")

@@ -20,11 +20,11 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, ServiceState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.base import NotLeader, StoreUnavailable
-from zoe_master.backends.base import BackendError, Start
-from zoe_master.backends.simulated import Behaviour, ManualClock
+from zoe_master.backends.base import BackendError, ServiceStart
+from zoe_master.backends.simulated import ManualClock, ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 from zoe_simulator.faults.kinds import Fault, Occurrence
 from zoe_simulator.faults.late import Lateness, LateStorage
 from zoe_simulator.faults.parts import BreakingBackend, BreakingStore
@@ -52,7 +52,7 @@ class FaultRun:
         self,
         nodes: Sequence[Node],
         submissions: Iterable[Execution],
-        behave: Callable[[Start], Behaviour],
+        behave: Callable[[ServiceStart], ServiceBehaviour],
         policy: Policy,
         faults: Iterable[Occurrence],
         controller: SimulatedController | None = None,
@@ -69,7 +69,7 @@ class FaultRun:
         for at_s, later in policies:
             self._at(at_s, self._set_policy(later))
         self._clock = ManualClock(self._due[0][0] if self._due else 0.0)
-        self._waker = Waker()
+        self._waker = TickWaker()
         self.store = BreakingStore()
         self.store.set_policy(policy, 0, self._clock(), "faults")
         self._backend = BreakingBackend(nodes, self._clock, self._waker, behave=behave)

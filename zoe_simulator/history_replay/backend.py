@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
-    Address,
     BackendError,
     ImageState,
     ImageStatus,
     Left,
-    LogChunk,
     Observation,
     ObservedState,
-    Start,
+    OutputChunk,
+    PortAddress,
+    ServiceStart,
     Usage,
     nobody_left,
 )
@@ -84,11 +84,11 @@ class RecordedBackend:
         nodes = (*self.inputs.nodes.values(), *self._added)
         return [replace(node, containers=node.containers + own[node.name]) for node in nodes]
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> BackendCapabilities:
         """Everything: what was refused in truth is in the journal."""
-        return Capabilities()
+        return BackendCapabilities()
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Hand over a service."""
         if start.service_id in self._running or start.service_id in self._forgotten:
             return
@@ -143,7 +143,7 @@ class RecordedBackend:
         """As it was seen."""
         return self.inputs.images.get(image, _PRESENT)
 
-    def address(self, service: ServiceId, port: str) -> Address:
+    def address(self, service: ServiceId, port: str) -> PortAddress:
         """Nothing runs here."""
         raise BackendError(f"service {service} is replayed; its port {port} is nowhere")
 
@@ -153,7 +153,7 @@ class RecordedBackend:
         offset: int,  # noqa: ARG002
         limit: int,  # noqa: ARG002
         left: Left = nobody_left,  # noqa: ARG002
-    ) -> LogChunk:
+    ) -> OutputChunk:
         """Nothing runs here."""
         raise BackendError(f"service {service} is replayed; it writes nothing")
 
@@ -181,7 +181,7 @@ class RecordedBackend:
             return True
         return (record.handed_tick, record.handed_s) == (self.tick, self._clock())
 
-    def _like(self, start: Start, record: ServiceRecord | None) -> ServiceRecord | None:
+    def _like(self, start: ServiceStart, record: ServiceRecord | None) -> ServiceRecord | None:
         """Its own record if it ended by itself, else that of another try, else of another instance."""
         if record is not None and record.own_end is not None:
             return record

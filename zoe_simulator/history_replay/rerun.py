@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from storage_bridge.model import Verdict
+from storage_bridge.model import ViewVerdict
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
@@ -25,7 +25,7 @@ from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import Inputs
 from zoe_master.storage.input_places import Told
 from zoe_master.storage.path_uses import WEIGHER
-from zoe_master.storage.slo_reconciler import DesiredStorage, StorageState
+from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_simulator.history_replay.backend import RecordedBackend
 from zoe_simulator.history_replay.recording import Moment, Recording, to_event
 from zoe_simulator.history_replay.uses import RecordedUses
@@ -206,10 +206,10 @@ class _RecordedKeeper:
         self._seen = replace(self._seen, supply=inputs.supply)
         self._inputs = inputs
 
-    def set_desired(self, wanted: DesiredStorage) -> StorageState:
+    def set_desired(self, wanted: DesiredSlos) -> StorageState:
         """In force."""
         held = frozenset(promise.execution_id for promise in wanted.promises)
-        verdicts = {view_id: Verdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
+        verdicts = {view_id: ViewVerdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
         self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
         return self._seen
 

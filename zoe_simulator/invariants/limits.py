@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionId, Mark, Service
-from zoe_lib.domain.limits import Limit, Subject
+from zoe_lib.domain.limits import Limit, LimitSubject
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
@@ -49,7 +49,7 @@ def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[
 
 def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
     """Limits of bandwidth aside. Whoever comes later by the policy may wait for what the first waits for."""
-    firsts: set[Subject] = set()
+    firsts: set[LimitSubject] = set()
     for execution in _refused(snapshot, policy, plan):
         holder, limit = _refusing(execution, policy, plan)
         if _beyond(limit, execution.application.core_resources(), cores_of(snapshot, plan, holder)):
@@ -67,7 +67,7 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
     if policy.backfill == "easy-sjbf" or plan.placements >= policy.placements_per_tick_max:
         return
     sequence = list(Queue(snapshot, policy).sequence())
-    lines: dict[Subject, Execution] = {}
+    lines: dict[LimitSubject, Execution] = {}
     for execution in _refused(snapshot, policy, plan):
         holder, limit = _refusing(execution, policy, plan)
         core = execution.application.core_resources()
@@ -92,14 +92,20 @@ def _refused(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Executi
     return (e for e in Queue(snapshot, policy).sequence() if e.id in limited) if limited else iter(())
 
 
-def _refusing(execution: Execution, policy: Policy, plan: Plan) -> tuple[Subject, Limit]:
+def _refusing(execution: Execution, policy: Policy, plan: Plan) -> tuple[LimitSubject, Limit]:
     of_user = plan.reasons[execution.id].code is ReasonCode.USER_LIMIT
-    holder = Subject(execution.tenant, execution.user if of_user else None)
+    holder = LimitSubject(execution.tenant, execution.user if of_user else None)
     return holder, dict(limits_of(policy, execution.tenant, execution.user)).get(holder, Limit())
 
 
 def _starts_s(
-    snapshot: Snapshot, policy: Policy, plan: Plan, holder: Subject, first: Execution, limit: Limit, without: set[str]
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan,
+    holder: LimitSubject,
+    first: Execution,
+    limit: Limit,
+    without: set[str],
 ) -> float:
     """When the limit is expected to let it, if those without had got nothing; infinite for never."""
     ends = {snapshot.now_s, *(_end_s(snapshot, e) for e in (*snapshot.active, *snapshot.queued))}
@@ -113,7 +119,7 @@ def _starts_s(
 
 
 def _held_at(
-    snapshot: Snapshot, policy: Policy, plan: Plan, holder: Subject, at_s: float, without: set[str]
+    snapshot: Snapshot, policy: Policy, plan: Plan, holder: LimitSubject, at_s: float, without: set[str]
 ) -> Resources:
     """What of the holder's is expected to stay beyond then, of what no core can take back."""
     keeps = policy.preemption == "none"
@@ -146,7 +152,7 @@ def _parts(known: Mapping[ExecutionId, Execution], placed: Mapping[ExecutionId, 
             yield known[execution_id], known[execution_id].service(placement.service_id)
 
 
-def _sum(parts: Iterable[Part], holder: Subject) -> Resources:
+def _sum(parts: Iterable[Part], holder: LimitSubject) -> Resources:
     return total(e.component_of(s).reservation for e, s in parts if counts_for(e, holder))
 
 
@@ -160,5 +166,5 @@ def _beyond(limit: Limit, more: Resources, held: Resources) -> bool:
     )
 
 
-def _name(holder: Subject) -> str:
+def _name(holder: LimitSubject) -> str:
     return holder.tenant if holder.user is None else f"{holder.user} in {holder.tenant}"

@@ -11,7 +11,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionState, Service, ServiceState
 from zoe_lib.domain.gateway import core_groups, wanted
 from zoe_lib.domain.gateway import held as held_by
-from zoe_lib.domain.limits import Subject
+from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -65,12 +65,12 @@ def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_abs
     return room
 
 
-def counts_for(execution: Execution, holder: Subject) -> bool:
+def counts_for(execution: Execution, holder: LimitSubject) -> bool:
     """Whether what an execution holds counts for a tenant's or a user's limit."""
     return execution.tenant == holder.tenant and holder.user in (None, execution.user)
 
 
-def cores_of(snapshot: Snapshot, plan: Plan, holder: Subject) -> Resources:
+def cores_of(snapshot: Snapshot, plan: Plan, holder: LimitSubject) -> Resources:
     """What a holder's services hold, without elastic ones on nodes that are there, and its cores of the plan."""
     there = {node.name for node in snapshot.nodes}
     held = [

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_master.scheduler.ordering.virtual_time import Arrival
+from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
 
 _NOTHING_S = 1e-9
 
 
 def virtual_ends(
-    arrivals: Iterable[Arrival], cores_milli: int, now_s: float
+    arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: float
 ) -> Mapping[ExecutionId, tuple[float, float]]:
     """Virtual seconds left of everybody, and when those ended that have none left (0 for the others).
 

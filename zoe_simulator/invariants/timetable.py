@@ -19,7 +19,7 @@ from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_simulator.invariants.room import leaving
 
 # By node: cores, memory, pieces of each kind of device, and at last services.
@@ -49,7 +49,7 @@ class Timetable:
         self._after_s = math.nextafter(snapshot.now_s, math.inf)
         self._run_s = queue.estimates.guess_s
         self._empty = Ledger(snapshot.nodes, (), snapshot.locality, snapshot.paths)
-        self._placer = Placer(self._empty, policy, queue.span)
+        self._placer = ServicePlacer(self._empty, policy, queue.span)
         self.known = self._empty.paths is None
         self._devices = sorted({kind for node in snapshot.nodes for kind in node.total.devices})
         nodes = range(len(self._empty.nodes))

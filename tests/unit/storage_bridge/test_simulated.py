@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from storage_bridge.bandwidth.assignment import Capacity, Claim
+from storage_bridge.bandwidth.assignment import Capacity, TransferClaim
 from storage_bridge.base import StorageController
-from storage_bridge.model import Achieved, BandwidthSlo, StorageUnavailableError
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.support.storage_contract import MB, StorageContract
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 
-PLACES = Places(Held(2, 20), Held(2, 20), {"a": Held(1, 10), "b": Held(2, 20)})
+PLACES = Places(InputObjects(2, 20), InputObjects(2, 20), {"a": InputObjects(1, 10), "b": InputObjects(2, 20)})
 
 
-def controller(*claims: Claim) -> SimulatedController:
+def controller(*claims: TransferClaim) -> SimulatedController:
     return SimulatedController(
         Capacity(100, {"a": 80, "b": 80}), lambda: claims, {("acme", "swift2d://c.s/x"): PLACES}, floor=0
     )
@@ -20,13 +20,13 @@ def controller(*claims: Claim) -> SimulatedController:
 
 def test_slos_shape_what_tenants_get() -> None:
     both = frozenset({"a", "b"})
-    store: StorageController = controller(Claim("x", both), Claim("y", both))
-    assert store.achieved() == {"x": Achieved(50, 0), "y": Achieved(50, 0)}
+    store: StorageController = controller(TransferClaim("x", both), TransferClaim("y", both))
+    assert store.achieved() == {"x": AchievedBandwidth(50, 0), "y": AchievedBandwidth(50, 0)}
     store.set_slo("x", BandwidthSlo(read_bytes_per_s=60))
-    assert store.achieved() == {"x": Achieved(80, 0), "y": Achieved(20, 0)}
+    assert store.achieved() == {"x": AchievedBandwidth(80, 0), "y": AchievedBandwidth(20, 0)}
     store.clear_slo("x")
     store.clear_slo("x")
-    assert store.achieved()["x"] == Achieved(50, 0)
+    assert store.achieved()["x"] == AchievedBandwidth(50, 0)
 
 
 class TestContract(StorageContract):

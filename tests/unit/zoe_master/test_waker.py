@@ -6,11 +6,11 @@ import signal
 import threading
 import time
 
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 
 def test_any_number_of_wakes_count_as_one() -> None:
-    waker = Waker()
+    waker = TickWaker()
     for _ in range(5):
         waker.wake()
     assert waker.wait(0.0)
@@ -18,14 +18,14 @@ def test_any_number_of_wakes_count_as_one() -> None:
 
 
 def test_another_thread_wakes_it() -> None:
-    waker = Waker()
+    waker = TickWaker()
     threading.Timer(0.05, waker.wake).start()
     assert waker.wait(30.0)
 
 
 def test_a_signal_in_the_middle_of_a_wait_does_not_lock_it() -> None:
     """Thousands of signals, each of which may interrupt a wait anywhere."""
-    waker = Waker()
+    waker = TickWaker()
     count = 0
 
     def wake(*_: object) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_master.scheduler.what_if.calibration import Spread
+from zoe_master.scheduler.what_if.calibration import ForecastSpread
 from zoe_simulator.forecast_figures import forecast_figures
 from zoe_simulator.trace import Foretold
 
 
 def foretold(waited_s: float, processors: float, naive_s: float | None = 50.0) -> Foretold:
     """It was told 100 s, and 300 s at most."""
-    return Foretold(Spread(100.0, 300.0, 20), waited_s, processors, naive_s)
+    return Foretold(ForecastSpread(100.0, 300.0, 20), waited_s, processors, naive_s)
 
 
 def test_errors_and_coverage_are_those_of_each_width() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.resources import Resources
 from zoe_simulator.hosted_store import HostedStore, input_of, spread
 from zoe_simulator.progress import Progress
@@ -24,9 +24,9 @@ def reader(number: int, demand: float, **components: int) -> Reader:
 
 def shares(*readers: tuple[Reader, dict[str, int]]) -> list[tuple[float, float]]:
     """Bandwidth and the part of it over the network, of inputs of 100 bytes with so many on each machine."""
-    whole = Held(1, 100)
+    whole = InputObjects(1, 100)
     inputs = {
-        input_of(one.progress.arrival): Places(whole, whole, {n: Held(1, b) for n, b in held.items()})
+        input_of(one.progress.arrival): Places(whole, whole, {n: InputObjects(1, b) for n, b in held.items()})
         for one, held in readers
     }
     HostedStore(PATH, inputs).share([one for one, _ in readers])

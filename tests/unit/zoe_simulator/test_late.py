@@ -9,10 +9,10 @@ from collections.abc import Callable
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
-from zoe_lib.domain.promises import Promise, Rates
+from zoe_lib.domain.promises import BandwidthGuarantee, Rates
 from zoe_master.backends.simulated import ManualClock
-from zoe_master.storage.slo_reconciler import DesiredStorage
-from zoe_master.waker import Waker
+from zoe_master.storage.slo_reconciler import DesiredSlos
+from zoe_master.waker import TickWaker
 from zoe_simulator.faults.late import Lateness, LateStorage
 
 FIRST, SECOND = required_by({"a": Rates(10)}), required_by({"a": Rates(20)})
@@ -25,7 +25,7 @@ class Setting:
         self.due: list[tuple[float, int, Callable[[], None]]] = []
         self.controller = SimulatedController(Capacity(100, {"disk": 100}))
         self.lateness = Lateness(self.clock, self.after)
-        self.waker = Waker()
+        self.waker = TickWaker()
         self.keeper = LateStorage(self.controller, self.lateness, self.waker)
 
     def after(self, seconds: float, do: Callable[[], None]) -> None:
@@ -68,7 +68,7 @@ def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_th
     setting.lateness.takes_s = 3.0
     setting.keeper.set_desired(FIRST)
     setting.never_crash(1.0)
-    without = DesiredStorage(withheld=frozenset({"a"}))
+    without = DesiredSlos(withheld=frozenset({"a"}))
     setting.keeper.set_desired(without)
     setting.never_crash(2.0)
     assert setting.keeper.observed().looked
@@ -82,9 +82,9 @@ def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_th
 def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_come_who_prefer_some() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0
-    others = tuple(Promise(f"p{number}", "a", Rates(5), False) for number in range(4))
+    others = tuple(BandwidthGuarantee(f"p{number}", "a", Rates(5), False) for number in range(4))
     for number in range(1, 5):
-        setting.keeper.set_desired(DesiredStorage(FIRST.promises + others[: number - 1]))
+        setting.keeper.set_desired(DesiredSlos(FIRST.promises + others[: number - 1]))
         setting.never_crash(1.0)
     assert setting.keeper.observed().held == {"a"}, "as the look found that was begun when it was alone"
     setting.never_crash(2.0)

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.limits import Limits
-from zoe_lib.domain.platform import Capabilities, Platform
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
@@ -45,7 +45,11 @@ def read_platform(connection: Connection) -> Sequence[Node]:
 
 
 def set_capabilities(
-    connection: Connection, wanted: Capabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
+    connection: Connection,
+    wanted: BackendCapabilities,
+    storage: StoreCapacity | None,
+    at_s: float,
+    leader_epoch: int | None,
 ) -> None:
     """Replace what there was, with the next version; what was told last of the store stays while nothing else is."""
     check_leader(connection, leader_epoch)
@@ -72,7 +76,7 @@ class PlatformReader:
         if version != kept[0]:
             data, storage = connection.execute(select(capabilities.c.data, capabilities.c.storage)).one()
             told = None if storage is None else decode(StoreCapacity, storage)
-            kept = self._kept = (version, Platform((), decode(Capabilities, data), told))
+            kept = self._kept = (version, Platform((), decode(BackendCapabilities, data), told))
         return replace(kept[1], nodes=tuple(read_platform(connection)))
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.limits import EVERY, Limits, Subject, collected
+from zoe_lib.domain.limits import EVERY, Limits, LimitSubject, collected
 from zoe_lib.store.rows import Row
 from zoe_lib.store.tables import limits
 
@@ -48,4 +48,4 @@ def write(connection: Connection, wanted: Limits) -> None:
 
 
 def _limits(rows: Iterable[Row]) -> Limits:
-    return collected((Subject(row.tenant, row.user_name or None), row.amounts) for row in rows)
+    return collected((LimitSubject(row.tenant, row.user_name or None), row.amounts) for row in rows)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.use import DAY_S, DayOfUser, Use, daily_use
+from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import StoreLimits, UsageSample, UsePoint
 from zoe_lib.store.codec import encode, field_names
 from zoe_lib.store.documents import Applications
@@ -101,17 +101,17 @@ def read_cut(connection: Connection) -> float:
 
 def read_daily_use(
     connection: Connection, applications: Applications, from_day: int, to_day: int, now_s: float | None
-) -> Mapping[DayOfUser, Use]:
+) -> Mapping[DayOfUser, ResourceSeconds]:
     """The use that was kept, and that of executions which are still here."""
     wanted = (kept_use.c.day >= from_day, kept_use.c.day <= to_day)
     result = {
-        DayOfUser(row.day, row.tenant, row.user_name): Use(row.core_s, row.memory_byte_s, row.store_bytes)
+        DayOfUser(row.day, row.tenant, row.user_name): ResourceSeconds(row.core_s, row.memory_byte_s, row.store_bytes)
         for row in connection.execute(select(kept_use).where(*wanted))
     }
     here = [*ended_since(connection, applications, from_day * DAY_S), *active(connection, applications)]
     for key, use in daily_use(here, now_s).items():
         if from_day <= key.day <= to_day:
-            result[key] = result.get(key, Use()) + use
+            result[key] = result.get(key, ResourceSeconds()) + use
     return result
 
 
@@ -123,7 +123,7 @@ def _move_cut(connection: Connection, cut_s: float) -> None:
     connection.execute(delete(ticks).where(ticks.c.id < start))
 
 
-def _keep_use(connection: Connection, use: Mapping[DayOfUser, Use]) -> None:
+def _keep_use(connection: Connection, use: Mapping[DayOfUser, ResourceSeconds]) -> None:
     rows = [
         {"day": k.day, "tenant": k.tenant, "user_name": k.user, **encode(u)}
         for k, u in sorted(use.items(), key=lambda item: (item[0].day, item[0].tenant, item[0].user))
@@ -131,7 +131,7 @@ def _keep_use(connection: Connection, use: Mapping[DayOfUser, Use]) -> None:
     if not rows:
         return
     new = insert_or(kept_use)
-    sums = {name: kept_use.c[name] + new.excluded[name] for name in field_names(Use)}
+    sums = {name: kept_use.c[name] + new.excluded[name] for name in field_names(ResourceSeconds)}
     connection.execute(new.on_conflict_do_update(index_elements=list(kept_use.primary_key), set_=sums), rows)
 
 

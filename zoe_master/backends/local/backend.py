@@ -12,30 +12,30 @@ from dataclasses import replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
-    Address,
     BackendError,
     ImageStatus,
     Left,
-    LogChunk,
     Observation,
-    Start,
+    OutputChunk,
+    PortAddress,
+    ServiceStart,
     Usage,
     nobody_left,
 )
 from zoe_master.backends.local import directories
-from zoe_master.backends.local.hints import Hints
+from zoe_master.backends.local.hints import SupervisorHints
 from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_patterns
-from zoe_master.backends.local.layout import Layout
+from zoe_master.backends.local.layout import StatePaths
 from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
 from zoe_master.backends.local.outputs import prune, read_output
-from zoe_master.backends.local.records import Record, Stage, new_record
+from zoe_master.backends.local.records import Record, RecordStage, new_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.specification import HOST
 from zoe_master.backends.local.volumes import allowed_bases
-from zoe_master.backends.local.worker import Worker
-from zoe_master.waker import Waker
+from zoe_master.backends.local.worker import ServiceWorker
+from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 PRUNE_INTERVAL_S = 60.0
@@ -52,17 +52,17 @@ class LocalBackend:
     Otherwise they run as the same user as Zoe and can read what Zoe can read, keys included.
     """
 
-    def __init__(self, settings: LocalSettings, waker: Waker) -> None:
+    def __init__(self, settings: LocalSettings, waker: TickWaker) -> None:
         if not settings.nodes:
             settings = replace(settings, nodes=(default_node(),))
         self._settings = settings = settings.absolute()
         self._hosts = machine_hosts()
         self._waker = waker
         self._lock = threading.RLock()
-        self._layout = Layout(settings)
+        self._layout = StatePaths(settings)
         self._capabilities = _capabilities(settings)
-        self._hints = Hints(self._layout.hint)
-        self._worker = Worker(self._layout)
+        self._hints = SupervisorHints(self._layout.hint)
+        self._worker = ServiceWorker(self._layout)
         self._records: dict[ServiceId, Record] = {}
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
         self._closing = threading.Event()
@@ -79,11 +79,11 @@ class LocalBackend:
             ours_bytes = sum(usage.memory_bytes for usage in self.usage())
         return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> BackendCapabilities:
         """What the settings say; nothing is mounted here, so no target is taken."""
         return self._capabilities
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""
         if not directories.is_safe_name(start.service_id) or not directories.is_safe_name(start.execution_id):
             raise BackendError(f"{start.service_id!r} cannot be the id of a service here")
@@ -118,7 +118,7 @@ class LocalBackend:
                     record.forgotten = True
         self._hints.wake()
 
-    def address(self, service: ServiceId, port: str) -> Address:
+    def address(self, service: ServiceId, port: str) -> PortAddress:
         """The loopback address of a named port."""
         with self._lock:
             record = self._records.get(service)
@@ -127,9 +127,9 @@ class LocalBackend:
         number = self._layout.ports.known(record.execution_id, service).get(port)
         if number is None:
             raise BackendError(f"service {service} has no port {port}, or not yet")
-        return Address(HOST, number)
+        return PortAddress(HOST, number)
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:  # noqa: ARG002
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
         """Output of a known service, or of a forgotten one that is still kept."""
         directory = self._layout.find(service)
         if directory is not None:
@@ -138,7 +138,7 @@ class LocalBackend:
             record = self._records.get(service)
         if record is None:
             raise BackendError(f"service {service} is not known here")
-        return LogChunk(b"", offset, offset, complete=record.final)
+        return OutputChunk(b"", offset, offset, complete=record.final)
 
     def usage(self) -> Sequence[Usage]:
         """What supervisors measured last."""
@@ -168,13 +168,13 @@ class LocalBackend:
         for record in self._layout.found():
             self._records[record.service_id] = record
             if record.status is None and not record.final:
-                record.stage = Stage.HANDED_OVER
+                record.stage = RecordStage.HANDED_OVER
                 self._pool.submit(self._do_launch, record)
             elif record.final:
-                record.stage = Stage.FINISHED
+                record.stage = RecordStage.FINISHED
         self._layout.sweep(self._records.values())
 
-    def _do_start(self, record: Record, start: Start) -> None:
+    def _do_start(self, record: Record, start: ServiceStart) -> None:
         self._worker.start(record, start)
         self._changed()
 
@@ -220,13 +220,13 @@ class LocalBackend:
         with self._lock:
             changed = False
             for record in self._records.values():
-                if record.stage is not Stage.SUPERVISED:
+                if record.stage is not RecordStage.SUPERVISED:
                     continue
                 changed |= record.look()
                 record.look_at_usage()
                 lock = self._worker.lock_of_dead(record)
                 if lock is not None:
-                    record.stage = Stage.RESCUED
+                    record.stage = RecordStage.RESCUED
                     self._pool.submit(self._do_rescue, record, lock)
         if changed:
             self._changed()
@@ -243,9 +243,9 @@ class LocalBackend:
             return len(done) < len(forgotten)
 
 
-def _capabilities(settings: LocalSettings) -> Capabilities:
+def _capabilities(settings: LocalSettings) -> BackendCapabilities:
     silent = {name: runtime for name, runtime in settings.images.items() if not runtime.command}
-    return Capabilities(
+    return BackendCapabilities(
         images=runtime_patterns(settings.images),
         why_no_image=NO_RUNTIME,
         commandless=runtime_patterns(silent),

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,199}")
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class ComponentUser:
     """The user that components run as, when it is not ours."""
 
     uid: int
@@ -29,7 +29,7 @@ def is_safe_name(name: str) -> bool:
     return _SAFE_NAME.fullmatch(name) is not None
 
 
-def make_base(path: Path, owner: Owner | None, mode: int) -> None:
+def make_base(path: Path, owner: ComponentUser | None, mode: int) -> None:
     """A directory of the back-end's own; one that exists keeps its mode and owner."""
     if path.is_dir():
         return
@@ -39,7 +39,7 @@ def make_base(path: Path, owner: Owner | None, mode: int) -> None:
         os.chown(path, owner.uid, owner.gid)
 
 
-def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], owner: Owner | None) -> None:
+def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], owner: ComponentUser | None) -> None:
     """Files (mode 0600) for the owner alone, in the directory that `make_owned` makes; never through a link."""
     directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -57,7 +57,7 @@ def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], ow
         os.close(directory)
 
 
-def make_owned(base: Path, names: tuple[str, ...], owner: Owner | None) -> Path:
+def make_owned(base: Path, names: tuple[str, ...], owner: ComponentUser | None) -> Path:
     """The directory base/name/name..., each part made for the owner (mode 0700) unless it is there.
 
     No part may be a symbolic link: components own the parents, and as root we would make directories wherever such a
@@ -77,15 +77,15 @@ def remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def _enter(parent: int, name: str, owner: Owner | None, base: Path) -> int:
+def _enter(parent: int, name: str, owner: ComponentUser | None, base: Path) -> int:
     if not is_safe_name(name):
-        raise CannotStart(f"{name!r} cannot be the name of a directory below {base}")
+        raise CannotStartError(f"{name!r} cannot be the name of a directory below {base}")
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o700, dir_fd=parent)
     try:
         child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
-        raise CannotStart(f"{name} below {base} is no directory: {error.strerror}") from error
+        raise CannotStartError(f"{name} below {base} is no directory: {error.strerror}") from error
     if owner is not None and _is_newly_made(child):
         os.fchown(child, owner.uid, owner.gid)
     os.close(parent)

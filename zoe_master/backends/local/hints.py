@@ -22,7 +22,7 @@ def hint_name(state_dir: Path) -> str:
     return "zoe-local-" + hashlib.sha256(str(state_dir).encode()).hexdigest()[:16]
 
 
-class Hints:
+class SupervisorHints:
     """Receives hints; while another back-end holds the name, only the regular look finds news."""
 
     def __init__(self, name: str) -> None:

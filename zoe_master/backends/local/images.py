@@ -8,7 +8,7 @@ from glob import escape
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import spellings
 from zoe_master.backends.base import ImageState, ImageStatus
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.settings import Runtime
 
 NO_RUNTIME = "no runtime is set for it"
@@ -37,9 +37,9 @@ def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
 
 
 def runtime_of(image: str, runtimes: Mapping[str, Runtime]) -> Runtime:
-    """The runtime, or CannotStart with cause image_unavailable."""
+    """The runtime, or CannotStartError with cause image_unavailable."""
     runtime = find_runtime(image, runtimes)
     if runtime is None:
         status = image_status(image, runtimes)
-        raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
+        raise CannotStartError(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
     return runtime

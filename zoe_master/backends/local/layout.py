@@ -9,15 +9,15 @@ from pathlib import Path
 
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.local import cgroups, directories
-from zoe_master.backends.local.directories import Owner
+from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.hints import hint_name
 from zoe_master.backends.local.ports import PortBook, below_ephemeral
 from zoe_master.backends.local.records import Record, found_record
 from zoe_master.backends.local.settings import LocalSettings
-from zoe_master.backends.local.specification import Surroundings
+from zoe_master.backends.local.specification import BackendContext
 
 
-class Layout:
+class StatePaths:
     """Below state_dir: `services/ID` while known, `kept/ID` once forgotten, `ports/EXECUTION.json`."""
 
     def __init__(self, settings: LocalSettings) -> None:
@@ -36,7 +36,7 @@ class Layout:
         self.ports = PortBook(state_dir / "ports", first, last)
         # One parent for each state directory, so that two installations do not meet.
         self._cgroups = cgroups.find_parent(self.hint) if settings.cgroups else None
-        self.around = Surroundings(settings, self.ports, owner, self._cgroups, self.hint)
+        self.around = BackendContext(settings, self.ports, owner, self._cgroups, self.hint)
 
     def service(self, service: ServiceId) -> Path:
         """The directory of a known service."""
@@ -82,9 +82,9 @@ class Layout:
             self._cgroups.remove()
 
 
-def _owner(user: str) -> Owner | None:
+def _owner(user: str) -> ComponentUser | None:
     """The user for components, or None when we may not change to one."""
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam(user)
-    return Owner(entry.pw_uid, entry.pw_gid)
+    return ComponentUser(entry.pw_uid, entry.pw_gid)

@@ -18,17 +18,17 @@ DEFAULT_NODE_NAME = "local"
 
 
 @dataclass(frozen=True, slots=True)
-class MachineMemory:
+class NodeMemory:
     """Bytes of the machine, and of those what can be had without swapping."""
 
     total_bytes: int
     available_bytes: int
 
 
-def read_machine_memory() -> MachineMemory:
+def read_machine_memory() -> NodeMemory:
     """The figures of now."""
     memory = psutil.virtual_memory()
-    return MachineMemory(memory.total, memory.available)
+    return NodeMemory(memory.total, memory.available)
 
 
 def machine_hosts() -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def default_node() -> LocalNode:
 
 def nodes_now(
     nodes: Sequence[LocalNode],
-    memory: MachineMemory,
+    memory: NodeMemory,
     ours_bytes: int,
     services: Mapping[str, int],
     hosts: tuple[str, ...] = (),

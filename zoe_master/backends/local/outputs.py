@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from zoe_master.backends.base import LogChunk
+from zoe_master.backends.base import OutputChunk
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.supervisor import files
 
 _TRIES = 3
 
 
-def read_output(directory: Path, offset: int, limit: int) -> LogChunk:
+def read_output(directory: Path, offset: int, limit: int) -> OutputChunk:
     """At most `limit` bytes from `offset`, or from the next byte that is still there; `directory` is the service's."""
     status = files.read_json(str(directory / files.STATUS)) or {}
     ended = status.get("state") == "ended"
@@ -29,7 +29,7 @@ def read_output(directory: Path, offset: int, limit: int) -> LogChunk:
     end = max([status.get("output_bytes", 0), *(begin + size for begin, size, _ in pieces)])
     if not data and ended:
         first = max(first, end)
-    return LogChunk(
+    return OutputChunk(
         data=data,
         offset=first,
         next_offset=first + len(data),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from zoe_lib.domain.execution import ExecutionId, ServiceId
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.supervisor import files
 
 _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
@@ -44,7 +44,7 @@ class PortBook:
         }
 
     def allocate(self, execution: ExecutionId, service: ServiceId, names: Iterable[str]) -> dict[str, int]:
-        """The ports of a service, those new here added; CannotStart when none is left."""
+        """The ports of a service, those new here added; CannotStartError when none is left."""
         with self._lock:
             ports = self._ports.setdefault(execution, {}).setdefault(service, {})
             missing = [name for name in names if name not in ports]
@@ -82,7 +82,7 @@ class PortBook:
             if port not in self._used and self._is_free(port):
                 self._used.add(port)
                 return port
-        raise CannotStart(f"no port is free between {self._first} and {self._first + self._count - 1}")
+        raise CannotStartError(f"no port is free between {self._first} and {self._first + self._count - 1}")
 
     def _write(self, execution: ExecutionId) -> None:
         path = self._directory / f"{execution}.json"

@@ -9,13 +9,13 @@ from enum import Enum, auto
 from pathlib import Path
 
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
-from zoe_master.backends.base import Observation, ObservedState, Start, Usage
+from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
 from zoe_master.backends.local.supervisor import files, processes
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
 
 
-class Stage(Enum):
+class RecordStage(Enum):
     """Who is at work on a service."""
 
     HANDED_OVER = auto()  # a worker: it is being started
@@ -33,7 +33,7 @@ class Record:
     node: str
     directory: Path
     observation: Observation
-    stage: Stage = Stage.HANDED_OVER
+    stage: RecordStage = RecordStage.HANDED_OVER
     child: int | None = None
     stop_asked: bool = False
     forgotten: bool = False
@@ -70,13 +70,13 @@ class Record:
 
     def lose(self, message: str) -> None:
         """Nobody can say what became of it."""
-        self.stage = Stage.FINISHED
+        self.stage = RecordStage.FINISHED
         self.observation = Observation(
             self.service_id, self.execution_id, ObservedState.LOST, time.time(), self.node, message=message
         )
 
 
-def new_record(start: Start, directory: Path) -> Record:
+def new_record(start: ServiceStart, directory: Path) -> Record:
     """A service that was handed over just now."""
     observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
     return Record(start.service_id, start.execution_id, start.node, directory, observation)
@@ -96,7 +96,7 @@ def found_record(directory: Path) -> Record | None:
         if not record.final:
             record.lose("the machine was started anew")
         return record
-    record.stage = Stage.SUPERVISED
+    record.stage = RecordStage.SUPERVISED
     record.stop_asked = (directory / files.STOP).exists()
     record.child = _own_child(record.status)
     return record

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from zoe_lib.domain.application import Component, Volume
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
-from zoe_master.backends.base import Start, joined_modules
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import ServiceStart, joined_modules
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.cgroups import CgroupParent
-from zoe_master.backends.local.directories import Owner, make_owned, write_owned
+from zoe_master.backends.local.directories import ComponentUser, make_owned, write_owned
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
 from zoe_master.backends.local.supervisor import files
-from zoe_master.backends.local.supervisor.spec import ProbeSpec, StartSpec
+from zoe_master.backends.local.supervisor.spec import ProbeSpec, ProcessSpec
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 
@@ -34,12 +34,12 @@ BACKEND_VARIABLE = "ZOE_BACKEND"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class BackendContext:
     """What all services of this back-end share."""
 
     settings: LocalSettings
     ports: PortBook
-    owner: Owner | None
+    owner: ComponentUser | None
     cgroups: CgroupParent | None
     hint: str
 
@@ -54,11 +54,11 @@ class _Places:
     volumes: Mapping[Volume, Path]
 
 
-def specify(start: Start, around: Surroundings) -> StartSpec:
-    """Everything the supervisor needs; makes directories and allocates ports. CannotStart says why it cannot."""
+def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
+    """Everything the supervisor needs; makes directories and allocates ports. CannotStartError says why it cannot."""
     component = start.component
     if start.node not in {node.name for node in around.settings.nodes}:
-        raise CannotStart(f"there is no node {start.node}")
+        raise CannotStartError(f"there is no node {start.node}")
     runtime = runtime_of(component.image, around.settings.images)
     ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
     places = _make_places(start, around)
@@ -73,9 +73,9 @@ def specify(start: Start, around: Surroundings) -> StartSpec:
             places.volumes,
         )
     except TemplateError as error:
-        raise CannotStart(f"component {component.name}: {error}") from error
+        raise CannotStartError(f"component {component.name}: {error}") from error
     if not argv:
-        raise CannotStart(f"component {component.name} has no command, nor has the runtime of {component.image}")
+        raise CannotStartError(f"component {component.name} has no command, nor has the runtime of {component.image}")
     return {
         "service_id": start.service_id,
         "execution_id": start.execution_id,
@@ -103,7 +103,7 @@ def specify(start: Start, around: Surroundings) -> StartSpec:
 class _Filler:
     """Fills the templates of one service's texts."""
 
-    def __init__(self, start: Start, ports: PortBook, places: _Places) -> None:
+    def __init__(self, start: ServiceStart, ports: PortBook, places: _Places) -> None:
         self._start = start
         self._ports = ports
         self._places = places
@@ -144,7 +144,7 @@ class _Filler:
         return self._ports.allocate(self._start.execution_id, service, (template.port,))[template.port]
 
 
-def _make_places(start: Start, around: Surroundings) -> _Places:
+def _make_places(start: ServiceStart, around: BackendContext) -> _Places:
     settings, owner = around.settings, around.owner
     scratch = make_owned(settings.scratch_dir, (start.service_id,), owner)
     if start.storage.files:
@@ -159,7 +159,7 @@ def _make_places(start: Start, around: Surroundings) -> _Places:
     )
 
 
-def _environment(start: Start, runtime: Runtime, places: _Places, filled: _Filler) -> dict[str, str]:
+def _environment(start: ServiceStart, runtime: Runtime, places: _Places, filled: _Filler) -> dict[str, str]:
     """Nothing of the master's; the component's own wins over the runtime's."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {
@@ -183,7 +183,9 @@ def _probe(component: Component, ports: Mapping[str, int]) -> ProbeSpec | None:
     if probe is None:
         return None
     if probe.port not in ports:
-        raise CannotStart(f"the readiness probe of component {component.name} asks port {probe.port}, which it has not")
+        raise CannotStartError(
+            f"the readiness probe of component {component.name} asks port {probe.port}, which it has not"
+        )
     return {
         "kind": str(probe.kind),
         "port": ports[probe.port],

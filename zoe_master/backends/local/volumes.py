@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.paths import is_below
-from zoe_master.backends.failures import CannotStart
-from zoe_master.backends.local.directories import Owner, make_owned
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.local.directories import ComponentUser, make_owned
 from zoe_master.backends.local.settings import LocalSettings
 
 
@@ -21,34 +21,34 @@ def variable_of(volume: Volume) -> str:
 
 
 def volume_directories(
-    volumes: Iterable[Volume], tenant: str, settings: LocalSettings, owner: Owner | None
+    volumes: Iterable[Volume], tenant: str, settings: LocalSettings, owner: ComponentUser | None
 ) -> dict[Volume, Path]:
-    """The directory of each volume, made when it is a named one; CannotStart when a host path is not allowed.
+    """The directory of each volume, made when it is a named one; CannotStartError when a host path is not allowed.
 
     Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files.
     """
     return {volume: _directory_of(volume, tenant, settings, owner) for volume in volumes}
 
 
-def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: Owner | None) -> Path:
+def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: ComponentUser | None) -> Path:
     if volume.name is not None:
         return make_owned(settings.volumes_dir, (tenant, volume.name), owner)
     if volume.host_path is None:
-        raise CannotStart(f"the volume at {volume.target} has neither a name nor a host path")
+        raise CannotStartError(f"the volume at {volume.target} has neither a name nor a host path")
     return allowed_host_path(volume.host_path, settings.host_paths_allowed)
 
 
 def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
     """The real path, links resolved, when it lies at or below one of the allowed ones as written, too.
 
-    CannotStart otherwise. As written, so that it can be told before anything is started.
+    CannotStartError otherwise. As written, so that it can be told before anything is started.
     """
     bases = allowed_bases(allowed)
     real = Path(os.path.realpath(host_path))
     if not is_below(host_path, bases) or not is_below(str(real), bases):
-        raise CannotStart(f"host path {host_path} is not on the admin's list of allowed host paths")
+        raise CannotStartError(f"host path {host_path} is not on the admin's list of allowed host paths")
     if not real.exists():
-        raise CannotStart(f"host path {host_path} does not exist on this machine")
+        raise CannotStartError(f"host path {host_path} does not exist on this machine")
     return real
 
 
@@ -78,7 +78,7 @@ def working_directory(
         return normal, True
     if normal.is_dir():
         return normal, False
-    raise CannotStart(
+    raise CannotStartError(
         f"working directory {wanted} does not exist on this machine; "
         "use {workspace}, {scratch}, a path relative to the workspace, or a volume's target"
     )
@@ -87,5 +87,5 @@ def working_directory(
 def _below(base: Path, relative: str, wanted: str) -> Path:
     path = Path(os.path.normpath(base / relative))
     if not path.is_relative_to(base):
-        raise CannotStart(f"working directory {wanted} leads out of {base}")
+        raise CannotStartError(f"working directory {wanted} leads out of {base}")
     return path

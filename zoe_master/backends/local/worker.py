@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local import directories, launch
-from zoe_master.backends.local.layout import Layout
-from zoe_master.backends.local.records import FINAL_STATES, Record, Stage, ended_status, observation_of
+from zoe_master.backends.local.layout import StatePaths
+from zoe_master.backends.local.records import FINAL_STATES, Record, RecordStage, ended_status, observation_of
 from zoe_master.backends.local.rescue import end_leftovers
 from zoe_master.backends.local.specification import specify
 from zoe_master.backends.local.supervisor import files
@@ -22,13 +22,13 @@ ERRORS_BYTES_MAX = 500
 _log = logging.getLogger(__name__)
 
 
-class Worker:
+class ServiceWorker:
     """Each method leaves the record true to the service's directory, and raises nothing."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: StatePaths) -> None:
         self._layout = layout
 
-    def start(self, record: Record, start: Start) -> None:
+    def start(self, record: Record, start: ServiceStart) -> None:
         """Write down what to run, then start its supervisor."""
         try:
             record.directory.mkdir(mode=0o700, exist_ok=True)
@@ -37,7 +37,7 @@ class Worker:
                 return
             spec = specify(start, self._layout.around)
             files.write_json(str(record.directory / files.START), dict(spec))
-        except CannotStart as error:
+        except CannotStartError as error:
             self._end(record, error.cause, str(error))
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -68,13 +68,13 @@ class Worker:
         except OSError as error:
             self._end(record, Cause.START_FAILED, f"its supervisor cannot be started: {error}")
             return
-        record.stage = Stage.SUPERVISED
+        record.stage = RecordStage.SUPERVISED
 
     def stop(self, record: Record) -> None:
         """Ask the supervisor to end the service."""
         status = record.status or {}
         asked = launch.ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
-        if not asked and record.stage is Stage.SUPERVISED:
+        if not asked and record.stage is RecordStage.SUPERVISED:
             record.stop_asked = False  # the master asks again
 
     def lock_of_dead(self, record: Record) -> int | None:
@@ -84,7 +84,7 @@ class Worker:
                 return None
             record.child = None
         if record.final:
-            record.stage = Stage.FINISHED
+            record.stage = RecordStage.FINISHED
             return None
         if not record.directory.is_dir():
             record.lose("its state directory was removed")
@@ -111,7 +111,7 @@ class Worker:
             )
         except Exception:
             _log.exception("what service %s left behind cannot be ended", record.service_id)
-            record.stage = Stage.SUPERVISED  # tried again with the next look
+            record.stage = RecordStage.SUPERVISED  # tried again with the next look
         finally:
             os.close(lock)
 
@@ -150,7 +150,7 @@ class Worker:
         except OSError as error:
             _log.warning("the end of service %s cannot be written: %s", record.service_id, error)
         record.status, record.observation = status, observation_of(status)
-        record.stage = Stage.FINISHED
+        record.stage = RecordStage.FINISHED
 
 
 def _errors(directory: Path) -> str:

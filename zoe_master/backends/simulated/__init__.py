@@ -1,7 +1,7 @@
 """A back-end without processes: services follow a Behaviour in the time of an injected clock."""
 
 from zoe_master.backends.simulated.backend import SimulatedBackend
-from zoe_master.backends.simulated.behaviour import Behaviour, ManualClock
+from zoe_master.backends.simulated.behaviour import ManualClock, ServiceBehaviour
 from zoe_master.backends.simulated.faults import (
     BackendForgetsStarts,
     BackendRefusesStarts,
@@ -16,11 +16,11 @@ __all__ = [
     "BackendForgetsStarts",
     "BackendRefusesStarts",
     "BackendUnreachable",
-    "Behaviour",
     "IgnoresTerminate",
     "ManualClock",
     "NeverReady",
     "RunsOutOfMemory",
+    "ServiceBehaviour",
     "SimulatedBackend",
     "StartFails",
 ]

@@ -10,41 +10,41 @@ from dataclasses import dataclass, replace
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import changed
 from zoe_master.backends.base import (
-    Address,
     BackendError,
     ImageState,
     ImageStatus,
     Left,
-    LogChunk,
     Observation,
     ObservedState,
-    Start,
+    OutputChunk,
+    PortAddress,
+    ServiceStart,
     Usage,
     nobody_left,
 )
 from zoe_master.backends.simulated.behaviour import (
     SIGKILL_EXIT_CODE,
-    Behaviour,
+    ServiceBehaviour,
     observation,
     stop_timeline,
     timeline,
 )
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
-_RUNS_FOR_EVER = Behaviour()
+_RUNS_FOR_EVER = ServiceBehaviour()
 
 
 @dataclass(slots=True)
 class _Simulated:
     """A service here: what it was started with, what it does, what is seen of it now."""
 
-    start: Start
-    behaviour: Behaviour
+    start: ServiceStart
+    behaviour: ServiceBehaviour
     present: Observation
     generation: int = 0
 
@@ -61,13 +61,13 @@ class SimulatedBackend:
         self,
         nodes: Iterable[Node],
         clock: Callable[[], float],
-        waker: Waker | None = None,
-        behave: Callable[[Start], Behaviour] = lambda _: _RUNS_FOR_EVER,
+        waker: TickWaker | None = None,
+        behave: Callable[[ServiceStart], ServiceBehaviour] = lambda _: _RUNS_FOR_EVER,
         images: frozenset[str] | None = None,
     ) -> None:
         self._nodes = {node.name: node for node in nodes}
         self._clock = clock
-        self._waker = waker or Waker()
+        self._waker = waker or TickWaker()
         self._behave = behave
         self._images = images
         self._services: dict[ServiceId, _Simulated] = {}
@@ -89,11 +89,11 @@ class SimulatedBackend:
             for node, count in zip(self._nodes.values(), counts.values(), strict=True)
         ]
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> BackendCapabilities:
         """Its images; it mounts nothing."""
-        return Capabilities(images=None if self._images is None else tuple(sorted(self._images)))
+        return BackendCapabilities(images=None if self._images is None else tuple(sorted(self._images)))
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Begin the timeline of a service; a known or forgotten id is ignored."""
         self._catch_up()
         if start.service_id in self._services or start.service_id in self._forgotten:
@@ -130,15 +130,15 @@ class SimulatedBackend:
                 del self._services[service_id]
                 self._forgotten[service_id] = service.behaviour.output
 
-    def address(self, service: ServiceId, port: str) -> Address:
+    def address(self, service: ServiceId, port: str) -> PortAddress:
         """The node's name and the number of the port."""
         component = self._known(service).start.component
         for candidate in component.ports:
             if candidate.name == port:
-                return Address(self._known(service).start.node, candidate.number)
+                return PortAddress(self._known(service).start.node, candidate.number)
         raise BackendError(f"service {service} has no port {port}")
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:  # noqa: ARG002
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
         """The output of the behaviour, all there once the process runs."""
         self._catch_up()
         if service in self._forgotten:
@@ -149,7 +149,7 @@ class SimulatedBackend:
             complete = known.present.state in FINAL_STATES
         first = min(max(offset, 0), len(output))
         data = output[first : first + max(limit, 0)]
-        return LogChunk(data, first, first + len(data), complete and first + len(data) == len(output))
+        return OutputChunk(data, first, first + len(data), complete and first + len(data) == len(output))
 
     def usage(self) -> Sequence[Usage]:
         """Every running service uses exactly its reservation."""
@@ -240,13 +240,13 @@ class SimulatedBackend:
 
     # Inside
 
-    def _behaviour_of(self, start: Start) -> Behaviour:
+    def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         status = self.prepare(start.component.image)
         if status.state is ImageState.UNAVAILABLE:
-            return Behaviour(fails=Cause.IMAGE_UNAVAILABLE, message=f"{status.message}: {status.hint}")
+            return ServiceBehaviour(fails=Cause.IMAGE_UNAVAILABLE, message=f"{status.message}: {status.hint}")
         node = self._nodes.get(start.node)
         if node is None or not node.ready:
-            return Behaviour(fails=Cause.START_FAILED, message=f"node {start.node} is not there")
+            return ServiceBehaviour(fails=Cause.START_FAILED, message=f"node {start.node} is not there")
         return self._behave(start)
 
     def _known(self, service: ServiceId) -> _Simulated:

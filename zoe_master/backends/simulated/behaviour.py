@@ -6,7 +6,7 @@ import math
 
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.values import value
-from zoe_master.backends.base import Observation, ObservedState, Start
+from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 
 SIGTERM_EXIT_CODE = 143
 SIGKILL_EXIT_CODE = 137
@@ -30,7 +30,7 @@ class ManualClock:
 
 
 @value(frozen=True, slots=True, kw_only=True)
-class Behaviour:
+class ServiceBehaviour:
     """What becomes of a service once it is handed over; durations in seconds, `math.inf` is never.
 
     start_s: from the hand-over to the running process. fails: it never runs and ends then with this cause.
@@ -51,7 +51,7 @@ class Behaviour:
     output: bytes = b""
 
 
-def timeline(start: Start, behaviour: Behaviour, at_s: float) -> list[Observation]:
+def timeline(start: ServiceStart, behaviour: ServiceBehaviour, at_s: float) -> list[Observation]:
     """Every state the service goes through if nobody interferes, in order of time; the last may be for ever."""
     steps = [observation(start, ObservedState.STARTING, at_s)]
     running_at_s = at_s + behaviour.start_s
@@ -68,7 +68,7 @@ def timeline(start: Start, behaviour: Behaviour, at_s: float) -> list[Observatio
     return [*steps, end]
 
 
-def _ready_and_end(start: Start, behaviour: Behaviour, running_at_s: float) -> tuple[float, Observation]:
+def _ready_and_end(start: ServiceStart, behaviour: ServiceBehaviour, running_at_s: float) -> tuple[float, Observation]:
     """When it is ready (perhaps never) and how it ends (perhaps at infinity)."""
     probe = start.component.readiness
     ready_at_s = running_at_s + (behaviour.ready_s if probe is not None else 0.0)
@@ -95,7 +95,9 @@ def _ready_and_end(start: Start, behaviour: Behaviour, running_at_s: float) -> t
     return math.inf, never
 
 
-def stop_timeline(start: Start, behaviour: Behaviour, present: Observation, at_s: float) -> list[Observation]:
+def stop_timeline(
+    start: ServiceStart, behaviour: ServiceBehaviour, present: Observation, at_s: float
+) -> list[Observation]:
     """What follows when it is asked to stop now: stopping, then ended by itself, by the request or by the grace."""
     started_at_s = present.started_at_s
     stopping = observation(start, ObservedState.STOPPING, at_s, started_at_s=started_at_s)
@@ -116,7 +118,7 @@ def stop_timeline(start: Start, behaviour: Behaviour, present: Observation, at_s
 
 
 def observation(
-    start: Start,
+    start: ServiceStart,
     state: ObservedState,
     at_s: float,
     *,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import BackendError, Observation, Start
+from zoe_master.backends.base import BackendError, Observation, ServiceStart
 from zoe_master.backends.simulated.backend import SimulatedBackend
-from zoe_master.backends.simulated.behaviour import SIGKILL_EXIT_CODE, Behaviour
+from zoe_master.backends.simulated.behaviour import SIGKILL_EXIT_CODE, ServiceBehaviour
 
 
 class BackendRefusesStarts(SimulatedBackend):
@@ -17,7 +17,7 @@ class BackendRefusesStarts(SimulatedBackend):
 
     refusals: float = math.inf
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Raise while refusals are left."""
         if self.refusals > 0:
             self.refusals -= 1
@@ -30,7 +30,7 @@ class BackendForgetsStarts(SimulatedBackend):
 
     losses: float = math.inf
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Do nothing while losses are left."""
         if self.losses > 0:
             self.losses -= 1
@@ -55,21 +55,21 @@ class StartFails(SimulatedBackend):
 
     fault: Cause = Cause.START_FAILED
 
-    def _behaviour_of(self, start: Start) -> Behaviour:
-        return Behaviour(fails=self.fault, message=f"simulated: cannot start {start.service_id}")
+    def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
+        return ServiceBehaviour(fails=self.fault, message=f"simulated: cannot start {start.service_id}")
 
 
 class NeverReady(SimulatedBackend):
     """Readiness probes are never answered."""
 
-    def _behaviour_of(self, start: Start) -> Behaviour:
+    def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         return replace(super()._behaviour_of(start), ready_s=math.inf)
 
 
 class IgnoresTerminate(SimulatedBackend):
     """Services end only by the kill after their grace."""
 
-    def _behaviour_of(self, start: Start) -> Behaviour:
+    def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         return replace(super()._behaviour_of(start), stop_s=math.inf)
 
 
@@ -78,7 +78,7 @@ class RunsOutOfMemory(SimulatedBackend):
 
     after_s: float = 1.0
 
-    def _behaviour_of(self, start: Start) -> Behaviour:
+    def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         return replace(
             super()._behaviour_of(start), run_s=self.after_s, exit_code=SIGKILL_EXIT_CODE, cause=Cause.OUT_OF_MEMORY
         )

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
-    Address,
     BackendError,
     ImageStatus,
     Left,
-    LogChunk,
     Observation,
-    Start,
+    OutputChunk,
+    PortAddress,
+    ServiceStart,
     Usage,
     nobody_left,
 )
@@ -29,19 +29,19 @@ from zoe_master.backends.swarm.engine import output
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
-from zoe_master.backends.swarm.engine.exposure import Exposure
+from zoe_master.backends.swarm.engine.exposure import NodeExposure
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
-from zoe_master.backends.swarm.engine.pulls import Pulls
+from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
-from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
-from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
-from zoe_master.backends.swarm.manager.launch import Launcher
+from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
+from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.manager.manager_loop import ManagerLoop
 from zoe_master.backends.swarm.manager.nodes import NodeView
 from zoe_master.backends.swarm.manager.poller import Reconciler
-from zoe_master.backends.swarm.services.background_copies import BackgroundCopies
+from zoe_master.backends.swarm.services.background_copies import OutputCopies
 from zoe_master.backends.swarm.services.containers import copy_output, discard, output_of
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.services.service_driver import ServiceDriver
@@ -51,7 +51,7 @@ from zoe_master.backends.swarm.services.usage_sampling import UsageSampling
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 _PRUNE_INTERVAL_S = 60.0
@@ -66,7 +66,7 @@ class SwarmBackend:
     back-end finds what an earlier one made; only one at a time may work on an installation.
     """
 
-    def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
+    def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
         self._settings = settings
         self._waker = waker
         self._next_prune_s = 0.0
@@ -78,16 +78,16 @@ class SwarmBackend:
         self._managers = Managers(engines)
         self._watches = EngineWatches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
-        self._pulls = Pulls(self._watches, self._pool, settings, waker)
+        self._pulls = ImagePulls(self._watches, self._pool, settings, waker)
         self._capabilities = CapabilitiesView(self._watches, self._pulls, settings)
-        shared = Infrastructure(self._managers, settings)
+        shared = AttemptInfrastructure(self._managers, settings)
         self._secrets = GatewaySecrets(settings.state_dir)
         self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want, self._discard)
-        self._fences = Fences(settings, waker)
+        self._fences = NodeFences(settings, waker)
         self._reconciler = Reconciler(
             self._managers, self._registry, self._watches, self._gateways, self._fences, settings
         )
-        self._exposure = Exposure(settings, waker)
+        self._exposure = NodeExposure(settings, waker)
         self._view = NodeView(
             self._managers,
             self._reconciler,
@@ -99,11 +99,11 @@ class SwarmBackend:
             settings,
         )
         self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings)
-        self._copies = BackgroundCopies(self._registry, self._watches, settings)
+        self._copies = OutputCopies(self._registry, self._watches, settings)
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
         self._volumes = VolumeOwners(self._watches, settings, self._nudge)
-        launcher = Launcher(self._managers, self._registry, shared, self._paths, self._volumes, settings)
+        launcher = ServiceLauncher(self._managers, self._registry, shared, self._paths, self._volumes, settings)
         self._loop = ManagerLoop(
             self._registry,
             launcher,
@@ -125,11 +125,11 @@ class SwarmBackend:
         """All nodes of the swarm as they were seen last."""
         return self._view.nodes()
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> BackendCapabilities:
         """What the settings allow, and the images that engines have told of."""
         return self._capabilities.capabilities()
 
-    def start(self, start: Start) -> None:
+    def start(self, start: ServiceStart) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""
         if self._registry.add(start):
             self._loop.hand_over(start)
@@ -153,7 +153,7 @@ class SwarmBackend:
         if any(records):
             self._loop.nudge()
 
-    def address(self, service: ServiceId, port: str) -> Address:
+    def address(self, service: ServiceId, port: str) -> PortAddress:
         """The gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
         record = self._registry.get(service)
         if record is None:
@@ -166,9 +166,9 @@ class SwarmBackend:
         published = record.container.published.get(record.ports[port]) if record.container else None
         if node is None or published is None:
             raise BackendError(f"port {port} of service {service} is not published, or not yet")
-        return Address(node.address, published)
+        return PortAddress(node.address, published)
 
-    def _through_gateway(self, record: Record, port: str) -> Address:
+    def _through_gateway(self, record: Record, port: str) -> PortAddress:
         name, published = self._gateways.address(record.attempt)
         node = self._reconciler.nodes.get(name)
         if node is None:
@@ -177,9 +177,9 @@ class SwarmBackend:
             SECRET_HEADER: self._secrets.of(record.attempt),
             TARGET_HEADER: f"{record.host}:{record.ports[port]}",
         }
-        return Address(node.address, published, headers)
+        return PortAddress(node.address, published, headers)
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> LogChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
         """Output of a known service, or of a forgotten one that is still kept."""
         record = self._registry.get(service)
         place = self._place(service)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.images import image_matches
-from zoe_lib.domain.platform import Capabilities, ImageFacts
+from zoe_lib.domain.platform import BackendCapabilities, ImageFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.pulls import Pulls
+from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.mounts import mount_points
 
@@ -16,9 +16,9 @@ IMAGES_MAX = 1000
 """More allowed images than this are not told one by one: they go with each change into the database."""
 
 
-def capabilities_of(settings: SwarmSettings) -> Capabilities:
+def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
     """Return what the settings say."""
-    return Capabilities(
+    return BackendCapabilities(
         images=settings.images,
         host_paths=tuple(str(path) for path in settings.host_paths_allowed),
         workspaces=settings.workspaces_dir is not None,
@@ -31,14 +31,14 @@ def capabilities_of(settings: SwarmSettings) -> Capabilities:
 class CapabilitiesView:
     """Adds what engines tell; the same value until one tells something else."""
 
-    def __init__(self, watches: EngineWatches, pulls: Pulls, settings: SwarmSettings) -> None:
+    def __init__(self, watches: EngineWatches, pulls: ImagePulls, settings: SwarmSettings) -> None:
         self._watches = watches
         self._pulls = pulls
         self._allowed = settings.images
         self._of_settings = self._latest = capabilities_of(settings)
         self._told: Sequence[Mapping[str, ImageFacts]] = ()
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> BackendCapabilities:
         """Return settings and images; those are not known while no engine has told its own."""
         told = [watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None]
         unavailable = self._pulls.unavailable()

@@ -7,10 +7,10 @@ from pathlib import Path
 from zoe_lib.config import Settings
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 
-def swarm_backend(settings: Settings, waker: Waker) -> SwarmBackend:
+def swarm_backend(settings: Settings, waker: TickWaker) -> SwarmBackend:
     """Ready to use; it adopts what runs already. BackendError when it must not be used."""
     return SwarmBackend(_swarm_settings(settings), waker)
 

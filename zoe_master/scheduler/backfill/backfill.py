@@ -15,11 +15,11 @@ from zoe_lib.domain.application import Component
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.gateway import core_groups
-from zoe_master.scheduler.backfill.beside import Beside
+from zoe_master.scheduler.backfill.beside import BackfillRoom
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.placement.admission import admit, places_in, surely_refused
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # When something is expected to end, and what it holds until then.
 Release = tuple[float, Sequence[Holding]]
@@ -60,13 +60,13 @@ class Reservation:
     """
 
     def __init__(
-        self, blocked: Execution, placer: Placer, releases: Iterable[Release], estimates: Estimates, now_s: float
+        self, blocked: Execution, placer: ServicePlacer, releases: Iterable[Release], estimates: Estimates, now_s: float
     ) -> None:
         self._now_s = now_s
         self._estimates = estimates
         self.shadow_s, self._then = _first_fit(blocked, placer, releases)
         self._widest = placer
-        self._besides: dict[Placer, Beside] = {}
+        self._besides: dict[ServicePlacer, BackfillRoom] = {}
         # Room both now and then only shrinks, so what there was at first is never too little.
         self._capacities: dict[Hashable, float] = {}
 
@@ -82,7 +82,7 @@ class Reservation:
         groups = core_groups(execution.application, self._then.gateway)
         return all(count <= self._capacity(component, beside.ledger) for component, count in groups)
 
-    def find(self, execution: Execution, room: Placer) -> tuple[Placement, ...] | None:
+    def find(self, execution: Execution, room: ServicePlacer) -> tuple[Placement, ...] | None:
         """Places in this room by which the blocked one starts no later, accounted for; the room stays as it is.
 
         Where weighers choose nodes that are promised, the other nodes are asked alone.
@@ -99,7 +99,7 @@ class Reservation:
         """The same of elastic services of one that runs until `ends_s`, for services that no core can take back."""
         return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
 
-    def beside(self, room: Placer, ends_s: float) -> Placer | None:
+    def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
         """What is free in this room and beside the blocked one at its reserved time."""
         return None if self._then is None or ends_s <= self.shadow_s else self._beside(room, self._then)
 
@@ -115,10 +115,10 @@ class Reservation:
             self._then.take(node, amount)
         return True
 
-    def _beside(self, room: Placer, then: Ledger) -> Placer:
+    def _beside(self, room: ServicePlacer, then: Ledger) -> ServicePlacer:
         known = self._besides.get(room)
         if known is None:
-            known = self._besides[room] = Beside(room, then)
+            known = self._besides[room] = BackfillRoom(room, then)
         return known.placer()
 
     def _capacity(self, component: Component, beside: Ledger) -> float:
@@ -131,7 +131,7 @@ class Reservation:
         return self._now_s + self._estimates.guess_s(execution) <= self.shadow_s
 
 
-def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
+def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
     """The earliest end after which the blocked execution fits, and the ledger then with its places taken.
 
     What fits once fits ever after, so the ends are halved, after a look at the first with enough cores on all nodes
@@ -159,7 +159,7 @@ def _first_fit(blocked: Execution, placer: Placer, releases: Iterable[Release]) 
     return (math.inf, None) if then is None else (ordered[high][0], then)
 
 
-def _enough_cores(blocked: Execution, placer: Placer, ordered: Sequence[Release]) -> int:
+def _enough_cores(blocked: Execution, placer: ServicePlacer, ordered: Sequence[Release]) -> int:
     """How many releases at least it takes before the core's cores could be free, wherever they are."""
     released = (sum(amount.cores_milli for _, amount in holdings) for _, holdings in ordered)
     free = list(accumulate(released, initial=placer.ledger.free_cores_in_all))

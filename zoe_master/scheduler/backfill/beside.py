@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 
 
-class Beside:
+class BackfillRoom:
     """A room of its own, kept in step with the room now and the accounts then; whatever finds a place here has both.
 
     Only nodes whose accounts changed are looked at anew, since a long queue asks again and again.
     """
 
-    def __init__(self, now: Placer, then: Ledger) -> None:
+    def __init__(self, now: ServicePlacer, then: Ledger) -> None:
         self._now = now.ledger
         self._then = then
         self._seen = len(self._now.changes), len(then.changes)
@@ -20,7 +20,7 @@ class Beside:
         ledger.lower_to(then)
         self._placer = now.on(ledger)
 
-    def placer(self) -> Placer:
+    def placer(self) -> ServicePlacer:
         """The room as it is by now."""
         now, then = self._now, self._then
         seen, self._seen = self._seen, (len(now.changes), len(then.changes))

@@ -11,10 +11,10 @@ from zoe_lib.domain.consequences import wants_elastic
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, Service
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.backfill.growth import Growth
-from zoe_master.scheduler.ordering.limits import Holdings
-from zoe_master.scheduler.ordering.tenancy import Turns, by_tenant, in_turns
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.backfill.growth import ElasticGrowth
+from zoe_master.scheduler.ordering.limits import TenantReservations
+from zoe_master.scheduler.ordering.tenancy import TenantTurns, by_tenant, in_turns
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
 Given = dict[ExecutionId, tuple[Placement, ...]]
@@ -22,11 +22,11 @@ Given = dict[ExecutionId, tuple[Placement, ...]]
 
 def give_elastic(
     executions: Iterable[Execution],
-    placer: Placer,
-    holdings: Holdings,
+    placer: ServicePlacer,
+    holdings: TenantReservations,
     now_s: float,
     placements_max: int,
-    growth: Growth | None = None,
+    growth: ElasticGrowth | None = None,
 ) -> Given:
     """Place as many elastic services as fit, execution by execution in policy order, at most `placements_max`.
 
@@ -45,12 +45,12 @@ def give_elastic(
 
 def give_elastic_in_turns(
     executions: Iterable[Execution],
-    placer: Placer,
-    holdings: Holdings,
-    turns: Turns,
+    placer: ServicePlacer,
+    holdings: TenantReservations,
+    turns: TenantTurns,
     now_s: float,
     placements_max: int,
-    growth: Growth | None = None,
+    growth: ElasticGrowth | None = None,
 ) -> Given:
     """Place one elastic service a turn, each tenant's in policy order, at most `placements_max`."""
     offers = {
@@ -64,11 +64,11 @@ def give_elastic_in_turns(
 
 def _of_one(
     execution: Execution,
-    placer: Placer,
-    holdings: Holdings,
+    placer: ServicePlacer,
+    holdings: TenantReservations,
     now_s: float,
     placements_max: int,
-    growth: Growth | None,
+    growth: ElasticGrowth | None,
 ) -> Iterable[Placement]:
     for component, services in wants_elastic(execution, now_s):
         placements = _place(execution, component, services[: max(placements_max, 0)], placer, holdings, growth)
@@ -77,7 +77,11 @@ def _of_one(
 
 
 def _one_by_one(
-    executions: Iterable[Execution], placer: Placer, holdings: Holdings, now_s: float, growth: Growth | None
+    executions: Iterable[Execution],
+    placer: ServicePlacer,
+    holdings: TenantReservations,
+    now_s: float,
+    growth: ElasticGrowth | None,
 ) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
     """Those of one tenant; what finds no place now finds none later in the pass, and those like it neither."""
     for execution in executions:
@@ -93,9 +97,9 @@ def _place(
     execution: Execution,
     component: Component,
     services: list[Service],
-    placer: Placer,
-    holdings: Holdings,
-    growth: Growth | None,
+    placer: ServicePlacer,
+    holdings: TenantReservations,
+    growth: ElasticGrowth | None,
 ) -> list[Placement]:
     """As many as fit within all limits, and have places that are allowed."""
     allowed = holdings.room_for(execution, component.reservation)

@@ -11,31 +11,33 @@ from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.resources import total
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
 from zoe_master.scheduler.ordering.queue import Queue
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
 
-class Promised(Protocol):
+class PromisedCapacity(Protocol):
     """Room on nodes at later times that is promised to those that wait."""
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
         """Whether these places leave it until then; if so they are taken."""
         ...
 
-    def beside(self, room: Placer, ends_s: float) -> Placer | None:
+    def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
         """What is free in the room and leaves it until then; None where that is not worked out."""
         ...
 
 
-class Growth:
+class ElasticGrowth:
     """For one pass. `promised` None: nothing is promised but by the lines of limits."""
 
-    def __init__(self, promised: Promised | None, lines: LimitLines, queue: Queue) -> None:
+    def __init__(self, promised: PromisedCapacity | None, lines: LimitLines, queue: Queue) -> None:
         self._promised = promised
         self._lines = lines
         self._queue = queue
 
-    def place(self, execution: Execution, services: Sequence[Service], wanted: Request, placer: Placer) -> list[int]:
+    def place(
+        self, execution: Execution, services: Sequence[Service], wanted: Request, placer: ServicePlacer
+    ) -> list[int]:
         """Take room for these services of one kind, best node first; the node index of each one that got room.
 
         Where weighers choose nodes that are promised, the other nodes are asked alone, as for cores that pass.
@@ -57,7 +59,12 @@ class Growth:
         return nodes + self._kept(execution, services[len(nodes) :], found, rest, placer)
 
     def _kept(
-        self, execution: Execution, services: Sequence[Service], nodes: Sequence[int], wanted: Request, placer: Placer
+        self,
+        execution: Execution,
+        services: Sequence[Service],
+        nodes: Sequence[int],
+        wanted: Request,
+        placer: ServicePlacer,
     ) -> list[int]:
         """Those of the nodes that the next of the services may have; the room of the others is given back."""
         kept: list[int] = []

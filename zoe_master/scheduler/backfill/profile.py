@@ -18,29 +18,29 @@ from zoe_lib.domain.values import value
 from zoe_master.scheduler.backfill.backfill import Release
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # Each costs a look at all nodes in all spans, as a reservation does.
 _BESIDES_MAX = 100
 
 
 @value(frozen=True, slots=True)
-class Found:
+class FoundCapacity:
     """Room that there is now: `free`, or had by letting elastic services go."""
 
     placements: tuple[Placement, ...]
     free: bool
 
 
-class Profile:
+class CapacityProfile:
     """What is expected to be free from now on.
 
-    `rooms` are those of `Reclaim`: what is free now, and what can be had; spans of their own which begin now. What
+    `rooms` are those of `ElasticReclaim`: what is free now, and what can be had; they begin now. What
     should have ended by now is free from the next span on, which may begin at the same time: it is expected, but not
     there.
     """
 
-    def __init__(self, rooms: Sequence[Placer], releases: Iterable[Release], now_s: float) -> None:
+    def __init__(self, rooms: Sequence[ServicePlacer], releases: Iterable[Release], now_s: float) -> None:
         self._placer = rooms[0]
         self._present = len(rooms)
         self._besides_left = _BESIDES_MAX
@@ -55,7 +55,7 @@ class Profile:
             for node, amount in holdings:
                 self._ledgers[-1].give_back(node, amount)
 
-    def reserve(self, execution: Execution, run_s: float) -> Found | None:
+    def reserve(self, execution: Execution, run_s: float) -> FoundCapacity | None:
         """Keep the earliest room for its core until its expected end; where, if that can be had now, else None."""
         cores_milli = execution.application.core_resources().cores_milli
         first = 0
@@ -70,7 +70,7 @@ class Profile:
                 holdings = self._placer.ledger.wanted(execution, answer)
                 now = first < self._present
                 self._take(0 if now else first, after, self._times[first] + run_s, holdings)
-                return Found(answer, free=first == 0) if now else None
+                return FoundCapacity(answer, free=first == 0) if now else None
             first += 1
         return None
 
@@ -83,7 +83,7 @@ class Profile:
         self._take(0, after, ends_s, holdings)
         return True
 
-    def beside(self, room: Placer, ends_s: float) -> Placer | None:
+    def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
         """What is free in this room and beside all reservations until then; worked out so many times in a pass."""
         if self._besides_left == 0:
             return None

@@ -19,17 +19,17 @@ from operator import add, sub
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import held
-from zoe_lib.domain.limits import Subject
+from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.placement.admission import places_in
 from zoe_master.scheduler.placement.ledger import Holding
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # Places that an execution may have in a room, which stays as it is.
-Find = Callable[[Execution, Placer], tuple[Placement, ...] | None]
+Find = Callable[[Execution, ServicePlacer], tuple[Placement, ...] | None]
 # For whose limits an execution's services count.
-Holders = Callable[[Execution], Sequence[Subject]]
+Holders = Callable[[Execution], Sequence[LimitSubject]]
 
 
 @value(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Elastic:
         return self.execution.component_of(self.service).reservation
 
 
-class Reclaim:
+class ElasticReclaim:
     """The services of one pass whose room may be had, and those chosen to go.
 
     `active` is in policy order; `turns` of elastic services come before it, where tenants take turns. `holders` tells
@@ -56,7 +56,7 @@ class Reclaim:
 
     def __init__(
         self,
-        placer: Placer,
+        placer: ServicePlacer,
         active: Iterable[Execution],
         preemption: str = "elastic",
         turns: Mapping[ServiceId, int] | None = None,
@@ -69,18 +69,18 @@ class Reclaim:
         self._leaving: list[Holding] = []
         self._elastic: dict[int, list[Elastic]] = defaultdict(list)
         self._staying: dict[ExecutionId, list[Holding]] = {}
-        self._rooms: tuple[Placer, ...] = ()
+        self._rooms: tuple[ServicePlacer, ...] = ()
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: list[Elastic] = []
         # What counts for each holder's limit: of all that leaves or can be made to, and of what leaves.
-        self._may_leave: dict[Subject, Resources] = defaultdict(Resources)
-        self._leaves: dict[Subject, Resources] = defaultdict(Resources)
+        self._may_leave: dict[LimitSubject, Resources] = defaultdict(Resources)
+        self._leaves: dict[LimitSubject, Resources] = defaultdict(Resources)
         for rank, execution in enumerate(active):
             self._sort(rank, execution)
         for services in self._elastic.values():
             services.sort(key=_most_dispensable_first)
 
-    def rooms(self) -> tuple[Placer, ...]:
+    def rooms(self) -> tuple[ServicePlacer, ...]:
         """What is free now; once what leaves has gone; and as if elastic services were absent. The first alone suffices
         where nothing can be had. Made when they are first asked for and kept in step from then on.
         """
@@ -93,11 +93,11 @@ class Reclaim:
         known = self._staying.get(execution.id)
         return self._placer.ledger.held(execution) if known is None else known
 
-    def covers(self, holder: Subject, excess: Resources) -> bool:
+    def covers(self, holder: LimitSubject, excess: Resources) -> bool:
         """Whether so much of a holder's leaves, or can be made to."""
         return excess.fits_in(self._may_leave[holder])
 
-    def givers(self, excess: Mapping[Subject, Resources]) -> Sequence[Elastic]:
+    def givers(self, excess: Mapping[LimitSubject, Resources]) -> Sequence[Elastic]:
         """The fewest elastic services that come to so much of each holder's together with what leaves of it."""
         if not excess:
             return ()
@@ -180,7 +180,7 @@ class Reclaim:
                 continue
             self._count(one, self._may_leave)
 
-    def _make_rooms(self) -> tuple[Placer, ...]:
+    def _make_rooms(self) -> tuple[ServicePlacer, ...]:
         if not self._leaving and not self._elastic:
             return (self._placer,)
         soon = self._placer.ledger.copy()
@@ -192,7 +192,7 @@ class Reclaim:
                 absent.give_back(node, one.amount)
         return (self._placer, self._placer.on(soon), self._placer.on(absent))
 
-    def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[Placer]:
+    def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[ServicePlacer]:
         """What can be had, the least first, once these have gone."""
         _, *others = self.rooms()
         if not giving:
@@ -216,7 +216,7 @@ class Reclaim:
         self._count(one, self._leaves)
         self._chosen.append(one)
 
-    def _count(self, one: Elastic, amounts: dict[Subject, Resources]) -> None:
+    def _count(self, one: Elastic, amounts: dict[LimitSubject, Resources]) -> None:
         for holder in self._holders(one.execution):
             amounts[holder] += one.counted
 
@@ -250,7 +250,7 @@ def _level(free: Resources) -> bool:
     return free.cores_milli >= 0 and free.memory_bytes >= 0 and all(pieces >= 0 for pieces in free.devices.values())
 
 
-def _nobody(_execution: Execution) -> Sequence[Subject]:
+def _nobody(_execution: Execution) -> Sequence[LimitSubject]:
     return ()
 
 

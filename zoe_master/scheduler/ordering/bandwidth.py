@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from zoe_lib.domain.amounts import plain
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, Supply, required
+from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
@@ -28,7 +28,12 @@ class Guarantees:
     """What is guaranteed while a plan is made. `supply` None: there is no storage controller."""
 
     def __init__(
-        self, active: Iterable[Execution], supply: Supply | None, policy: Policy, estimates: Estimates, now_s: float
+        self,
+        active: Iterable[Execution],
+        supply: BandwidthSupply | None,
+        policy: Policy,
+        estimates: Estimates,
+        now_s: float,
     ) -> None:
         self._supply = supply
         self._estimates = estimates
@@ -70,7 +75,7 @@ class Guarantees:
         if self._first is not None and ends_s > self._first_starts_s:
             self._beside_first -= wanted
 
-    def _shortage(self, execution: Execution, wanted: Rates, supply: Supply) -> Reason | None:
+    def _shortage(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> Reason | None:
         if not wanted.fits_in(supply.rates):
             return _reason(f"{_needs(wanted, supply.rates)} can be promised in all", "ask for less bandwidth")
         fits = wanted.fits_in(self._free)
@@ -82,7 +87,9 @@ class Guarantees:
             return _reason("another execution has waited longer for what is free")
         return _reason(f"{_needs(wanted, self._free)} free{_until(self._available_s(wanted), self._now_s)}")
 
-    def _limit_refusal(self, execution: Execution, wanted: Rates, supply: Supply, may_start: MayStart) -> Reason | None:
+    def _limit_refusal(
+        self, execution: Execution, wanted: Rates, supply: BandwidthSupply, may_start: MayStart
+    ) -> Reason | None:
         ends_s = self._now_s + self._estimates.guess_s(execution)
 
         def ever(one: Execution) -> bool:

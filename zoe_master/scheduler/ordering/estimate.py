@@ -21,7 +21,7 @@ _SHORTEST_S = 1.0
 _CORRECTIONS_S = (60, 300, 900, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000)
 
 
-class Source(StrEnum):
+class EstimateSource(StrEnum):
     """Where an expected run time comes from, the most trusted first."""
 
     DECLARED = "declared"
@@ -35,7 +35,7 @@ class RunTime:
     """An expected run time in seconds; infinite when nothing is known."""
 
     seconds: float
-    source: Source
+    source: EstimateSource
 
 
 class Estimates:
@@ -78,19 +78,19 @@ class Estimates:
             expected_s = corrected_s(expected_s, now_s - placed_at_s, limit_s)
         return max(placed_at_s + expected_s, now_s)
 
-    def _known(self, execution: Execution) -> tuple[float, Source]:
+    def _known(self, execution: Execution) -> tuple[float, EstimateSource]:
         """As a plain pair: long queues are ranked by it at every tick."""
         application = execution.application
         declared_s = application.expected_run_s
         limit_s = application.time_limit_s or math.inf
         if declared_s and not self._learned_first:
-            return min(declared_s, limit_s), Source.DECLARED
+            return min(declared_s, limit_s), EstimateSource.DECLARED
         learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
         if learned_s is not None:
-            return min(learned_s, limit_s), Source.PAST_RUNS
+            return min(learned_s, limit_s), EstimateSource.PAST_RUNS
         if declared_s:
-            return min(declared_s, limit_s), Source.DECLARED
-        return limit_s, Source.TIME_LIMIT if limit_s < math.inf else Source.UNKNOWN
+            return min(declared_s, limit_s), EstimateSource.DECLARED
+        return limit_s, EstimateSource.TIME_LIMIT if limit_s < math.inf else EstimateSource.UNKNOWN
 
 
 def run_key(execution: Execution) -> RunKey:

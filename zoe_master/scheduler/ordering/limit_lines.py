@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
-from zoe_lib.domain.limits import Subject
+from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_master.scheduler.ordering.estimate import Estimates
-from zoe_master.scheduler.ordering.limits import Holdings
+from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 # When it is expected to end, and what of the holder's limit it gives back.
@@ -35,17 +35,19 @@ class _Line:
 class LimitLines:
     """The lines of one pass; `takes_back`: whether elastic services give way to cores."""
 
-    def __init__(self, snapshot: Snapshot, holdings: Holdings, estimates: Estimates, takes_back: bool) -> None:
+    def __init__(
+        self, snapshot: Snapshot, holdings: TenantReservations, estimates: Estimates, takes_back: bool
+    ) -> None:
         self._snapshot = snapshot
         self._holdings = holdings
         self._estimates = estimates
         self._takes_back = takes_back
-        self._lines: dict[Subject, _Line] = {}
+        self._lines: dict[LimitSubject, _Line] = {}
         self._asked: dict[ExecutionId, int] = {}  # in the sequence of the queue
-        self._ends: dict[Subject, list[_End]] | None = None
+        self._ends: dict[LimitSubject, list[_End]] | None = None
         self._given: list[tuple[Execution, float]] = []
 
-    def refuses(self, execution: Execution) -> Subject | None:
+    def refuses(self, execution: Execution) -> LimitSubject | None:
         """Of whose limit it would take what the first in the line waits for; None when it may go on."""
         asked = self._asked.setdefault(execution.id, len(self._asked))
         if not self._lines:
@@ -57,7 +59,7 @@ class LimitLines:
                 return holder
         return None
 
-    def wait(self, execution: Execution, holder: Subject, may_start: Callable[[Execution], bool]) -> None:
+    def wait(self, execution: Execution, holder: LimitSubject, may_start: Callable[[Execution], bool]) -> None:
         """This limit refuses it: if it is the first, and could start at all without the limit, it keeps its turn."""
         self._asked.setdefault(execution.id, len(self._asked))
         free = self._holdings.left_of(execution, holder)
@@ -95,16 +97,16 @@ class LimitLines:
     def _ends_s(self, execution: Execution) -> float:
         return self._snapshot.now_s + self._estimates.guess_s(execution)
 
-    def _ends_of(self, holder: Subject) -> Iterable[_End]:
+    def _ends_of(self, holder: LimitSubject) -> Iterable[_End]:
         if self._ends is None:
             self._ends = self._all_ends()
         given = ((ends_s, e.application.core_resources()) for e, ends_s in self._given if holder in self._of(e))
         return (*self._ends[holder], *given)
 
-    def _all_ends(self) -> dict[Subject, list[_End]]:
+    def _all_ends(self) -> dict[LimitSubject, list[_End]]:
         """What leaves, or gives way to a core, could be gone at once."""
         now_s = self._snapshot.now_s
-        found: dict[Subject, list[_End]] = defaultdict(list)
+        found: dict[LimitSubject, list[_End]] = defaultdict(list)
         for execution in self._snapshot.active:
             holders = self._of(execution)
             if not holders:
@@ -118,7 +120,7 @@ class LimitLines:
                 found[holder] += [end for end in ends if end[1] != NOTHING and end[0] < math.inf]
         return found
 
-    def _of(self, execution: Execution) -> Sequence[Subject]:
+    def _of(self, execution: Execution) -> Sequence[LimitSubject]:
         return self._holdings.holders(execution)
 
     def _stays(self, execution: Execution, service: Service) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_lib.domain.amounts import cores, size
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.limits import Limit, Subject, reserved
+from zoe_lib.domain.limits import Limit, LimitSubject, reserved
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
@@ -15,7 +15,7 @@ from zoe_lib.domain.resources import Resources
 _ENDLESS = 2**62
 
 
-class Holdings:
+class TenantReservations:
     """What each tenant's services reserve while a plan is made, and each user's; not counted where nothing asks for it.
 
     `limited`: whether a limit may make anybody wait.
@@ -24,24 +24,24 @@ class Holdings:
     def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
         self.limited = policy.limits.hold_up()
         self._policy = policy
-        self._limits: dict[tuple[str, str], Sequence[tuple[Subject, Limit]]] = {}
-        self._held: dict[Subject, Resources] = defaultdict(Resources)
+        self._limits: dict[tuple[str, str], Sequence[tuple[LimitSubject, Limit]]] = {}
+        self._held: dict[LimitSubject, Resources] = defaultdict(Resources)
         for execution in active if self.limited or policy.tenants != "none" else ():
             self.take(execution, reserved(execution))
 
     def of(self, tenant: str) -> Resources:
         """What the tenant holds now."""
-        return self._has(Subject(tenant))
+        return self._has(LimitSubject(tenant))
 
     def take(self, execution: Execution, amount: Resources) -> None:
         """It gets so much more."""
-        holders = [Subject(execution.tenant)]
+        holders = [LimitSubject(execution.tenant)]
         if self._policy.user_limits:
-            holders.append(Subject(execution.tenant, execution.user))
+            holders.append(LimitSubject(execution.tenant, execution.user))
         for holder in holders:
             self._held[holder] = self._held[holder] + amount
 
-    def holders(self, execution: Execution) -> Sequence[Subject]:
+    def holders(self, execution: Execution) -> Sequence[LimitSubject]:
         """For whose limits its services count."""
         return [holder for holder, _ in self._limits_of(execution)]
 
@@ -55,9 +55,9 @@ class Holdings:
         ]
         return min(counts, default=None)
 
-    def excess(self, execution: Execution) -> Mapping[Subject, Resources]:
+    def excess(self, execution: Execution) -> Mapping[LimitSubject, Resources]:
         """By how much the core would take whom beyond a limit now; of nobody when it may start."""
-        found: dict[Subject, Resources] = {}
+        found: dict[LimitSubject, Resources] = {}
         for holder, limit in self._limits_of(execution):
             core = execution.application.core_resources()
             cores, memory = (_over(*one) for one in _compared(limit, self._has(holder), core))
@@ -65,7 +65,7 @@ class Holdings:
                 found[holder] = Resources(cores, memory)
         return found
 
-    def left_of(self, execution: Execution, holder: Subject) -> Resources:
+    def left_of(self, execution: Execution, holder: LimitSubject) -> Resources:
         """What is left of a limit that counts for it; as good as endless of what is not limited, devices aside."""
         limit, has = dict(self._limits_of(execution))[holder], self._has(holder)
         return Resources(
@@ -74,7 +74,7 @@ class Holdings:
             dict.fromkeys(execution.application.core_resources().devices, _ENDLESS),
         )
 
-    def behind(self, holder: Subject) -> Reason:
+    def behind(self, holder: LimitSubject) -> Reason:
         """That another one of its tenant or its user has waited longer for what is left of the limit."""
         code, who, whose = (
             (ReasonCode.TENANT_LIMIT, "its tenant", "the tenant's")
@@ -87,7 +87,7 @@ class Holdings:
             hint="it starts when that one has started, or earlier where it would not delay it",
         )
 
-    def refusal(self, execution: Execution, holder: Subject) -> Reason:
+    def refusal(self, execution: Execution, holder: LimitSubject) -> Reason:
         """That the core would take its tenant or its user beyond a limit."""
         limit = next(limit for limited, limit in self._limits_of(execution) if limited == holder)
         code, who, whose, where = (
@@ -106,10 +106,10 @@ class Holdings:
             else "it never starts within the limit: ask for less, or an admin raises the limit",
         )
 
-    def _has(self, holder: Subject) -> Resources:
+    def _has(self, holder: LimitSubject) -> Resources:
         return self._held.get(holder, Resources())
 
-    def _limits_of(self, execution: Execution) -> Sequence[tuple[Subject, Limit]]:
+    def _limits_of(self, execution: Execution) -> Sequence[tuple[LimitSubject, Limit]]:
         if not self.limited:
             return ()
         key = execution.tenant, execution.user

@@ -35,7 +35,7 @@ _LEAST_S = 1e-9
 
 
 @value(frozen=True, slots=True)
-class Moment:
+class QueueContext:
     """What orders look at besides the execution.
 
     `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now;
@@ -68,10 +68,10 @@ class Moment:
         return max(self.run_s(execution) - (self.now_s - execution.marks[Mark.PLACED]), _LEAST_S)
 
 
-Order = Callable[[Execution, Moment], SortKey]
+Order = Callable[[Execution, QueueContext], SortKey]
 
 
-def size(execution: Execution, moment: Moment) -> float:
+def size(execution: Execution, moment: QueueContext) -> float:
     """Expected run time in seconds times its share of the cluster, in cores: the area of the execution.
 
     The share is that of the resource of which it asks for most (`dominant_cores`).
@@ -90,7 +90,7 @@ def attained(execution: Execution, now_s: float) -> float:
     )
 
 
-def _aged(value: float, execution: Execution, moment: Moment) -> SortKey:
+def _aged(value: float, execution: Execution, moment: QueueContext) -> SortKey:
     """Every `ageing_s` of waiting halve the value, so that nothing waits for ever."""
     # Compared as logarithms: a halving is then a subtraction that cannot underflow.
     ageing_s = moment.policy.ageing_s
@@ -98,32 +98,32 @@ def _aged(value: float, execution: Execution, moment: Moment) -> SortKey:
     return (math.log2(max(value, _LEAST_S)) - halvings,)
 
 
-def _fifo(_execution: Execution, _moment: Moment) -> SortKey:
+def _fifo(_execution: Execution, _moment: QueueContext) -> SortKey:
     return ()
 
 
-def _sjf(execution: Execution, moment: Moment) -> SortKey:
+def _sjf(execution: Execution, moment: QueueContext) -> SortKey:
     return _aged(moment.run_s(execution), execution, moment)
 
 
-def _size(execution: Execution, moment: Moment) -> SortKey:
+def _size(execution: Execution, moment: QueueContext) -> SortKey:
     return _aged(size(execution, moment), execution, moment)
 
 
-def _srpt(execution: Execution, moment: Moment) -> SortKey:
+def _srpt(execution: Execution, moment: QueueContext) -> SortKey:
     return _aged(moment.remaining_s(execution), execution, moment)
 
 
-def _hrrn(execution: Execution, moment: Moment) -> SortKey:
+def _hrrn(execution: Execution, moment: QueueContext) -> SortKey:
     run_s = moment.run_s(execution)
     return (-(moment.waited_s(execution) + run_s) / run_s,)
 
 
-def _las(execution: Execution, moment: Moment) -> SortKey:
+def _las(execution: Execution, moment: QueueContext) -> SortKey:
     return (attained(execution, moment.now_s),)
 
 
-def _psbs(execution: Execution, moment: Moment) -> SortKey:
+def _psbs(execution: Execution, moment: QueueContext) -> SortKey:
     end_lag_s = moment.virtual.end_lag_s(execution.id)
     if moment.virtual.late(execution.id):
         # They take turns: whoever has had least. One that runs far longer than expected then keeps nobody out.
@@ -131,30 +131,30 @@ def _psbs(execution: Execution, moment: Moment) -> SortKey:
     return (1.0, end_lag_s, 0.0)
 
 
-def _edf(execution: Execution, _moment: Moment) -> SortKey:
+def _edf(execution: Execution, _moment: QueueContext) -> SortKey:
     return (execution.deadline_s if execution.deadline_s is not None else math.inf,)
 
 
-def _fair_share(execution: Execution, moment: Moment) -> SortKey:
+def _fair_share(execution: Execution, moment: QueueContext) -> SortKey:
     policy = moment.policy
     aged = moment.waited_s(execution) / policy.ageing_s if policy.ageing_s > 0 else 0.0
     return (-(2.0 ** -moment.usage.get(execution.tenant, 0.0) + policy.fair_share_age_weight * aged),)
 
 
-def _cores(execution: Execution, moment: Moment) -> float:
+def _cores(execution: Execution, moment: QueueContext) -> float:
     return dominant_cores(execution.application.total_resources(), moment.capacity) / 1000
 
 
-def _wfp3(execution: Execution, moment: Moment) -> SortKey:
+def _wfp3(execution: Execution, moment: QueueContext) -> SortKey:
     return (wfp3(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment)),)
 
 
-def _unicef(execution: Execution, moment: Moment) -> SortKey:
+def _unicef(execution: Execution, moment: QueueContext) -> SortKey:
     return unicef(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment))
 
 
 def _by_arrival(score: ByArrival) -> Order:
-    def order(execution: Execution, moment: Moment) -> SortKey:
+    def order(execution: Execution, moment: QueueContext) -> SortKey:
         waited_s = moment.waited_s(execution)
         if waited_s >= WINDOW_S:  # a large one would be passed for ever
             return (0.0, -waited_s)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_lib.domain.application import Kind
+from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ServiceId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.capacity import capacity_of
-from zoe_master.scheduler.ordering.limits import Holdings
-from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, Moment
-from zoe_master.scheduler.ordering.ranking import Ranked, in_sequence
+from zoe_master.scheduler.ordering.limits import TenantReservations
+from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, QueueContext
+from zoe_master.scheduler.ordering.ranking import RankedQueue, in_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.ordering.tenancy import Turns, by_dominant_share, by_tenant, elastic_turns, interactive_first
+from zoe_master.scheduler.ordering.tenancy import (
+    TenantTurns,
+    by_dominant_share,
+    by_tenant,
+    elastic_turns,
+    interactive_first,
+)
 from zoe_master.scheduler.ordering.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
 
 
@@ -26,7 +32,7 @@ class Queue:
 
     def __init__(self, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> None:
         self.estimates = snapshot.estimates()
-        self.holdings = Holdings(snapshot.active, policy)
+        self.holdings = TenantReservations(snapshot.active, policy)
         self.guarantees = Guarantees(snapshot.active, snapshot.storage, policy, self.estimates, snapshot.now_s)
         self._snapshot = snapshot
         self._policy = policy
@@ -35,11 +41,11 @@ class Queue:
             virtual = self._virtual_time() if policy.order == "psbs" else NOBODY
         self.virtual = virtual
         capacity = capacity_of(snapshot.nodes) if policy.order in SIZED_ORDERS else Resources()
-        self._moment = Moment(snapshot.now_s, policy, self.estimates, usage, virtual, capacity)
+        self._moment = QueueContext(snapshot.now_s, policy, self.estimates, usage, virtual, capacity)
 
     def ranked(self, executions: Iterable[Execution]) -> Sequence[Execution]:
         """Higher priority first, then the policy's order, then who came first; ties by id."""
-        if isinstance(executions, Ranked) and in_sequence(executions, self._policy, self._moment.capacity):
+        if isinstance(executions, RankedQueue) and in_sequence(executions, self._policy, self._moment.capacity):
             return executions
         if self._policy.order == "fifo":  # the cheapest
             return sorted(executions, key=lambda e: (-e.priority, e.submitted_at_s, e.id))
@@ -51,7 +57,9 @@ class Queue:
         policy, snapshot = self._policy, self._snapshot
         result = self.ranked(snapshot.queued)
         if policy.interactive_share > 0:
-            held = total(map(self._staying, (e for e in snapshot.active if e.application.kind is Kind.INTERACTIVE)))
+            held = total(
+                map(self._staying, (e for e in snapshot.active if e.application.kind is ApplicationKind.INTERACTIVE))
+            )
             result = interactive_first(result, held, policy.interactive_share, self._cluster())
         if policy.tenants == "drf":
             of_tenants = {tenant: total(map(self._staying, its)) for tenant, its in by_tenant(snapshot.active).items()}
@@ -74,12 +82,12 @@ class Queue:
             return None
         return elastic_turns(ordered, self._snapshot.active, self._policy.tenant_shares, self._cluster())
 
-    def turns(self, executions: Iterable[Execution]) -> Turns | None:
+    def turns(self, executions: Iterable[Execution]) -> TenantTurns | None:
         """The turns of these executions' tenants by what they hold now; None where the order alone counts."""
         if self._policy.tenants != "drf":
             return None
         held = {execution.tenant: self.holdings.of(execution.tenant) for execution in executions}
-        return Turns(held, self._policy.tenant_shares, self._cluster())
+        return TenantTurns(held, self._policy.tenant_shares, self._cluster())
 
     def span(self, execution: Execution) -> tuple[float, float]:
         """From when until when it is expected to use what it gets now."""

@@ -14,7 +14,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
-from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, STANDING_ORDERS, Moment
+from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, STANDING_ORDERS, QueueContext
 
 # Later than every submission, so that everybody has waited.
 _ANY_TIME_S = 2.0**32
@@ -30,12 +30,12 @@ def ranked_by(policy: Policy, capacity: Resources = _NO_CAPACITY) -> RankedBy:
     return order, policy.ageing_s, capacity if order in SIZED_ORDERS else _NO_CAPACITY
 
 
-def in_sequence(executions: Ranked, policy: Policy, capacity: Resources) -> bool:
+def in_sequence(executions: RankedQueue, policy: Policy, capacity: Resources) -> bool:
     """Whether these are kept in the very sequence that the policy asks for."""
     return policy.order in STANDING_ORDERS and executions.by == ranked_by(policy, capacity)
 
 
-class Ranked(tuple[Execution, ...]):
+class RankedQueue(tuple[Execution, ...]):
     """What waits, in the sequence of `by`.
 
     `apart` are those whom a pause, or the store of objects, may keep from starting.
@@ -47,10 +47,10 @@ class Ranked(tuple[Execution, ...]):
 
 def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
     """Those of a queue whom a pause, or the store of objects, may keep from starting."""
-    return queued.apart if isinstance(queued, Ranked) else frozenset(e.id for e in queued if _apart(e))
+    return queued.apart if isinstance(queued, RankedQueue) else frozenset(e.id for e in queued if _apart(e))
 
 
-class Ranking:
+class QueueRanking:
     """The sequence of what waits under one policy on a cluster of some capacity.
 
     `past_runs` may change; `put` those anew then whom it is about.
@@ -65,12 +65,12 @@ class Ranking:
     ) -> None:
         self.by = ranked_by(policy, capacity)
         self._order = ORDERS[self.by[0]]
-        self._moment = Moment(_ANY_TIME_S, policy, Estimates(past_runs), capacity=capacity)
+        self._moment = QueueContext(_ANY_TIME_S, policy, Estimates(past_runs), capacity=capacity)
         self._key_of = {execution.id: self._key(execution) for execution in executions}
         self._executions = sorted(executions, key=lambda e: self._key_of[e.id])
         self._keys = [self._key_of[e.id] for e in self._executions]
         self._apart = {e.id for e in self._executions if _apart(e)}
-        self._frozen: Ranked | None = None
+        self._frozen: RankedQueue | None = None
 
     def put(self, execution: Execution) -> None:
         """It waits now, or has changed."""
@@ -97,10 +97,10 @@ class Ranking:
         del self._executions[place]
         self._apart.discard(execution_id)
 
-    def frozen(self) -> Ranked:
+    def frozen(self) -> RankedQueue:
         """The sequence as it is now."""
         if self._frozen is None:
-            self._frozen = Ranked(self._executions)
+            self._frozen = RankedQueue(self._executions)
             self._frozen.by, self._frozen.apart = self.by, frozenset(self._apart)
         return self._frozen
 

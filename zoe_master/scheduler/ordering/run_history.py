@@ -14,7 +14,7 @@ _RUNS_AVERAGED = 2
 _KINDS_MAX = 20_000
 
 
-class LastRuns:
+class RecentRunTimes:
     """The mean run time of the last two ended runs of each kind."""
 
     def __init__(self) -> None:

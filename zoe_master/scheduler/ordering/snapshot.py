@@ -10,13 +10,13 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.promises import Supply
+from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
 from zoe_master.scheduler.ordering.reasons import Reasons
-from zoe_master.scheduler.ordering.virtual_time import Arrival
+from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
 from zoe_master.scheduler.placement.ledger import Ledger
 
 
@@ -41,8 +41,8 @@ class Snapshot:
     held: Mapping[ExecutionId, Reason] = field(default_factory=dict)
     past_runs: Mapping[RunKey, float] = field(default_factory=dict)
     used: Mapping[str, float] = field(default_factory=dict)
-    storage: Supply | None = None
-    departed: tuple[Arrival, ...] = ()
+    storage: BandwidthSupply | None = None
+    departed: tuple[ExecutionArrival, ...] = ()
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     correct_estimates: bool = False
     paths: Mapping[str, PathUse] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from zoe_lib.domain.resources import Resources
 T = TypeVar("T")
 
 
-class Turns:
+class TenantTurns:
     """Whose turn it is: always the tenant's with the least weighted dominant share; equal shares go to the name.
 
     Ghodsi et al., "Dominant Resource Fairness", NSDI 2011. `held`: what each tenant that takes part has already.
@@ -39,7 +39,7 @@ class Turns:
         return _dominant(self._held[tenant], self._cluster) / self._shares.get(tenant, 1.0)
 
 
-def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: Turns) -> Iterator[T]:
+def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: TenantTurns) -> Iterator[T]:
     """What the tenants offer, each in its own sequence, turn by turn; what is taken counts for its tenant."""
     while (tenant := turns.next()) is not None:
         offer = next(offers[tenant], None)
@@ -60,7 +60,9 @@ def by_dominant_share(
         tenant: iter([(execution, execution.application.core_resources()) for execution in executions])
         for tenant, executions in by_tenant(ordered).items()
     }
-    return list(in_turns(offers, Turns({tenant: held.get(tenant, Resources()) for tenant in offers}, shares, cluster)))
+    return list(
+        in_turns(offers, TenantTurns({tenant: held.get(tenant, Resources()) for tenant in offers}, shares, cluster))
+    )
 
 
 def by_tenant(executions: Iterable[Execution]) -> Mapping[str, Sequence[Execution]]:
@@ -94,7 +96,7 @@ def elastic_turns(
         )
         for tenant, executions in by_tenant(ordered).items()
     }
-    turns = Turns({tenant: cores[tenant] for tenant in offers}, shares, cluster)
+    turns = TenantTurns({tenant: cores[tenant] for tenant in offers}, shares, cluster)
     return {service_id: turn for turn, service_id in enumerate(in_turns(offers, turns))}
 
 

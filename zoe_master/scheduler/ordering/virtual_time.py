@@ -18,7 +18,7 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 
 
 @value(frozen=True, slots=True)
-class Arrival:
+class ExecutionArrival:
     """Who came when (seconds since the epoch), how long it was expected to run, and the weight of its share."""
 
     execution_id: ExecutionId
@@ -27,10 +27,10 @@ class Arrival:
     cores_milli: int
 
 
-def arrival_of(execution: Execution, estimates: Estimates) -> Arrival:
+def arrival_of(execution: Execution, estimates: Estimates) -> ExecutionArrival:
     """The arrival of an execution; its share is weighed by all the cores that it would like to have."""
     cores_milli = max(execution.application.total_resources().cores_milli, 1)
-    return Arrival(execution.id, execution.submitted_at_s, estimates.guess_s(execution), cores_milli)
+    return ExecutionArrival(execution.id, execution.submitted_at_s, estimates.guess_s(execution), cores_milli)
 
 
 class VirtualTime:
@@ -48,7 +48,7 @@ class VirtualTime:
         self._lag_s = 0.0
         self._end_lag_s: dict[ExecutionId, float] = {}
 
-    def arrive(self, arrival: Arrival) -> None:
+    def arrive(self, arrival: ExecutionArrival) -> None:
         """Somebody comes, not earlier than everybody before."""
         self.advance(arrival.at_s)
         end_lag_s = self._lag_s + arrival.run_s
@@ -87,7 +87,7 @@ class VirtualTime:
         return min(1.0, self._cores_milli / self._wanted_milli)
 
 
-def virtual_time(arrivals: Iterable[Arrival], cores_milli: int, now_s: float) -> VirtualTime:
+def virtual_time(arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: float) -> VirtualTime:
     """The emulation of all these until now. Who came at the same time comes by id; who is to come, comes now."""
     emulated = VirtualTime(cores_milli)
     for arrival in sorted(arrivals, key=lambda one: (one.at_s, one.execution_id)):

@@ -13,11 +13,11 @@ from zoe_lib.domain.gateway import core_groups, core_total
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode
 from zoe_lib.domain.resources import NOTHING
 from zoe_master.scheduler.placement.foreign_use import foreign_reason
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
 
-def core_requests(execution: Execution, placer: Placer) -> list[Request]:
+def core_requests(execution: Execution, placer: ServicePlacer) -> list[Request]:
     """One request per group of identical essential instances, in start-up order."""
     begins_s, ends_s = placer.span(execution)
     tenant, storage = execution.tenant, execution.application.storage
@@ -27,7 +27,7 @@ def core_requests(execution: Execution, placer: Placer) -> list[Request]:
     ]
 
 
-def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Request:
+def admit(execution: Execution, placer: ServicePlacer) -> tuple[Placement, ...] | Request:
     """Room for every essential service, or the request that found none; then the ledger is as it was.
 
     Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
@@ -43,7 +43,7 @@ def admit(execution: Execution, placer: Placer) -> tuple[Placement, ...] | Reque
     return _placements(execution, requests, found, placer)
 
 
-def places_in(placer: Placer, execution: Execution) -> tuple[Placement, ...] | None:
+def places_in(placer: ServicePlacer, execution: Execution) -> tuple[Placement, ...] | None:
     """Where its core would go; None where it finds no room. The ledger is as it was."""
     answer = None if surely_refused(execution, placer) else admit(execution, placer)
     if not isinstance(answer, tuple):
@@ -53,12 +53,12 @@ def places_in(placer: Placer, execution: Execution) -> tuple[Placement, ...] | N
     return answer
 
 
-def surely_refused(execution: Execution, placer: Placer) -> bool:
+def surely_refused(execution: Execution, placer: ServicePlacer) -> bool:
     """Whether fewer cores are free on all nodes together than its core needs: the quick no of `admit`."""
     return placer.ledger.lacks_cores(execution.application.core_resources().cores_milli)
 
 
-def _place_by_policy(requests: Sequence[Request], placer: Placer) -> list[list[int]] | Request:
+def _place_by_policy(requests: Sequence[Request], placer: ServicePlacer) -> list[list[int]] | Request:
     """Indexes of nodes for each request, or the request that found no room."""
     found: list[list[int]] = []
     for request in requests:
@@ -72,7 +72,7 @@ def _place_by_policy(requests: Sequence[Request], placer: Placer) -> list[list[i
 
 
 def _placements(
-    execution: Execution, requests: Sequence[Request], found: Sequence[Sequence[int]], placer: Placer
+    execution: Execution, requests: Sequence[Request], found: Sequence[Sequence[int]], placer: ServicePlacer
 ) -> tuple[Placement, ...]:
     """The services that the requests stand for, each with its node."""
     services: dict[str, list[Service]] = {}
@@ -86,12 +86,12 @@ def _placements(
     )
 
 
-def refusal(execution: Execution, request: Request, placer: Placer) -> Reason:
+def refusal(execution: Execution, request: Request, placer: ServicePlacer) -> Reason:
     """Why the core found no room: whatever ends, or not now; with how many nodes each filter refused."""
     return lasting_refusal(execution, request, placer) or _no_room_now(execution, request, placer)
 
 
-def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> Reason | None:
+def lasting_refusal(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
     """Why the core has no room even once all that Zoe runs has ended; None when it has."""
     nodes = placer.ledger.nodes
     if not nodes:
@@ -112,7 +112,7 @@ def lasting_refusal(execution: Execution, request: Request, placer: Placer) -> R
     return _refused_by_nodes(execution, request, placer)
 
 
-def _refused_by_nodes(execution: Execution, request: Request, placer: Placer) -> Reason | None:
+def _refused_by_nodes(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
     """Nodes that are away, or what other programs use: room that no end of an execution gives back."""
     nodes = placer.ledger.nodes
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
@@ -124,11 +124,11 @@ def _refused_by_nodes(execution: Execution, request: Request, placer: Placer) ->
     return None
 
 
-def _fits_on(execution: Execution, placer: Placer) -> bool:
+def _fits_on(execution: Execution, placer: ServicePlacer) -> bool:
     return isinstance(admit(execution, placer), tuple)
 
 
-def _nodes_away(execution: Execution, request: Request, placer: Placer, away: int) -> Reason:
+def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, away: int) -> Reason:
     return Reason(
         ReasonCode.NODES_AWAY,
         f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its essential services "
@@ -144,7 +144,7 @@ def _closed(node: Node, now_s: float) -> bool:
     return not node.ready or (hold is not None and hold.tenant is None and hold.refuses("", now_s, now_s))
 
 
-def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reason:
+def _no_room_now(execution: Execution, request: Request, placer: ServicePlacer) -> Reason:
     counts = placer.refused_by(request)
     refused = ", ".join(f"{count} by {name}" for name, count in sorted(counts.items()))
     return Reason(
@@ -157,7 +157,7 @@ def _no_room_now(execution: Execution, request: Request, placer: Placer) -> Reas
     )
 
 
-def _size(execution: Execution, placer: Placer) -> str:
+def _size(execution: Execution, placer: ServicePlacer) -> str:
     core = core_total(execution.application, placer.ledger.gateway)
     return f"{cores(core.cores_milli)} and {size(core.memory_bytes)}"
 

@@ -17,7 +17,7 @@ Score = Callable[[Sequence[int]], Scores]
 WithRoom = Callable[[Iterable[int]], list[int]]
 
 
-class Candidates:
+class CandidateNodes:
     """`best` is always what scoring every node with room would find; ties fall to the lowest index."""
 
     def __init__(self, eligible: Sequence[int], ledger: Ledger, with_room: WithRoom, score: Score) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, Shortage, Steps
+from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, PlacementShortage, StepBudget
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
-from zoe_master.scheduler.placement.candidates import Candidates
+from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.filters import FILTERS, ROOM_FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.placement.ledger import Ledger, Scores
 from zoe_master.scheduler.placement.request import Filter, Request
@@ -32,7 +32,7 @@ def _for_ever(_execution: Execution) -> Span:
     return 0.0, math.inf
 
 
-class Weighing:
+class NodeWeighing:
     """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can."""
 
     def __init__(self, weighers: Mapping[str, float]) -> None:
@@ -42,7 +42,7 @@ class Weighing:
         self.by_storage = not STORAGE_WEIGHERS.isdisjoint(weighers)
 
 
-class Placer:
+class ServicePlacer:
     """Places groups on one ledger under one policy, for one pass.
 
     Answers of filters that look at nothing but node and labels are kept for the pass. `span` tells from when until when
@@ -58,7 +58,7 @@ class Placer:
     ) -> None:
         self.ledger = ledger
         self._give_up = give_up
-        self.steps = Steps(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
+        self.steps = StepBudget(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
         filters = tuple(name for name in policy.filters if name != "holds")
         held = any(node.hold is not None for node in ledger.nodes)
         if held:
@@ -70,15 +70,15 @@ class Placer:
         # A hold is named before what else the node lacks: while it lasts, no end of an execution opens the node.
         self._named = [(name, FILTERS[name]) for name in sorted(filters, key=lambda name: name != "holds")]
         # Where no node holds any input, and for whom has none, that weigher changes nothing, and costs nothing.
-        self._plain = Weighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
-        self._with_places = Weighing(policy.weighers) if ledger.locality else self._plain
+        self._plain = NodeWeighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
+        self._with_places = NodeWeighing(policy.weighers) if ledger.locality else self._plain
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
-        self._candidates: dict[Hashable, Candidates] = {}
+        self._candidates: dict[Hashable, CandidateNodes] = {}
         self._placed_before: set[Hashable] = set()
 
-    def on(self, ledger: Ledger) -> Placer:
+    def on(self, ledger: Ledger) -> ServicePlacer:
         """The same policy on other accounts of the same nodes."""
-        twin = Placer.__new__(Placer)
+        twin = ServicePlacer.__new__(ServicePlacer)
         twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
         return twin
 
@@ -107,7 +107,7 @@ class Placer:
             candidates = self._candidates[kind] = self._make_candidates(request)
         return self._place_from(candidates, request)
 
-    def _place_from(self, candidates: Candidates, request: Request) -> list[int]:
+    def _place_from(self, candidates: CandidateNodes, request: Request) -> list[int]:
         placed: list[int] = []
         while len(placed) < request.count and (node := candidates.best()) is not None:
             self.ledger.take(node, request.component.reservation)
@@ -135,9 +135,9 @@ class Placer:
             scores[best] = self._scores(request, [node])[0] if self._fits(request, node) else -np.inf
         return placed
 
-    def _make_candidates(self, request: Request) -> Candidates:
+    def _make_candidates(self, request: Request) -> CandidateNodes:
         reservation = request.component.reservation
-        return Candidates(
+        return CandidateNodes(
             self._eligible_nodes(request),
             self.ledger,
             lambda nodes: self.ledger.with_room(nodes, reservation),
@@ -169,7 +169,7 @@ class Placer:
             allowed,
             self.steps,
         )
-        if isinstance(packed, Shortage):
+        if isinstance(packed, PlacementShortage):
             return None
         found = [[ledger.index[node] for node in nodes] for nodes in packed]
         for request, nodes in zip(requests, found, strict=True):
@@ -236,5 +236,5 @@ class Placer:
             total += weight * weigh(request, indexes, self.ledger)
         return total
 
-    def _weighing(self, request: Request) -> Weighing:
+    def _weighing(self, request: Request) -> NodeWeighing:
         return self._with_places if request.storage is not None and request.storage.inputs else self._plain

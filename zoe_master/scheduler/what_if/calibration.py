@@ -43,7 +43,7 @@ class _Bin:
 
 
 @value(frozen=True, slots=True)
-class Spread:
+class ForecastSpread:
     """Waits in seconds; `samples` is how many earlier forecasts they rest on."""
 
     p50_s: float
@@ -51,7 +51,7 @@ class Spread:
     samples: int
 
 
-class Calibration:
+class ForecastCalibration:
     """What is known of how good forecasts are. `coverage` is the share of real waits within the p90 told."""
 
     def __init__(self) -> None:
@@ -64,12 +64,12 @@ class Calibration:
         """None before the first one."""
         return self.held / self.told if self.told else None
 
-    def spread(self, simulated_s: float, cores: float = 1.0) -> Spread:
+    def spread(self, simulated_s: float, cores: float = 1.0) -> ForecastSpread:
         """The calibrated waits of a simulated one, of an execution with so many cores."""
         ratios, level = self._basis(simulated_s, cores)
         factors = _RULE_OF_THUMB if not ratios else (_quantile(ratios, 0.5), _quantile(ratios, level))
         p50_s, p90_s = (max(factor * (simulated_s + _FLOOR_S) - _FLOOR_S, 0.0) for factor in factors)
-        return Spread(p50_s, max(p90_s, p50_s), len(ratios))
+        return ForecastSpread(p50_s, max(p90_s, p50_s), len(ratios))
 
     def learn(self, simulated_s: float, told_p90_s: float, waited_s: float, cores: float = 1.0) -> None:
         """A forecast has come true or not: what was simulated, the p90 told, and the real wait."""

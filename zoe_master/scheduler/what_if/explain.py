@@ -15,8 +15,8 @@ from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
 from zoe_master.scheduler.placement.budget import GiveUp, never
-from zoe_master.scheduler.placement.placement import Placer
-from zoe_master.scheduler.what_if.proposal import Change, smallest_change
+from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.what_if.proposal import ComponentChange, smallest_change
 
 _ABOUT_ITS_SIZE = (
     ReasonCode.NO_RESOURCES,
@@ -46,7 +46,7 @@ class Explanation:
     ahead_of_tenant: int
     ahead_ids: Sequence[ExecutionId]
     nodes: Mapping[str, Mapping[str, str]]
-    change: Change | None = None
+    change: ComponentChange | None = None
     places: Sequence[InputPlaces] = ()
 
 
@@ -65,7 +65,7 @@ def explain(
     plan = schedule(snapshot, policy, too_late)
     queue = Queue(snapshot, policy)
     ordered = queue.sequence()
-    placer = Placer(snapshot.ledger(), policy, queue.span, too_late)
+    placer = ServicePlacer(snapshot.ledger(), policy, queue.span, too_late)
     nodes = {} if isinstance(admit(wanted, placer), tuple) else _refusals(wanted, placer)
     reason = plan.reasons.get(execution_id)
     position = ordered.index(wanted)
@@ -76,7 +76,7 @@ def explain(
     return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change, places)
 
 
-def _refusals(wanted: Execution, placer: Placer) -> dict[str, dict[str, str]]:
+def _refusals(wanted: Execution, placer: ServicePlacer) -> dict[str, dict[str, str]]:
     nodes: dict[str, dict[str, str]] = {}
     texts = 0
     for request in core_requests(wanted, placer):
@@ -91,7 +91,7 @@ def _refusals(wanted: Execution, placer: Placer) -> dict[str, dict[str, str]]:
 
 def _what_helps(
     snapshot: Snapshot, policy: Policy, wanted: Execution, reason: Reason | None, give_up: GiveUp
-) -> Change | None:
+) -> ComponentChange | None:
     if reason is None or reason.code not in _ABOUT_ITS_SIZE:
         return None
     others = tuple(e for e in snapshot.queued if e.id != wanted.id)

@@ -20,14 +20,14 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.backfill.reclaim import Reclaim
+from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import core_requests, lasting_refusal, refusal
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 from zoe_master.scheduler.queue_pass import QueuePass
 from zoe_master.scheduler.what_if.reserved_wait import Reservations
@@ -45,7 +45,7 @@ _NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "")
 
 
 @value(frozen=True, slots=True)
-class Wait:
+class ForecastWait:
     """What the simulation came to: seconds from now, infinite when something ahead has no known end."""
 
     seconds: float
@@ -54,7 +54,7 @@ class Wait:
 
 def wait_of(
     snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estimates: Estimates, give_up: GiveUp = never
-) -> Wait | None:
+) -> ForecastWait | None:
     """How long a queued execution will wait; None when it is not queued. `estimates`: how long things really run.
 
     Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet.
@@ -70,13 +70,13 @@ def wait_of(
         if give_up():
             raise OutOfBudget
         if future.never_starts(wanted):
-            return Wait(math.inf)
+            return ForecastWait(math.inf)
         # Reservations know nothing of the limits of tenants and users, the steps do.
         if policy.backfill == "conservative" and not queue.holdings.limited:
             return future.reserved_wait_of(wanted)
         return future.wait_of(wanted)
     except OutOfBudget:
-        return Wait(future.extrapolated_s(wanted), extrapolated=True)
+        return ForecastWait(future.extrapolated_s(wanted), extrapolated=True)
 
 
 class _Future:
@@ -101,7 +101,7 @@ class _Future:
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
         ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality, snapshot.paths)
         self._give_up = give_up
-        self._placer = Placer(ledger, policy, self._span, give_up)
+        self._placer = ServicePlacer(ledger, policy, self._span, give_up)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
@@ -121,21 +121,21 @@ class _Future:
         reason = lasting_refusal(wanted, requests[0], self._placer) if requests else None
         return reason is not None and reason.code in self._hopeless
 
-    def wait_of(self, wanted: Execution) -> Wait:
+    def wait_of(self, wanted: Execution) -> ForecastWait:
         """Step by step until it starts, nothing more is expected to end, or the steps are used up.
 
         Who turns out, after half of them, to be farther away than all of them can reach is extrapolated from there.
         """
         for step in range(STEPS_MAX):
             if wanted.id in self._step(wanted, first=step == 0):
-                return Wait(self._now_s - self._began_s)
+                return ForecastWait(self._now_s - self._began_s)
             if wanted.id not in self._waiting or not self._advance():
-                return Wait(math.inf)
+                return ForecastWait(math.inf)
             if step == STEPS_MAX // 2 and self._is_far(wanted):
                 break
-        return Wait(self.extrapolated_s(wanted), extrapolated=True)
+        return ForecastWait(self.extrapolated_s(wanted), extrapolated=True)
 
-    def reserved_wait_of(self, wanted: Execution) -> Wait:
+    def reserved_wait_of(self, wanted: Execution) -> ForecastWait:
         """Everybody in turn keeps the earliest room for its expected run time: so its own reservation is the answer.
 
         As the policy does with the users' estimates, and again at every end. What ends early is expected here.
@@ -153,13 +153,13 @@ class _Future:
             run_s = self._estimates.run_s(execution)
             begin_s = reservations.reserve(execution.application.core_resources(), run_s)
             if execution.id == wanted.id:
-                return Wait(max(begin_s, execution.not_before_s) - self._began_s)
+                return ForecastWait(max(begin_s, execution.not_before_s) - self._began_s)
             del self._waiting[execution.id]
             if begin_s < math.inf:
                 latest_s = max(latest_s, begin_s)
                 self._given += _area(execution, run_s)
         self._now_s = latest_s
-        return Wait(self.extrapolated_s(wanted), extrapolated=True)
+        return ForecastWait(self.extrapolated_s(wanted), extrapolated=True)
 
     def _step(self, wanted: Execution, first: bool) -> Iterable[ExecutionId]:
         """One pass over those next in the queue; who starts now."""
@@ -174,7 +174,7 @@ class _Future:
         )
         self._virtual.advance(self._now_s)
         queue = Queue(snapshot, self._policy, self._virtual)
-        nothing_to_lend = Reclaim(self._placer, ())
+        nothing_to_lend = ElasticReclaim(self._placer, ())
         refuse = refusal if first or self._some_last else _blocked
         walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refuse)
         walk.walk(queue.sequence())
@@ -222,7 +222,7 @@ class _Future:
         return simulated_s + ahead * simulated_s / self._given
 
 
-def _blocked(_execution: Execution, _request: Request, _placer: Placer) -> Reason:
+def _blocked(_execution: Execution, _request: Request, _placer: ServicePlacer) -> Reason:
     """Who could never fit was found in the first step."""
     return _NO_ROOM
 

@@ -22,7 +22,7 @@ _STEPS = 16
 _QUEUE_MAX = 2_000
 
 
-class Part(StrEnum):
+class ComponentPart(StrEnum):
     """What of a component may shrink."""
 
     ESSENTIAL_COUNT = "essential_count"
@@ -31,17 +31,17 @@ class Part(StrEnum):
 
 
 @value(frozen=True, slots=True)
-class Change:
+class ComponentChange:
     """A smaller core that would start now: of which component, what, from how much to how much."""
 
     component: str
-    part: Part
+    part: ComponentPart
     before: int
     after: int
 
 
 @value(frozen=True, slots=True)
-class Proposal:
+class PlanProposal:
     """Whether it would start now; else why not, how many are ahead, and what would help (None: nothing smaller would).
 
     A reason `never_fits` says that it never will. `change_sought` False: in so long a queue no change is looked for, or
@@ -51,13 +51,13 @@ class Proposal:
     starts_now: bool
     reason: Reason | None = None
     ahead: int = 0
-    change: Change | None = None
+    change: ComponentChange | None = None
     change_sought: bool = True
 
 
 def propose(
     snapshot: Snapshot, policy: Policy, execution: Execution, too_late: GiveUp = never, give_up: GiveUp = never
-) -> Proposal:
+) -> PlanProposal:
     """What the next pass would do with it, after everything that waits already; OutOfBudget when `too_late` says so.
 
     `give_up` ends the search for a change, and with it nothing else.
@@ -65,16 +65,16 @@ def propose(
     with_it = _with(snapshot, execution)
     plan = schedule(with_it, policy, too_late)
     if execution.id in plan.starts:
-        return Proposal(True)
+        return PlanProposal(True)
     ordered = Queue(with_it, policy).sequence()
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
     change, sought = smallest_change(snapshot, policy, execution, give_up)
-    return Proposal(False, plan.reasons[execution.id], ahead, change, sought)
+    return PlanProposal(False, plan.reasons[execution.id], ahead, change, sought)
 
 
 def smallest_change(
     snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp = never
-) -> tuple[Change | None, bool]:
+) -> tuple[ComponentChange | None, bool]:
     """The change that takes the smallest share off one component's core and lets it start now, if there is one.
 
     And whether all were looked at: they are not in a very long queue, or when the search was given up.
@@ -87,7 +87,9 @@ def smallest_change(
         return None, False
 
 
-def _smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp) -> Change | None:
+def _smallest_change(
+    snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp
+) -> ComponentChange | None:
 
     def starts(application: Application) -> bool:
         if give_up():
@@ -96,29 +98,33 @@ def _smallest_change(snapshot: Snapshot, policy: Policy, execution: Execution, g
         changed = replace(execution, application=application, services=services)
         return changed.id in schedule(_with(snapshot, changed), policy, give_up).starts
 
-    found: list[tuple[float, Change]] = []
+    found: list[tuple[float, ComponentChange]] = []
     for component in execution.application.components:
         for part, before in _shrinkable(component):
             after = _most_that_starts(execution.application, component, part, before, starts)
             if after is not None:
-                found.append((1 - after / before, Change(component.name, part, before, after)))
+                found.append((1 - after / before, ComponentChange(component.name, part, before, after)))
     return min(found, key=lambda one: (one[0], one[1].component, one[1].part))[1] if found else None
 
 
-def _shrinkable(component: Component) -> Iterator[tuple[Part, int]]:
+def _shrinkable(component: Component) -> Iterator[tuple[ComponentPart, int]]:
     if component.essential_count == 0:
         return
     for part, before in (
-        (Part.ESSENTIAL_COUNT, component.essential_count),
-        (Part.MEMORY, component.reservation.memory_bytes),
-        (Part.CORES, component.reservation.cores_milli),
+        (ComponentPart.ESSENTIAL_COUNT, component.essential_count),
+        (ComponentPart.MEMORY, component.reservation.memory_bytes),
+        (ComponentPart.CORES, component.reservation.cores_milli),
     ):
         if before > 1:
             yield part, before
 
 
 def _most_that_starts(
-    application: Application, component: Component, part: Part, before: int, starts: Callable[[Application], bool]
+    application: Application,
+    component: Component,
+    part: ComponentPart,
+    before: int,
+    starts: Callable[[Application], bool],
 ) -> int | None:
     """By bisection over the steps: less never needs more room."""
     steps = min(_STEPS, before)
@@ -135,14 +141,14 @@ def _most_that_starts(
     return values[low]
 
 
-def _shrunk(application: Application, component: Component, part: Part, value: int) -> Application:
+def _shrunk(application: Application, component: Component, part: ComponentPart, value: int) -> Application:
     reservation = component.reservation
     match part:
-        case Part.ESSENTIAL_COUNT:
+        case ComponentPart.ESSENTIAL_COUNT:
             smaller = replace(component, essential_count=value)
-        case Part.MEMORY:
+        case ComponentPart.MEMORY:
             smaller = replace(component, reservation=replace(reservation, memory_bytes=value))
-        case Part.CORES:
+        case ComponentPart.CORES:
             smaller = replace(component, reservation=replace(reservation, cores_milli=value))
     return replace(application, components=tuple(smaller if c is component else c for c in application.components))
 

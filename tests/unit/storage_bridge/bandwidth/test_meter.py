@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from storage_bridge.bandwidth.assignment import Traffic
-from storage_bridge.bandwidth.meter import Meter, Moved
+from storage_bridge.bandwidth.assignment import TransferKind
+from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import Transfers
 
-X, Y = ("x", Traffic.READ), ("y", Traffic.WRITE)
+X, Y = ("x", TransferKind.READ), ("y", TransferKind.WRITE)
 
 
-def rates(meter: Meter, *told: dict[tuple[str, Traffic], int]) -> list[dict[tuple[str, Traffic], float | None]]:
-    reports = [meter.add(Moved(0.25, amounts), number * 0.25) for number, amounts in enumerate(told)]
+def rates(
+    meter: Meter, *told: dict[tuple[str, TransferKind], int]
+) -> list[dict[tuple[str, TransferKind], float | None]]:
+    reports = [meter.add(TransferProgress(0.25, amounts), number * 0.25) for number, amounts in enumerate(told)]
     return [{(one.tenant, one.traffic): one.rate for one in report.transfers} for report in reports]
 
 
@@ -31,5 +33,5 @@ def test_who_waits_for_its_turn_has_not_ended() -> None:
 
 
 def test_a_node_that_told_late_is_taken_by_its_own_seconds() -> None:
-    report = Meter("n").add(Moved(2.0, {X: 100}), 7.0)
+    report = Meter("n").add(TransferProgress(2.0, {X: 100}), 7.0)
     assert (report.at_s, report.transfers) == (7.0, (Transfers("x", "n", 50.0),))

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from storage_bridge.bandwidth.assignment import Capacity, Traffic
-from storage_bridge.bandwidth.regulator import Regulator, Report, Settings, Transfers
+from storage_bridge.bandwidth.assignment import Capacity, TransferKind
+from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport, Transfers
 
-X, Y = ("x", Traffic.READ), ("y", Traffic.READ)
-SETTINGS = Settings(floor=0, epsilon=0.02, resend_epochs=100, hold_s=5, decay_s=10, memory_epochs=1, linger_s=0)
-
-
-def regulator(**nodes: int) -> Regulator:
-    return Regulator(Capacity(sum(nodes.values()), nodes), SETTINGS)
+X, Y = ("x", TransferKind.READ), ("y", TransferKind.READ)
+SETTINGS = RateSettings(floor=0, epsilon=0.02, resend_epochs=100, hold_s=5, decay_s=10, memory_epochs=1, linger_s=0)
 
 
-def report(node: str, at_s: float, **rates: float | None) -> Report:
-    return Report(node, at_s, tuple(Transfers(tenant, node, rate) for tenant, rate in rates.items()))
+def regulator(**nodes: int) -> RateRegulator:
+    return RateRegulator(Capacity(sum(nodes.values()), nodes), SETTINGS)
+
+
+def report(node: str, at_s: float, **rates: float | None) -> TransferReport:
+    return TransferReport(node, at_s, tuple(Transfers(tenant, node, rate) for tenant, rate in rates.items()))
 
 
 def test_only_changes_are_sent_and_a_limit_that_is_over_is_lifted() -> None:
@@ -25,7 +25,7 @@ def test_only_changes_are_sent_and_a_limit_that_is_over_is_lifted() -> None:
 
 
 def test_everything_is_sent_again_at_times_and_to_a_node_that_returns() -> None:
-    one = Regulator(Capacity(100, {"n": 100}), Settings(floor=0, resend_epochs=3, hold_s=5))
+    one = RateRegulator(Capacity(100, {"n": 100}), RateSettings(floor=0, resend_epochs=3, hold_s=5))
     sent = [one.epoch(at_s, [report("n", at_s, x=100.0)], {}) for at_s in (0, 1, 2, 3)]
     assert [bool(news) for news in sent] == [True, False, True, False]
     one.epoch(50, [], {})
@@ -43,7 +43,7 @@ def test_what_a_tenant_does_not_use_goes_to_others_and_returns_when_it_wants_mor
 
 
 def test_one_bad_second_costs_nobody_its_slo() -> None:
-    one = Regulator(Capacity(1000, {"n": 1000}), Settings(floor=0, memory_epochs=3))
+    one = RateRegulator(Capacity(1000, {"n": 1000}), RateSettings(floor=0, memory_epochs=3))
     one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
     for at_s, used in enumerate((800.0, 100.0, 100.0), start=1):
         one.epoch(at_s, [report("n", at_s, x=used, y=200.0)], {X: 600})
@@ -55,7 +55,7 @@ def test_one_bad_second_costs_nobody_its_slo() -> None:
 
 
 def test_who_pauses_reserves_nothing_and_comes_back_as_it_went() -> None:
-    one = Regulator(Capacity(1000, {"n": 1000}), Settings(floor=0, linger_s=10))
+    one = RateRegulator(Capacity(1000, {"n": 1000}), RateSettings(floor=0, linger_s=10))
     one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
     one.epoch(1, [report("n", 1, y=200.0)], {X: 600})
     assert one.limits == {(X, "n"): 800, (Y, "n"): 1000}
@@ -82,7 +82,7 @@ def test_a_silent_node_keeps_its_limits_and_then_falls_to_the_share_of_the_slo()
 
 
 def test_what_silent_nodes_hold_is_not_given_away_at_the_proxies() -> None:
-    one = Regulator(Capacity(100, {"a": 100, "b": 100}), SETTINGS)
+    one = RateRegulator(Capacity(100, {"a": 100, "b": 100}), SETTINGS)
     one.epoch(0, [report("a", 0, x=None), report("b", 0, y=None)], {})
     assert one.limits == {(X, "a"): 50, (Y, "b"): 50}
     one.epoch(6, [report("b", 6, y=50.0)], {})
@@ -96,7 +96,7 @@ def test_what_is_promised_beyond_the_capacity_is_told() -> None:
 
 
 def test_who_comes_back_soon_is_remembered_by_what_it_could_use() -> None:
-    one = Regulator(Capacity(1000, {"n": 1000}), Settings(floor=0, linger_s=10))
+    one = RateRegulator(Capacity(1000, {"n": 1000}), RateSettings(floor=0, linger_s=10))
     one.epoch(0, [report("n", 0, x=None, y=None)], {})
     one.epoch(1, [report("n", 1, x=500.0, y=500.0)], {})
     one.epoch(2, [report("n", 2, y=500.0)], {})
@@ -127,4 +127,4 @@ def test_what_a_tenant_would_get_follows_its_promise_and_who_is_there_and_not_wh
     assert one.limits[X, "n"] < 100
     assert one.attainable(X, None) == 500
     assert one.attainable(X, 800) == 900
-    assert one.attainable(("new", Traffic.READ), 200) > one.attainable(("new", Traffic.READ), None) > 400  # type: ignore[operator]
+    assert one.attainable(("new", TransferKind.READ), 200) > one.attainable(("new", TransferKind.READ), None) > 400  # type: ignore[operator]

@@ -20,7 +20,7 @@ from zoe_lib.descriptions import (
 )
 from zoe_lib.descriptions.catalogue_files import frameworks
 from zoe_lib.descriptions.frameworks import parameter_values
-from zoe_lib.domain.application import Kind
+from zoe_lib.domain.application import ApplicationKind
 
 ROOT = catalogue_directory()
 DESCRIPTIONS = sorted(path for path in ROOT.glob("*.json") if path.name != "catalogue.json")
@@ -41,7 +41,7 @@ def test_a_distributed_batch_application_takes_at_most_25_lines(name: str) -> No
     application = parse(load_json(text))
     assert len(text.splitlines()) <= 25
     assert sum(c.total_count for c in application.components) > 1
-    assert application.kind is Kind.BATCH
+    assert application.kind is ApplicationKind.BATCH
 
 
 def test_the_energy_report_is_small_enough_for_a_laptop() -> None:

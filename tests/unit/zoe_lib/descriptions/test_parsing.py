@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.zoe_lib.descriptions.documents import full, small
 from zoe_lib.descriptions import Code, DescriptionError, parse, to_document
-from zoe_lib.domain.application import Kind, Port, PortProtocol, Probe, ProbeKind, SignIn, Volume
+from zoe_lib.domain.application import ApplicationKind, Port, PortProtocol, PortSignIn, Probe, ProbeKind, Volume
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown
 
@@ -23,12 +23,12 @@ def found(document: object) -> list[tuple[str, Code]]:
 def test_every_key_arrives() -> None:
     application = parse(full())
     server, worker = application.components
-    assert (application.kind, application.expected_run_s, application.retries) == (Kind.INTERACTIVE, 60, 2)
+    assert (application.kind, application.expected_run_s, application.retries) == (ApplicationKind.INTERACTIVE, 60, 2)
     assert (application.default_priority, application.default_deadline_s, application.time_limit_s) == (5, 7200, 3600)
     assert server.reservation == Resources(1500, 2**30, {"gpu": 1})
     assert (server.memory_limit_bytes, server.cores_limit_milli, server.shm_bytes) == (2**31, 2000, 2**26)
     assert server.volumes == (Volume("/data", name="data", read_only=True), Volume("/shared", host_path="/srv/shared"))
-    assert server.ports == (Port("web", 8080, PortProtocol.HTTP, "/lab", True, SignIn("X-Token", "")),)
+    assert server.ports == (Port("web", 8080, PortProtocol.HTTP, "/lab", True, PortSignIn("X-Token", "")),)
     assert server.readiness == Probe(ProbeKind.HTTP, "web", "/health", 0.5, 30)
     assert (server.stop_grace_s, server.read_only_root, server.ends_application) == (5, True, True)
     assert server.labels == (("disk", "ssd"),)

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.support.scheduling import GIB, component
-from zoe_lib.domain.exact_packing import Allowed, Group, Shortage, Steps, pack_exactly
-from zoe_lib.domain.packing import Fit, pack, pack_somehow
+from zoe_lib.domain.exact_packing import Allowed, Group, PlacementShortage, StepBudget, pack_exactly
+from zoe_lib.domain.packing import NodeFit, pack, pack_somehow
 from zoe_lib.domain.resources import Resources
 
 
 def plainly(
-    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: Fit
+    groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> list[list[str]] | None:
     """One service after the other, largest first, each on the best of all nodes."""
     left = dict(free)
@@ -37,8 +37,8 @@ def plainly(
     return packed
 
 
-@pytest.mark.parametrize("fit", Fit)
-def test_services_go_where_a_plain_search_puts_them(fit: Fit) -> None:
+@pytest.mark.parametrize("fit", NodeFit)
+def test_services_go_where_a_plain_search_puts_them(fit: NodeFit) -> None:
     packed = 0
     for seed in range(400):
         draw = random.Random(seed)
@@ -72,23 +72,23 @@ def test_those_with_the_fewest_allowed_nodes_are_placed_first() -> None:
     for ssd in free:
         groups = [(component("large", 8, 8), 1), (small, 1)]
         allowed: Allowed = lambda one, name, ssd=ssd: not one.labels or name == ssd  # type: ignore[misc] # noqa: E731
-        assert pack(groups, free, allowed, Fit.BEST) == [[name for name in free if name != ssd], [ssd]]
+        assert pack(groups, free, allowed, NodeFit.BEST) == [[name for name in free if name != ssd], [ssd]]
 
 
 def test_a_search_that_is_cut_short_says_that_nothing_is_shown() -> None:
     free = {name: Resources(10_000, 10 * GIB) for name in "abc"}
     groups = [(component("x", 5, 5), 2), (component("y", 4, 4), 2), (component("z", 3, 3), 4)]
-    steps = Steps(30)
-    assert pack_somehow(groups, free, lambda *_: True, steps) is Shortage.NOT_SHOWN
+    steps = StepBudget(30)
+    assert pack_somehow(groups, free, lambda *_: True, steps) is PlacementShortage.NOT_SHOWN
     assert steps.left <= 0
-    found = pack_somehow(groups, free, lambda *_: True, Steps())
+    found = pack_somehow(groups, free, lambda *_: True, StepBudget())
     assert isinstance(found, list)
     assert [len(names) for names in found] == [2, 2, 4]
     too_many = [*groups, (component("w", 1, 1), 1)]
-    assert pack_somehow(too_many, free, lambda *_: True, Steps()) is Shortage.PROVEN
+    assert pack_somehow(too_many, free, lambda *_: True, StepBudget()) is PlacementShortage.PROVEN
 
 
 def test_more_pairs_than_steps_are_not_even_looked_at() -> None:
     free = {f"n{i}": Resources(1000, GIB) for i in range(20)}
     groups = [(component(f"c{i}", 1, 1), 1) for i in range(21)]
-    assert pack_exactly(groups, free, lambda *_: pytest.fail("a look"), Steps(400)) is Shortage.NOT_SHOWN
+    assert pack_exactly(groups, free, lambda *_: pytest.fail("a look"), StepBudget(400)) is PlacementShortage.NOT_SHOWN

@@ -11,7 +11,7 @@ from zoe_lib.domain.events import StorageGranted
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Promise, Rates, awaits_grant, by_tenant, promises, refused
+from zoe_lib.domain.promises import BandwidthGuarantee, Rates, awaits_grant, by_tenant, promises, refused
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 
@@ -49,16 +49,16 @@ def test_all_that_is_required_is_promised_and_of_the_preferred_what_fits_beside_
     ]
     promised = promises(active, Rates(100, 100))
     assert promised == (
-        Promise("required", "t", Rates(60), True),
-        Promise("early", "t", Rates(30), False),
-        Promise("small", "u", Rates(10), False),
+        BandwidthGuarantee("required", "t", Rates(60), True),
+        BandwidthGuarantee("early", "t", Rates(30), False),
+        BandwidthGuarantee("small", "u", Rates(10), False),
     )
     assert by_tenant(promised) == {"t": Rates(90), "u": Rates(10)}
 
 
 def test_nothing_is_preferred_to_what_is_required_even_if_the_supply_shrank() -> None:
     active = [running("required", 60, REQUIRED), running("preferred", 10, PREFERRED)]
-    assert promises(active, Rates(50, 50)) == (Promise("required", "t", Rates(60), True),)
+    assert promises(active, Rates(50, 50)) == (BandwidthGuarantee("required", "t", Rates(60), True),)
 
 
 def test_what_is_granted_comes_first_and_is_kept_while_nobody_knows_how_much_there_is() -> None:

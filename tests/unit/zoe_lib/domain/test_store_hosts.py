@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.store_hosts import held_by_nodes, host_key, nodes_by_host
 
@@ -39,20 +39,27 @@ def test_nodes_are_hosts_by_name_and_by_each_of_their_addresses() -> None:
         Node("elsewhere", SIZE, addresses=("10.0.0.9",)),
         Node("labelled", SIZE, addresses=("10.0.0.2",), labels={"storage_host": "storage7, 10.1.0.7"}),
     ]
-    hosts = {"Storage4": Held(1, 5), "192.168.0.1": Held(2, 7), "10.0.0.2": Held(3, 9), "10.0.0.7": Held(4, 11)}
-    hosts |= {"10.1.0.7": Held(1, 6)}
-    places = Places(Held(4, 11), Held(4, 11), hosts)
+    hosts = {
+        "Storage4": InputObjects(1, 5),
+        "192.168.0.1": InputObjects(2, 7),
+        "10.0.0.2": InputObjects(3, 9),
+        "10.0.0.7": InputObjects(4, 11),
+    }
+    hosts |= {"10.1.0.7": InputObjects(1, 6)}
+    places = Places(InputObjects(4, 11), InputObjects(4, 11), hosts)
     assert held_by_nodes(places, nodes_by_host(nodes)) == {
-        "storage4": Held(1, 5),
-        "worker1": Held(2, 7),
-        "half1": Held(3, 9),
-        "half2": Held(3, 9),
-        "labelled": Held(1, 6),
+        "storage4": InputObjects(1, 5),
+        "worker1": InputObjects(2, 7),
+        "half1": InputObjects(3, 9),
+        "half2": InputObjects(3, 9),
+        "labelled": InputObjects(1, 6),
     }
 
 
 def test_a_host_with_two_names_in_the_store_counts_once() -> None:
-    places = Places(Held(3, 30), Held(3, 30), {"10.0.0.1": Held(2, 20), "worker1": Held(1, 10)})
+    places = Places(
+        InputObjects(3, 30), InputObjects(3, 30), {"10.0.0.1": InputObjects(2, 20), "worker1": InputObjects(1, 10)}
+    )
     assert held_by_nodes(places, nodes_by_host([Node("worker1", SIZE, addresses=("10.0.0.1",))])) == {
-        "worker1": Held(2, 20)
+        "worker1": InputObjects(2, 20)
     }

@@ -10,7 +10,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Mark, Outcome, new_services
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.domain.use import DAY_S, DayOfUser, Use, daily_use
+from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds, daily_use
 
 
 def test_what_runs_counts_until_now_and_granted_bandwidth_while_it_was_granted() -> None:
@@ -19,9 +19,9 @@ def test_what_runs_counts_until_now_and_granted_bandwidth_while_it_was_granted()
     ran = replace(new_services(one.id, one.application, 1)[0], started_at_s=10.0)
     runs = replace(one, services=(ran,), marks={Mark.STORAGE_GRANTED: 5.0})
     assert daily_use([runs]) == {}
-    assert daily_use([runs], 20.0) == {DayOfUser(0, "iostack", "ada"): Use(10.0, 10.0 * GIB, 120 * 15.0)}
+    assert daily_use([runs], 20.0) == {DayOfUser(0, "iostack", "ada"): ResourceSeconds(10.0, 10.0 * GIB, 120 * 15.0)}
     ended = replace(runs, marks={**runs.marks, Mark.ENDED: 15.0}, services=(replace(ran, ended_at_s=15.0),))
-    assert daily_use([ended], 20.0) == {DayOfUser(0, "iostack", "ada"): Use(5.0, 5.0 * GIB, 120 * 10.0)}
+    assert daily_use([ended], 20.0) == {DayOfUser(0, "iostack", "ada"): ResourceSeconds(5.0, 5.0 * GIB, 120 * 10.0)}
 
 
 def test_granted_bandwidth_counts_only_while_it_is_granted_whatever_the_day_or_the_try() -> None:
@@ -57,7 +57,7 @@ def test_a_service_over_three_days_and_one_that_never_ran() -> None:
     ran = replace(ran, started_at_s=DAY_S - 1, ended_at_s=2 * DAY_S + 2)
     found = daily_use([replace(one, services=(ran, replace(never, ended_at_s=5.0)))])
     assert found == {
-        DayOfUser(0, "iostack", "ada"): Use(1.0, 1.0 * GIB),
-        DayOfUser(1, "iostack", "ada"): Use(DAY_S, DAY_S * GIB),
-        DayOfUser(2, "iostack", "ada"): Use(2.0, 2.0 * GIB),
+        DayOfUser(0, "iostack", "ada"): ResourceSeconds(1.0, 1.0 * GIB),
+        DayOfUser(1, "iostack", "ada"): ResourceSeconds(DAY_S, DAY_S * GIB),
+        DayOfUser(2, "iostack", "ada"): ResourceSeconds(2.0, 2.0 * GIB),
     }

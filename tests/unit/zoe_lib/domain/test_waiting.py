@@ -7,7 +7,7 @@ import random
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.waiting import Share, WaitCause, cause_of, shares, spans
+from zoe_lib.domain.waiting import CauseShare, WaitCause, cause_of, shares, spans
 
 
 def waits(at_s: float, code: ReasonCode, **counts: int) -> ev.ReasonChanged:
@@ -48,7 +48,7 @@ def test_every_second_before_a_start_has_its_cause_and_running_has_none() -> Non
         ("own_failure", 111, 120),
     ]
     assert sum(s.until_s - s.since_s for s in found) == 62 + 10
-    assert shares(found)[0] == Share(WaitCause.CLUSTER_FULL, 30.0, 41)
+    assert shares(found)[0] == CauseShare(WaitCause.CLUSTER_FULL, 30.0, 41)
     assert sum(share.percent for share in shares(found)) == 100
 
 

@@ -8,20 +8,20 @@ from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Backend, BackendError, ObservedState, Peer, Start
+from zoe_master.backends.base import Backend, BackendError, ObservedState, PeerService, ServiceStart
 from zoe_master.backends.simulated import (
     BackendForgetsStarts,
     BackendRefusesStarts,
     BackendUnreachable,
-    Behaviour,
     IgnoresTerminate,
     ManualClock,
     NeverReady,
     RunsOutOfMemory,
+    ServiceBehaviour,
     SimulatedBackend,
     StartFails,
 )
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 NODE = Node("node-1", Resources(4000, 2**30))
 PROBED = Component(
@@ -33,13 +33,13 @@ PROBED = Component(
 )
 
 
-def start_of(service_id: str = "e.web.0.1", component: Component = PROBED, node: str = "node-1") -> Start:
-    peers = (Peer(service_id, component.name, 0, node),)
-    return Start(service_id, "e", "tenant", "user", component, 0, node, peers)
+def start_of(service_id: str = "e.web.0.1", component: Component = PROBED, node: str = "node-1") -> ServiceStart:
+    peers = (PeerService(service_id, component.name, 0, node),)
+    return ServiceStart(service_id, "e", "tenant", "user", component, 0, node, peers)
 
 
 def backend_of(kind: type[SimulatedBackend] = SimulatedBackend, **behaviour: object) -> SimulatedBackend:
-    return kind([NODE], ManualClock(100.0), Waker(), lambda _: Behaviour(**behaviour))  # type: ignore[arg-type]
+    return kind([NODE], ManualClock(100.0), TickWaker(), lambda _: ServiceBehaviour(**behaviour))  # type: ignore[arg-type]
 
 
 def clock_of(backend: SimulatedBackend) -> ManualClock:
@@ -110,7 +110,7 @@ def test_a_lost_node_loses_its_services_and_takes_no_more() -> None:
 def test_the_same_calls_give_the_same_answers() -> None:
     def run() -> list[object]:
         backend = SimulatedBackend(
-            [NODE], ManualClock(), behave=lambda s: Behaviour(start_s=s.index, run_s=5, output=b"x")
+            [NODE], ManualClock(), behave=lambda s: ServiceBehaviour(start_s=s.index, run_s=5, output=b"x")
         )
         seen: list[object] = []
         for index in range(5):

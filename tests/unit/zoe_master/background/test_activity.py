@@ -8,7 +8,7 @@ import pytest
 
 from zoe_lib.domain.policy import Policy
 from zoe_master.backends.base import Usage
-from zoe_master.background.activity import Activity
+from zoe_master.background.activity import ServiceActivity
 
 POLICY = Policy(idle_after_s=3600.0, idle_cores_milli=100)
 
@@ -18,7 +18,7 @@ def used(at_s: float, cpu_s: float, service: str = "s", execution: str = "x") ->
 
 
 def told(*rounds: list[Usage], policy: Policy = POLICY) -> list[dict[str, float]]:
-    work = Activity()
+    work = ServiceActivity()
     return [work.seen(usage, policy) for usage in rounds]
 
 

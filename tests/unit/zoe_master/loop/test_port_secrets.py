@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from zoe_lib.domain.application import Application, Component, Port, PortProtocol, SignIn
+from zoe_lib.domain.application import Application, Component, Port, PortProtocol, PortSignIn
 from zoe_lib.domain.execution import Execution, new_services
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import StorageAccess
+from zoe_master.backends.base import ServiceStorage
 from zoe_master.loop.executor import start_of
 from zoe_master.loop.port_secrets import PortSecrets
 
 PORTS = (
-    Port("lab", 8888, PortProtocol.HTTP, "/", True, SignIn(scheme="token")),
-    Port("bare", 8889, PortProtocol.HTTP, "/", True, SignIn("X-Key", "")),
+    Port("lab", 8888, PortProtocol.HTTP, "/", True, PortSignIn(scheme="token")),
+    Port("bare", 8889, PortProtocol.HTTP, "/", True, PortSignIn("X-Key", "")),
     Port("ui", 4040, PortProtocol.HTTP, "/", True),
 )
 APPLICATION = Application(
@@ -43,7 +43,7 @@ def test_headers_are_those_of_the_port() -> None:
 
 def test_only_components_with_such_a_port_are_given_the_secret_and_it_does_not_show() -> None:
     main, other = (replace(service, node="n1") for service in EXECUTION.services)
-    told = start_of(EXECUTION, main, "", StorageAccess(), "s3cret")
+    told = start_of(EXECUTION, main, "", ServiceStorage(), "s3cret")
     assert told.secret == "s3cret"
     assert "s3cret" not in repr(told)
-    assert start_of(EXECUTION, other, "", StorageAccess(), "s3cret").secret == ""
+    assert start_of(EXECUTION, other, "", ServiceStorage(), "s3cret").secret == ""

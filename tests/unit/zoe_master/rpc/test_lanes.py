@@ -14,8 +14,8 @@ from tests.support.waiting import until
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
-from zoe_master.backends.base import Address, Backend, BackendError, LogChunk
-from zoe_master.rpc.handlers import OUTPUT, SCHEDULER, Handlers
+from zoe_master.backends.base import Backend, BackendError, OutputChunk, PortAddress
+from zoe_master.rpc.handlers import OUTPUT, SCHEDULER, RpcHandlers
 
 AT_ONCE = None
 # A new question names its lane here: at once is only what is answered from memory.
@@ -46,13 +46,13 @@ class HangingEngines:
     def usage(self) -> list[Any]:
         return []
 
-    def address(self, _service: str, _port: str) -> Address:
-        return Address("127.0.0.1", 80)
+    def address(self, _service: str, _port: str) -> PortAddress:
+        return PortAddress("127.0.0.1", 80)
 
     def __getattr__(self, name: str) -> Any:
         assert name not in FROM_MEMORY
 
-        def hang(*_: object) -> LogChunk:
+        def hang(*_: object) -> OutputChunk:
             self.waiting.append(name)
             assert self.may_end.wait(60)
             raise BackendError("the engine did not answer")
@@ -68,16 +68,16 @@ def backend() -> Iterator[HangingEngines]:
 
 
 @pytest.fixture
-def answers(backend: Any) -> Handlers:
+def answers(backend: Any) -> RpcHandlers:
     signs = SimpleNamespace(headers=lambda *_: {})
     master: Any = SimpleNamespace(latest=None, execution=lambda _id: None, port_secrets=signs)
     master.propose = master.dry_run = lambda *_: None
     waker: Any = SimpleNamespace(wake=lambda: None)
-    return Handlers(master, backend, waker, "test", 1)
+    return RpcHandlers(master, backend, waker, "test", 1)
 
 
 @pytest.fixture
-def client(answers: Handlers, backend: HangingEngines, tmp_path: Path) -> Iterator[MasterClient]:
+def client(answers: RpcHandlers, backend: HangingEngines, tmp_path: Path) -> Iterator[MasterClient]:
     ensure_keys(tmp_path)
     server = Server("tcp://127.0.0.1:*", tmp_path, answers.handlers(), answers.slow())
     made = MasterClient(server.endpoint, tmp_path, 60.0, 1)
@@ -87,14 +87,14 @@ def client(answers: Handlers, backend: HangingEngines, tmp_path: Path) -> Iterat
     server.close()
 
 
-def test_every_question_names_its_lane(answers: Handlers) -> None:
+def test_every_question_names_its_lane(answers: RpcHandlers) -> None:
     assert not answers.handlers().keys() & answers.slow().keys()
     lanes = dict.fromkeys(answers.handlers(), AT_ONCE) | {kind: slow.lane for kind, slow in answers.slow().items()}
     assert lanes == LANES
 
 
 def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
-    answers: Handlers, backend: HangingEngines
+    answers: RpcHandlers, backend: HangingEngines
 ) -> None:
     for kind, handler in answers.handlers().items():
         handler(BODIES.get(kind, {}))
@@ -103,7 +103,7 @@ def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
     assert methods >= FROM_MEMORY
 
 
-def test_the_bounds_leave_room_for_others(answers: Handlers) -> None:
+def test_the_bounds_leave_room_for_others(answers: RpcHandlers) -> None:
     """One asker never has all threads for output, and all together never all of an API process (40 of anyio)."""
     for slow in answers.slow().values():
         assert slow.of_asker_max <= slow.in_all_max
@@ -113,7 +113,7 @@ def test_the_bounds_leave_room_for_others(answers: Handlers) -> None:
 
 @pytest.mark.parametrize("askers", [1, 2, 10])
 def test_while_engines_hang_all_but_their_output_is_answered(
-    client: MasterClient, answers: Handlers, backend: HangingEngines, askers: int
+    client: MasterClient, answers: RpcHandlers, backend: HangingEngines, askers: int
 ) -> None:
     codes: list[str] = []
 

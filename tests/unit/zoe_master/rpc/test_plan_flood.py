@@ -24,10 +24,10 @@ from zoe_master.loop import tick as tick_module
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
 from zoe_master.rpc import handlers as answers
-from zoe_master.rpc.handlers import Handlers
+from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.what_if import proposal
 from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
 
@@ -80,7 +80,7 @@ def master() -> Master:
 def client(master: Master, tmp_path: Path) -> Iterator[MasterClient]:
     ensure_keys(tmp_path)
     nothing: Any = None
-    answering = Handlers(master, nothing, nothing, "test", 1)
+    answering = RpcHandlers(master, nothing, nothing, "test", 1)
     server = Server("tcp://127.0.0.1:*", tmp_path, answering.handlers(), answering.slow())
     made = MasterClient(server.endpoint, tmp_path, 60.0, 2)
     yield made
@@ -143,13 +143,13 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     snapshot = replace(master.latest.snapshot, queued=very_long_queue())
     master.latest = replace(master.latest, snapshot=snapshot, policy=policy)
     looks = [0]
-    go_on = Placer.go_on
+    go_on = ServicePlacer.go_on
 
-    def counted(placer: Placer) -> None:
+    def counted(placer: ServicePlacer) -> None:
         looks[0] += 1
         go_on(placer)
 
-    monkeypatch.setattr(Placer, "go_on", counted)
+    monkeypatch.setattr(ServicePlacer, "go_on", counted)
     monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, lambda: looks[0] * PASS_S / LOOKS))
     body = {
         "plan": {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"},

@@ -9,10 +9,10 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 from zoe_master.scheduler.what_if.explain import explain
-from zoe_master.scheduler.what_if.proposal import Change, Part
+from zoe_master.scheduler.what_if.proposal import ComponentChange, ComponentPart
 
 
 def decide(*waiting: Execution, nodes: Any, active: Any = (), policy: Policy | None = None) -> Plan:
@@ -45,7 +45,9 @@ def test_an_exact_fit_is_a_fit_for_the_whole_cluster() -> None:
 def test_a_core_that_does_not_fit_leaves_no_trace_on_the_ledger() -> None:
     ledger = Ledger((node("a", cores=4), node("b", cores=4)), (started(queued("r", component(cores=2)), "b"),))
     before = (list(ledger.free_cores), list(ledger.free_memory), list(ledger.services))
-    answer = admit(queued("x", component("x", cores=3, essential_count=2), component("y")), Placer(ledger, Policy()))
+    answer = admit(
+        queued("x", component("x", cores=3, essential_count=2), component("y")), ServicePlacer(ledger, Policy())
+    )
     assert isinstance(answer, Request)
     assert (ledger.free_cores, ledger.free_memory, ledger.services) == before
 
@@ -126,7 +128,7 @@ def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
     answer = explain(snapshot, FIFO, "first")
     assert answer is not None
     assert (answer.ahead, answer.nodes) == (0, {"a": {"c": "cores: 2 wanted, 1 there"}})
-    assert answer.change == Change("c", Part.CORES, 2000, 1000)
+    assert answer.change == ComponentChange("c", ComponentPart.CORES, 2000, 1000)
     behind = explain(snapshot, FIFO, "second")
     assert behind is not None
     assert (behind.ahead, behind.ahead_of_tenant, behind.ahead_ids) == (1, 1, ["first"])

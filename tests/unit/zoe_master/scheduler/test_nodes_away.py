@@ -10,7 +10,7 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import BACKFILLS
-from zoe_lib.domain.promises import Rates, Supply
+from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler import queue_pass
@@ -88,7 +88,7 @@ def test_it_keeps_no_bandwidth_from_others() -> None:
         return queued(name, component(cores=cores), at_s=at_s, storage=StorageDemand(bandwidth=bandwidth))
 
     waiting = (requiring("wants", 16, 0.0), requiring("next", 1, 1.0))
-    plan = decide(*waiting, nodes=(AWAY["down"], SMALL), storage=Supply(Rates(100, 50)))
+    plan = decide(*waiting, nodes=(AWAY["down"], SMALL), storage=BandwidthSupply(Rates(100, 50)))
     assert list(plan.starts) == ["next"]
 
 

@@ -9,7 +9,7 @@ import pytest
 import zoe_master.scheduler.placement.placement
 from tests.support.resting import carry_out, ticks_to_rest
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.application import Kind
+from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
@@ -19,13 +19,20 @@ from zoe_master.scheduler.ordering.snapshot import Snapshot
 NODES = (node("n", cores=10),)
 
 
-def waits(name: str, cores: int, *, tenant: str = "t", kind: Kind = Kind.BATCH, at_s: float = 0.0) -> Execution:
+def waits(
+    name: str, cores: int, *, tenant: str = "t", kind: ApplicationKind = ApplicationKind.BATCH, at_s: float = 0.0
+) -> Execution:
     one = queued(name, component(cores=cores, memory_gib=0), kind=kind, at_s=at_s)
     return replace(one, tenant=tenant)
 
 
 def runs(
-    name: str, cores: int, *elastic: int, tenant: str = "t", kind: Kind = Kind.BATCH, run_s: float | None = None
+    name: str,
+    cores: int,
+    *elastic: int,
+    tenant: str = "t",
+    kind: ApplicationKind = ApplicationKind.BATCH,
+    run_s: float | None = None,
 ) -> Execution:
     """A core and one elastic service of each of these numbers of cores, all on the node."""
     extras = [
@@ -46,8 +53,8 @@ def test_elastic_services_do_not_change_the_turns_of_tenants() -> None:
 
 
 def test_elastic_services_do_not_change_the_precedence_of_interactive_executions() -> None:
-    active = (runs("I0", 2, 2, kind=Kind.INTERACTIVE), runs("B0", 6))
-    queue = (waits("B1", 2), waits("I1", 3, kind=Kind.INTERACTIVE, at_s=1.0))
+    active = (runs("I0", 2, 2, kind=ApplicationKind.INTERACTIVE), runs("B0", 6))
+    queue = (waits("B1", 2), waits("I1", 3, kind=ApplicationKind.INTERACTIVE, at_s=1.0))
     rested = ticks_to_rest(Snapshot(10.0, NODES, queue, active), Policy(order="fifo", interactive_share=0.5))
     assert rested is not None
     assert rested[1].reasons["I1"].code is ReasonCode.NO_RESOURCES

@@ -11,7 +11,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.state.pending_queue import PendingQueue
-from zoe_master.state.run_history import Kinds
+from zoe_master.state.run_history import KindEstimates
 
 BEHIND, OTHER = Reason(ReasonCode.BEHIND_IN_QUEUE, "behind"), Reason(ReasonCode.NO_RESOURCES, "no room")
 SJF = Policy(order="sjf")
@@ -93,7 +93,7 @@ def test_one_that_starts_is_gone_without_a_trace() -> None:
 
 def test_kinds_are_known_while_they_are_there() -> None:
     runs = {("t", "u", "a"): 10.0}
-    kinds = Kinds(runs.get)
+    kinds = KindEstimates(runs.get)
     kinds.enter(("t", "u", "a"))
     kinds.enter(("t", "u", "a"))
     kinds.enter(("t", "u", "b"))

@@ -11,9 +11,9 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.base import StorageController
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.promises import Rates, Supply
+from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.storage import Bandwidth, Guarantee, Located, StorageDemand
-from zoe_master.storage.slo_reconciler import DesiredStorage, StorageState
+from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 
 MB = 1_000_000
 
@@ -23,15 +23,15 @@ class Shrinking:
 
     def __init__(self, *supplies: int) -> None:
         self._supplies = list(supplies)
-        self.desired: list[DesiredStorage] = []
+        self.desired: list[DesiredSlos] = []
         self._held: frozenset[str] = frozenset()
 
     def observed(self) -> StorageState:
         megabytes = self._supplies.pop(0) if len(self._supplies) > 1 else self._supplies[0]
         rates = Rates(megabytes * MB, megabytes * MB)
-        return StorageState(Supply(rates), held=self._held)
+        return StorageState(BandwidthSupply(rates), held=self._held)
 
-    def set_desired(self, desired: DesiredStorage) -> StorageState:
+    def set_desired(self, desired: DesiredSlos) -> StorageState:
         self.desired.append(desired)
         self._held = frozenset(promise.execution_id for promise in desired.promises)
         return self.observed()

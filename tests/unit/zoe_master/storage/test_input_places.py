@@ -3,12 +3,12 @@ from __future__ import annotations
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.storage import located
 from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, NoAccessError
 
-KNOWN = Places(Held(1, 9), Held(1, 9), {"n1": Held(1, 9)})
+KNOWN = Places(InputObjects(1, 9), InputObjects(1, 9), {"n1": InputObjects(1, 9)})
 X, Y, SECRET = (located("acme", f"swift2d://c.s/{name}") for name in ("x", "y", "secret"))
 
 

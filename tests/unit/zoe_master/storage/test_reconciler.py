@@ -17,11 +17,11 @@ from tests.support.limited_controller import Limited
 from tests.support.promises import required_by
 from tests.support.waiting import until
 from zoe_lib.domain.locality import Places
-from zoe_lib.domain.promises import Promise, Rates
+from zoe_lib.domain.promises import BandwidthGuarantee, Rates
 from zoe_lib.domain.storage import located
 from zoe_master.storage.reconciler import InlineReconciler, ThreadedReconciler
-from zoe_master.storage.slo_reconciler import DesiredStorage
-from zoe_master.waker import Waker
+from zoe_master.storage.slo_reconciler import DesiredSlos
+from zoe_master.waker import TickWaker
 
 RATES = {"a": Rates(60, 10), "b": Rates(write=5)}
 WANTED = required_by(RATES)
@@ -75,7 +75,7 @@ class Choosy(SimulatedController):
         super().set_slo(tenant, slo)
 
 
-def wait_for_slos(reconciler: ThreadedReconciler, waker: Waker) -> None:
+def wait_for_slos(reconciler: ThreadedReconciler, waker: TickWaker) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while reconciler.observed().held != RATES.keys():
         waker.wait(0.1)
@@ -83,7 +83,7 @@ def wait_for_slos(reconciler: ThreadedReconciler, waker: Waker) -> None:
 
 
 def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_counts() -> None:
-    controller, waker = Hanging(), Waker()
+    controller, waker = Hanging(), TickWaker()
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     try:
         reconciler.set_desired(required_by({"stale": Rates(1, 1)}))
@@ -100,7 +100,7 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
 
 def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie() -> None:
     """Over HTTP, as a controller that hangs does: SLOs go on, and nothing is known of places."""
-    controller, waker = SimulatedController(Capacity(100, {"disk": 100})), Waker()
+    controller, waker = SimulatedController(Capacity(100, {"disk": 100})), TickWaker()
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -126,7 +126,7 @@ def test_an_input_that_is_answered_is_known_while_others_are_not() -> None:
             assert uri.endswith("/1") or let_go.wait(PATIENCE_S)
             return super().locality(tenant, uri, token)
 
-    let_go, waker = threading.Event(), Waker()
+    let_go, waker = threading.Event(), TickWaker()
     controller = Partly(Capacity(100, {"disk": 100}))
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     first, second = (located("acme", f"swift2d://meters.zoe/{n}") for n in (1, 2))
@@ -142,7 +142,7 @@ def test_an_input_that_is_answered_is_known_while_others_are_not() -> None:
 
 
 def test_a_defect_is_told_as_a_problem_and_tried_again() -> None:
-    controller, waker = Broken(Capacity(100, {"disk": 100})), Waker()
+    controller, waker = Broken(Capacity(100, {"disk": 100})), TickWaker()
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=0.05)
     try:
         reconciler.set_desired(WANTED)
@@ -160,7 +160,7 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
     assert not reconciler.observed().missing
     assert controller.in_force == {"a": BandwidthSlo(30)}
     assert reconciler.observed().supply.rates == Rates(100, 100), "what is ours can be promised anew"
-    reconciler.set_desired(DesiredStorage())
+    reconciler.set_desired(DesiredSlos())
     assert dict(controller.slos()) == {}
 
 
@@ -172,7 +172,7 @@ def test_a_controller_that_is_away_is_a_problem_and_no_supply(down: bool) -> Non
 
 
 def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_again() -> None:
-    controller, waker = Reluctant(), Waker()
+    controller, waker = Reluctant(), TickWaker()
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     try:
         reconciler.set_desired(WANTED)
@@ -206,7 +206,7 @@ def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
             assert let_go.wait(PATIENCE_S)
             super().set_slo(tenant, slo)
 
-    let_go, waker = threading.Event(), Waker()
+    let_go, waker = threading.Event(), TickWaker()
     let_go.set()
     controller = Pausing(Capacity(100, {"disk": 100}))
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
@@ -230,8 +230,8 @@ def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
         reconciler.close()
 
 
-def promise(name: str, read: int, required: bool = True) -> Promise:
-    return Promise(name, "a", Rates(read), required)
+def promise(name: str, read: int, required: bool = True) -> BandwidthGuarantee:
+    return BandwidthGuarantee(name, "a", Rates(read), required)
 
 
 def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force() -> None:
@@ -244,19 +244,19 @@ def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force()
                 asked.set()
                 assert let_go.wait(PATIENCE_S)
 
-    asked, let_go, waker = threading.Event(), threading.Event(), Waker()
+    asked, let_go, waker = threading.Event(), threading.Event(), TickWaker()
     controller = Second(Capacity(100, {"disk": 100}))
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
     try:
-        reconciler.set_desired(DesiredStorage((promise("first", 60),)))
+        reconciler.set_desired(DesiredSlos((promise("first", 60),)))
         end_s = time.monotonic() + PATIENCE_S
         while reconciler.observed().held != {"first"}:
             waker.wait(0.1)
             assert time.monotonic() < end_s, reconciler.observed()
-        reconciler.set_desired(DesiredStorage((promise("first", 60), promise("other", 30, required=False))))
+        reconciler.set_desired(DesiredSlos((promise("first", 60), promise("other", 30, required=False))))
         assert asked.wait(PATIENCE_S)
         assert reconciler.observed().held == {"first"}
-        reconciler.set_desired(DesiredStorage((promise("first", 60),)))
+        reconciler.set_desired(DesiredSlos((promise("first", 60),)))
         assert reconciler.observed().held == {"first"}
     finally:
         let_go.set()
@@ -266,9 +266,7 @@ def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force()
 def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_away() -> None:
     controller = Limited(Capacity(100, {"disk": 100}), 70)
     reconciler = InlineReconciler(controller)
-    reconciler.set_desired(
-        DesiredStorage((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"}))
-    )
+    reconciler.set_desired(DesiredSlos((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"})))
     assert reconciler.observed().held == {"r"}
     assert reconciler.observed().missing == {"p", "w"}
     controller.down = True
@@ -279,8 +277,8 @@ def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() 
     controller = Limited(Capacity(200, {"disk": 200}), 100, silent=True)
     had, more = promise("had", 60, required=False), promise("more", 50, required=False)
     reconciler = InlineReconciler(controller)
-    reconciler.set_desired(DesiredStorage((had,)))
-    reconciler.set_desired(DesiredStorage((had, more)))
+    reconciler.set_desired(DesiredSlos((had,)))
+    reconciler.set_desired(DesiredSlos((had, more)))
     assert reconciler.observed().held == {"had"}
     assert reconciler.observed().missing == {"more"}
 
@@ -291,6 +289,6 @@ def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:
     controller.set_slo("gone", BandwidthSlo(9))
     controller.asked.clear()
     reconciler = InlineReconciler(controller)
-    reconciler.set_desired(DesiredStorage((Promise("e", "z", Rates(30, 90), True), promise("f", 50))))
+    reconciler.set_desired(DesiredSlos((BandwidthGuarantee("e", "z", Rates(30, 90), True), promise("f", 50))))
     assert controller.asked == [30, 30, 50], "lowered, then raised the other way, then another tenant's"
     assert controller.in_force == {"a": BandwidthSlo(50), "z": BandwidthSlo(30, 90)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from prometheus_client import REGISTRY
 
-from storage_bridge.bandwidth.assignment import Capacity, Claim
+from storage_bridge.bandwidth.assignment import Capacity, TransferClaim
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
 from zoe_lib.domain.promises import Rates, TenantBandwidth
@@ -15,8 +15,8 @@ from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.background.metrics import observe_storage
 from zoe_master.storage.reconciler import InlineReconciler
-from zoe_master.storage.report import StorageReport, keep
-from zoe_master.storage.slo_reconciler import DesiredStorage
+from zoe_master.storage.report import BandwidthReport, keep
+from zoe_master.storage.slo_reconciler import DesiredSlos
 
 FROM_DISK = frozenset({"disk"})
 
@@ -33,7 +33,7 @@ def keeper_of(controller: SimulatedController) -> InlineReconciler:
 
 def controller() -> SimulatedController:
     """Two tenants that read at once, from a disk that cannot do what was promised."""
-    claims = [Claim("a", FROM_DISK), Claim("b", FROM_DISK), Claim("stranger", FROM_DISK)]
+    claims = [TransferClaim("a", FROM_DISK), TransferClaim("b", FROM_DISK), TransferClaim("stranger", FROM_DISK)]
     return SimulatedController(Capacity(100, {"disk": 100}), lambda: claims)
 
 
@@ -51,7 +51,7 @@ def test_a_controller_that_is_away_is_told_with_nothing_that_was_known_before() 
     one = controller()
     reconciler = keeper_of(one)
     one.down = True
-    reconciler.set_desired(DesiredStorage())
+    reconciler.set_desired(DesiredSlos())
     report = reconciler.report()
     assert report.problem == "the storage controller cannot be reached"
     assert report.tenants == {}
@@ -64,7 +64,7 @@ def test_metrics_have_series_of_tenants_while_they_are_granted_bandwidth() -> No
     assert told("granted_bytes_per_second", tenant="stranger", direction="read") is None
     assert told("capacity_bytes_per_second", direction="write") == 100
     only_b = {"b": TenantBandwidth(Rates(60), Rates(70), Rates(5))}
-    observe_storage(StorageReport(1.0, resting=True, tenants=only_b))
+    observe_storage(BandwidthReport(1.0, resting=True, tenants=only_b))
     assert told("granted_bytes_per_second", tenant="a", direction="read") is None
     assert told("achieved_bytes_per_second", tenant="b", direction="read") == 70
     assert told("missed_bytes_per_second", tenant="b", direction="read") == 5
@@ -90,7 +90,7 @@ def test_what_is_not_told_is_no_zero_anywhere() -> None:
     assert report.tenants == untold
     keep(report, store)
     assert {point.tenant: point.means for point in kept(store)} == untold
-    observe_storage(StorageReport(1.0, tenants={"a": TenantBandwidth(Rates(80), Rates(70), Rates(5))}))
+    observe_storage(BandwidthReport(1.0, tenants={"a": TenantBandwidth(Rates(80), Rates(70), Rates(5))}))
     assert told("achieved_bytes_per_second", tenant="a", direction="read") == 70
     observe_storage(report)
     assert told("granted_bytes_per_second", tenant="a", direction="read") == 80
@@ -105,7 +105,7 @@ def kept(store: MemoryStore) -> list[BandwidthPoint]:
 def test_a_look_is_kept_with_whoever_has_something_of_the_store() -> None:
     store, one = MemoryStore(), TenantBandwidth(Rates(60), Rates(70, 1), Rates(5))
     tenants = {"b": one, "granted": TenantBandwidth(Rates(9)), "idle": TenantBandwidth()}
-    keep(StorageReport(at_s=7.0, tenants=tenants), store)
+    keep(BandwidthReport(at_s=7.0, tenants=tenants), store)
     assert kept(store) == [BandwidthPoint(0.0, "b", one), BandwidthPoint(0.0, "granted", TenantBandwidth(Rates(9)))]
 
 
@@ -116,7 +116,7 @@ def test_a_look_that_found_nothing_out_is_not_kept() -> None:
     before = kept(store)
     assert {point.tenant for point in before} == {"a", "b", "stranger"}
     one.down = True
-    reconciler.set_desired(DesiredStorage())
+    reconciler.set_desired(DesiredSlos())
     keep(reconciler.report(), store)
     keep(InlineReconciler(controller()).report(), store)
     assert kept(store) == before

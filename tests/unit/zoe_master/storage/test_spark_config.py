@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.support.scheduling import component, queued
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.storage import Credential, Csv, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_master.backends.base import joined_modules
 from zoe_master.storage.input_document import told_input
 from zoe_master.storage.spark_config import Place, SparkConfig, services_of
@@ -66,7 +66,9 @@ def test_plain_files_need_no_service() -> None:
 
 def test_programs_are_told_how_an_input_is_read_and_what_is_wanted_of_it() -> None:
     pushdown = Pushdown(("id", "kwh"), "kwh > 90 and city = 'Nice'", (("kwh", "double"),))
-    meters = StorageObject("meters", "swift2d://meters.zoe/2015", pushdown, Csv(";", header=False, names=("id", "kwh")))
+    meters = StorageObject(
+        "meters", "swift2d://meters.zoe/2015", pushdown, CsvInput(";", header=False, names=("id", "kwh"))
+    )
     plain = told_input(meters, InputRead("meters", meters.uri))
     assert plain == {
         "uri": meters.uri,

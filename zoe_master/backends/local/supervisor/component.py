@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .cgroup import Cgroup
-    from .spec import StartSpec
+    from .spec import ProcessSpec
 
 # A JVM reserves far more address space than it uses; four times the memory asked for was measured to be enough.
 DATA_LIMIT_FACTOR = 4
@@ -54,7 +54,7 @@ def check_ports(ports: dict[str, int]) -> None:
                 raise StartFailed("port_taken", f"port {number} ({name}) is taken by another process") from error
 
 
-def start(spec: StartSpec, output: int, cgroup: Cgroup | None) -> int:
+def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
     """The pid of the component's process, which runs its program already; StartFailed or CannotJoin if it could not."""
     check_ports(spec["ports"])
     error_read, error_write = os.pipe()
@@ -72,7 +72,7 @@ def start(spec: StartSpec, output: int, cgroup: Cgroup | None) -> int:
     return pid
 
 
-def _become(spec: StartSpec, parent: int, output: int, error_write: int, cgroup: Cgroup | None) -> NoReturn:
+def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgroup: Cgroup | None) -> NoReturn:
     doing = JOINING
     try:
         _reset_signals()
@@ -105,7 +105,7 @@ def _reset_signals() -> None:
     signal.set_wakeup_fd(-1)
 
 
-def _set_limits(spec: StartSpec, *, bounded: bool) -> None:
+def _set_limits(spec: ProcessSpec, *, bounded: bool) -> None:
     os.umask(UMASK)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _lower(resource.RLIMIT_NOFILE, FILES_MAX)
@@ -131,7 +131,7 @@ def _redirect(output: int) -> None:
     os.dup2(output, 2)
 
 
-def _drop_privileges(spec: StartSpec, parent: int) -> None:
+def _drop_privileges(spec: ProcessSpec, parent: int) -> None:
     user = spec["user"]
     if user is not None:
         os.setgroups([])

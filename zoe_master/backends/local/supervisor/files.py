@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .spec import StartSpec
+    from .spec import ProcessSpec
 
     Document = dict[str, Any]
 
@@ -48,7 +48,7 @@ def read_json(path: str) -> Document | None:
     return value if isinstance(value, dict) else None
 
 
-def read_start(directory: str) -> StartSpec | None:
+def read_start(directory: str) -> ProcessSpec | None:
     """What is to be run, as the back-end wrote it."""
     return read_json(f"{directory}/{START}")  # type: ignore[return-value]
 

@@ -12,7 +12,7 @@ from . import processes
 from .cgroup import Cgroup
 
 
-class Group:
+class ProcessGroup:
     """The component's process with everything that came of it; we are the subreaper of all of them."""
 
     def __init__(self, cgroup: Cgroup | None) -> None:

@@ -21,7 +21,7 @@ REST_BYTES_MAX = 1 << 20
 REST_S_MAX = 1.0
 
 
-class Readiness:
+class ReadinessProbe:
     """One connection at a time: `descriptor` and `events` are for poll, `due_at_s` is when `advance` wants a call."""
 
     def __init__(self, probe: ProbeSpec, now_s: float) -> None:

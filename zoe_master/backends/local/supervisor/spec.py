@@ -31,7 +31,7 @@ class UserSpec(TypedDict):
     gid: int
 
 
-class StartSpec(TypedDict):
+class ProcessSpec(TypedDict):
     """Everything the supervisor needs; all templates are filled, all paths are of this machine."""
 
     service_id: str

@@ -13,15 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .spec import StartSpec
+    from .spec import ProcessSpec
 
 UNWRITTEN_S_MAX = 600.0
 
 
-class Status:
+class ServiceStatus:
     """The content of `status.json`; a write that fails is repeated with the next tick."""
 
-    def __init__(self, directory: str, spec: StartSpec, free_space: Callable[[], bool]) -> None:
+    def __init__(self, directory: str, spec: ProcessSpec, free_space: Callable[[], bool]) -> None:
         self._directory = directory
         self._hint = spec["hint"]
         self._free_space = free_space

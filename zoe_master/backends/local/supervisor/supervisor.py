@@ -11,14 +11,14 @@ import time
 
 from . import component, files, kernel, processes
 from .cgroup import Cgroup
-from .group import Group
+from .group import ProcessGroup
 from .output import BoundedOutput
-from .readiness import Readiness
-from .status import Status
+from .readiness import ReadinessProbe
+from .status import ServiceStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .spec import StartSpec
+    from .spec import ProcessSpec
 
 TICK_S = 1.0
 READ_BYTES = 65536
@@ -28,15 +28,15 @@ KILLED_EXIT_CODE = 128 + signal.SIGKILL
 class Supervisor:
     """Runs the component of one service directory and is done when nothing of it is left."""
 
-    def __init__(self, directory: str, spec: StartSpec) -> None:
+    def __init__(self, directory: str, spec: ProcessSpec) -> None:
         self._directory = directory
         self._spec = spec
         os.makedirs(f"{directory}/{files.OUTPUT}", mode=0o700, exist_ok=True)
         self._output = BoundedOutput(f"{directory}/{files.OUTPUT}", spec["output_bytes_max"])
-        self._status = Status(directory, spec, self._output.free_space)
+        self._status = ServiceStatus(directory, spec, self._output.free_space)
         self._cgroup = self._make_cgroup()
-        self._group = Group(self._cgroup)
-        self._readiness: Readiness | None = None
+        self._group = ProcessGroup(self._cgroup)
+        self._readiness: ReadinessProbe | None = None
         self._pid = 0
         self._wait_status: int | None = None
         self._memory_bytes_max = 0
@@ -114,7 +114,7 @@ class Supervisor:
         )
         probe = self._spec["probe"]
         if probe is not None:
-            self._readiness = Readiness(probe, time.monotonic())
+            self._readiness = ReadinessProbe(probe, time.monotonic())
         self._status.change("started" if probe is not None else "ready")
         return True
 
@@ -124,7 +124,7 @@ class Supervisor:
         except component.CannotJoin as error:
             assert self._cgroup is not None
             self._do_without(self._cgroup, error)
-            self._cgroup, self._group = None, Group(None)
+            self._cgroup, self._group = None, ProcessGroup(None)
             return component.start(self._spec, self._output_write, None)
 
     # While it runs

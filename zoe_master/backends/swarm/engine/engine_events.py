@@ -26,14 +26,14 @@ from zoe_master.backends.swarm.engine.docker_facts import (
 )
 from zoe_master.backends.swarm.engine.engines import Engine
 from zoe_master.backends.swarm.engine.foreign import (
-    CpuUse,
+    CpuUsage,
     ForeignContainer,
     cpu_seconds,
     foreign_container,
     memory_used,
     taken,
 )
-from zoe_master.backends.swarm.engine.hardening import NO_IMAGE, Hardening
+from zoe_master.backends.swarm.engine.hardening import NO_IMAGE, EngineHardening
 from zoe_master.backends.swarm.engine.image_facts import EngineImages
 from zoe_master.backends.swarm.engine.probe_containers import sweep_probes
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
@@ -45,7 +45,7 @@ _IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
 _OVERLAP_S = 2.0  # clocks of two machines differ; news told twice do no harm
 
 
-class Listener(Protocol):
+class EngineListener(Protocol):
     """Who hears the news; called from the engine's thread."""
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None: ...  # noqa: D102
@@ -66,8 +66,8 @@ class EngineEvents:
         node: str,
         engine: Engine,
         installation: str,
-        listener: Listener,
-        hardening: Hardening,
+        listener: EngineListener,
+        hardening: EngineHardening,
         images: EngineImages,
         retry_s: float,
     ) -> None:
@@ -87,7 +87,7 @@ class EngineEvents:
         self._others: dict[str, ForeignContainer] = {}
         self._running: dict[str, ContainerFacts] = {}
         self._stream: CancellableStream[Any] | None = None
-        self._cpu_use = CpuUse()
+        self._cpu_use = CpuUsage()
         self._lock, self._summing = threading.Lock(), threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"zoe-swarm-{node}", daemon=True)

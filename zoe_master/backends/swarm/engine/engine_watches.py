@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
-from zoe_master.backends.swarm.engine.engine_events import EngineEvents, Listener
+from zoe_master.backends.swarm.engine.engine_events import EngineEvents, EngineListener
 from zoe_master.backends.swarm.engine.engines import Engine
-from zoe_master.backends.swarm.engine.hardening import Hardening
+from zoe_master.backends.swarm.engine.hardening import EngineHardening
 from zoe_master.backends.swarm.engine.image_facts import EngineImages
 from zoe_master.backends.swarm.settings import SwarmSettings
 
@@ -15,10 +15,10 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 class EngineWatches:
     """One watch for each node that Swarm knows."""
 
-    def __init__(self, settings: SwarmSettings, listener: Listener) -> None:
+    def __init__(self, settings: SwarmSettings, listener: EngineListener) -> None:
         self._settings = settings
         self._listener = listener
-        self._hardening = Hardening(settings)
+        self._hardening = EngineHardening(settings)
         self._watches: Mapping[str, EngineEvents] = {}
 
     def follow(self, nodes: Iterable[NodeFacts]) -> None:

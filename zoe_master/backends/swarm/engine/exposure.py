@@ -12,10 +12,10 @@ from typing import Any
 from docker.errors import APIError, NotFound
 
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
-from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
+from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask, candidates
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 OUTSIDE = "docker_gwbridge"
@@ -50,10 +50,10 @@ wait
 """
 
 
-class Exposure:
+class NodeExposure:
     """Nodes are asked again at intervals, in a pool of its own; what was told last stands until then."""
 
-    def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
+    def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
         self._settings = settings
         self._waker = waker
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-exposure")
@@ -107,7 +107,7 @@ class Exposure:
         except NotFound:
             return None  # no container has needed the bridge yet, or the engine has none
         targets = [f"{one},{tried}" for one in addresses] + [f"{one},80" for one in METADATA]
-        question = Question("/bin/sh", ["-c", _SCRIPT, "reach", *targets], network=network)
+        question = ImageProgram("/bin/sh", ["-c", _SCRIPT, "reach", *targets], network=network)
         for image in candidates(watch.images or (), self._settings):
             try:
                 code, shown = ask(api, image, self._settings.installation, question)

@@ -40,7 +40,7 @@ def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources
     return result
 
 
-class CpuUse:
+class CpuUsage:
     """How many cores containers use, each on average since it was looked at last. Not thread-safe."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from docker.errors import APIError
 
 from zoe_master.backends.swarm.engine.engines import Engine
-from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
+from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask, candidates
 from zoe_master.backends.swarm.errors import words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
 
@@ -29,7 +29,7 @@ LIMITS = {
 _FILES = ["/proc/self/status", "/proc/self/limits"]
 
 
-class Hardening:
+class EngineHardening:
     """Asks engines; the answer is for as long as an engine runs."""
 
     def __init__(self, settings: SwarmSettings) -> None:
@@ -44,7 +44,7 @@ class Hardening:
         words = ""
         for image in candidates(images, self._settings):
             try:
-                code, shown = ask(engine.api, image, self._settings.installation, Question("/bin/cat", _FILES))
+                code, shown = ask(engine.api, image, self._settings.installation, ImageProgram("/bin/cat", _FILES))
             except APIError as error:
                 words = words or f" ({image}: {words_of(error)})"  # this image does not do, or this engine
                 continue

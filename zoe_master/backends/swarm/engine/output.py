@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from zoe_master.backends.base import LogChunk
+from zoe_master.backends.base import OutputChunk
 from zoe_master.backends.swarm.spec.log_driver import ENTRY_BYTES, held_bytes
 
 _OUTPUT = "output"
@@ -21,7 +21,7 @@ _FULL = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class OutputPosition:
     """`stamp` is the time of the last entry read, `seen` how many had it; `complete`: nothing will follow.
 
     Kept are the first `head` bytes and, behind them in the file, those from offset `first`. `untold`: the engine
@@ -41,12 +41,12 @@ class Position:
         return self.first == 0
 
 
-def position_of(place: Path) -> Position:
+def position_of(place: Path) -> OutputPosition:
     """Where the copy has got to."""
     try:
-        return Position(**json.loads((place / _POSITION).read_text()))
+        return OutputPosition(**json.loads((place / _POSITION).read_text()))
     except (OSError, ValueError, TypeError):
-        return Position()
+        return OutputPosition()
 
 
 def append(place: Path, entries: Iterable[tuple[str, bytes]], complete: bool, bytes_max: int) -> None:
@@ -60,7 +60,7 @@ def append(place: Path, entries: Iterable[tuple[str, bytes]], complete: bool, by
         copy.close()
 
 
-def read(place: Path, offset: int, limit: int) -> LogChunk:
+def read(place: Path, offset: int, limit: int) -> OutputChunk:
     """At most `limit` bytes from `offset`, or from the next byte that is still kept."""
     position = position_of(place)
     offset, limit = max(offset, 0), max(limit, 0)
@@ -76,7 +76,7 @@ def read(place: Path, offset: int, limit: int) -> LogChunk:
                 data = file.read(limit)
     except FileNotFoundError:
         data, end = b"", position.first
-    return LogChunk(
+    return OutputChunk(
         data=data,
         offset=first,
         next_offset=first + len(data),
@@ -153,7 +153,7 @@ class _Copy:
         self._file, self._size = self._path.open("ab"), len(data)
 
 
-def _newer(entries: Iterable[tuple[str, bytes]], position: Position) -> Iterator[tuple[Position, bytes]]:
+def _newer(entries: Iterable[tuple[str, bytes]], position: OutputPosition) -> Iterator[tuple[OutputPosition, bytes]]:
     """The entries that come after a position, each with the position after it."""
     begun, same = position, 0
     for stamp, text in entries:
@@ -166,7 +166,7 @@ def _newer(entries: Iterable[tuple[str, bytes]], position: Position) -> Iterator
         yield position, text
 
 
-def _end(position: Position, size: int) -> int:
+def _end(position: OutputPosition, size: int) -> int:
     """The offset behind the last byte of a file of this size."""
     return position.first + size - position.head
 

@@ -12,14 +12,14 @@ from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
-from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart, MayPass
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.probe_containers import Question, ask, candidates
+from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask, candidates
 from zoe_master.backends.swarm.errors import UNREACHABLE, error_text_of, status_of, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.host_paths import HostPath, Part, host_paths_of, problem
+from zoe_master.backends.swarm.spec.host_paths import HostPath, PathPart, host_paths_of, problem
 
 _WORKERS = 2  # of its own pool: a file system that hangs holds up nothing but mounts
 _GOOD_FOR_S = 60.0
@@ -51,8 +51,8 @@ class PathChecks:
         self._asked: dict[_Key, Future[_Refused | None]] = {}
         self._until_s: dict[_Key, float] = {}
 
-    def passed(self, start: Start) -> bool:
-        """Whether all its host paths may be mounted; False until the node has told. CannotStart when one must not."""
+    def passed(self, start: ServiceStart) -> bool:
+        """Return whether all host paths may be mounted; False until the node answers. May raise CannotStartError."""
         paths = tuple(path for path in host_paths_of(start, self._settings) if path.path != path.root)
         if not paths:
             return True
@@ -65,7 +65,7 @@ class PathChecks:
         if not asked.done():
             return False
         if (refused := asked.result()) is not None:
-            kind = MayPass if refused.passes else CannotStart
+            kind = CannotStartYetError if refused.passes else CannotStartError
             raise kind(refused.message, refused.cause, refused.detail)
         return True
 
@@ -108,10 +108,10 @@ class PathChecks:
                 return _Refused(f"host path {path.path} is not mounted from {node}: {found}", Cause.START_FAILED)
         return None
 
-    def _parts(self, watch: EngineEvents, path: HostPath) -> list[Part] | None:
+    def _parts(self, watch: EngineEvents, path: HostPath) -> list[PathPart] | None:
         """What the node says of each part that there is; None when no image can tell."""
         arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
-        question = Question("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
+        question = ImageProgram("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
         for image in asked_images(watch, self._settings):
             try:
                 _, shown = ask(watch.engine.api, image, self._settings.installation, question)
@@ -131,10 +131,10 @@ def asked_images(watch: EngineEvents, settings: SwarmSettings) -> list[str]:
     )
 
 
-def _read(shown: str) -> Iterator[Part]:
+def _read(shown: str) -> Iterator[PathPart]:
     for line in shown.splitlines():
         mode, owner = line.split()
-        yield Part(int(mode, 16), int(owner))
+        yield PathPart(int(mode, 16), int(owner))
 
 
 def _unasked(node: str, why: str) -> _Refused:

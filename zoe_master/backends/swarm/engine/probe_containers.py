@@ -26,7 +26,7 @@ _ABANDONED_S = 120.0  # well above what an answer takes, and above what two mach
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ImageProgram:
     """A program of the image, and what its container is given.
 
     `sees`: directory inside to the node's own. `volume`: one that it may change, and where it is inside.
@@ -48,7 +48,7 @@ def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
     return [*(name for name in there if name == ours), *allowed][:_IMAGES_TRIED_MAX]
 
 
-def ask(api: Any, image: str, installation: str, question: Question) -> tuple[int, str]:
+def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tuple[int, str]:
     """Exit code and output. Raises what the client raises; the container is gone afterwards."""
     made = None
     mounts = [

@@ -12,13 +12,15 @@ from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.images import image_allowed, image_state
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 
-class Pulls:
+class ImagePulls:
     """At most one pull of an image on each node; one that failed is not tried again until its engine was away."""
 
-    def __init__(self, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings, waker: Waker) -> None:
+    def __init__(
+        self, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings, waker: TickWaker
+    ) -> None:
         self._watches = watches
         self._pool = pool
         self._settings = settings

@@ -10,10 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from docker.errors import APIError
 
-from zoe_master.backends.base import Start
+from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.path_checks import asked_images
-from zoe_master.backends.swarm.engine.probe_containers import Question, ask
+from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.mounts import volume_labels
@@ -38,7 +38,7 @@ class VolumeOwners:
         self._lock = threading.Lock()
         self._asked: dict[_Key, tuple[float, Future[None]]] = {}
 
-    def passed(self, start: Start) -> bool:
+    def passed(self, start: ServiceStart) -> bool:
         """Whether all its named volumes were looked at; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         return all(self._passed(start, name) for name in sorted(names))
@@ -47,7 +47,7 @@ class VolumeOwners:
         """Wait for what is being asked."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _passed(self, start: Start, name: str) -> bool:
+    def _passed(self, start: ServiceStart, name: str) -> bool:
         key, now_s = (start.node, volume_name(self._settings.installation, start.tenant, name)), time.monotonic()
         with self._lock:
             old = [one for one, (until_s, asked) in self._asked.items() if asked.done() and until_s <= now_s]
@@ -73,8 +73,8 @@ class VolumeOwners:
         api, installation = watch.engine.api, self._settings.installation
         api.create_volume(volume, labels=volume_labels(tenant, self._settings))
         user = self._settings.tenant_users.get(tenant, self._settings.user)
-        look = Question("/bin/stat", ["-c", "%u:%g", _SEEN_AT], _ROOT, volume=(volume, _SEEN_AT))
-        give = Question("/bin/chown", [user, _SEEN_AT], _ROOT, volume=(volume, _SEEN_AT))
+        look = ImageProgram("/bin/stat", ["-c", "%u:%g", _SEEN_AT], _ROOT, volume=(volume, _SEEN_AT))
+        give = ImageProgram("/bin/chown", [user, _SEEN_AT], _ROOT, volume=(volume, _SEEN_AT))
         for image in asked_images(watch, self._settings):
             try:
                 _, owner = ask(api, image, installation, look)

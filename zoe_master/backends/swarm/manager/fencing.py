@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 _AT_ONCE = 4
@@ -24,10 +24,10 @@ class _Try:
     ended_at_s: float | None = None
 
 
-class Fences:
+class NodeFences:
     """One program for each loss of a node, again after a pause when it fails; forgotten when the node is back."""
 
-    def __init__(self, settings: SwarmSettings, waker: Waker) -> None:
+    def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
         self._command = settings.fence_command
         self._timeout_s = settings.fence_timeout_s
         self._retry_s = settings.fence_retry_s

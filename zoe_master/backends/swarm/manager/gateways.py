@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoe_master.backends.base import BackendError
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, seconds
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, ErrorText, error_text, error_text_of, status_of
-from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
+from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
@@ -22,7 +22,7 @@ from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels, att
 from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import PORT, gateway_spec
 from zoe_master.backends.swarm.spec.names import gateway_name
-from zoe_master.backends.swarm.spec.specification import Surroundings
+from zoe_master.backends.swarm.spec.specification import AttemptContext
 
 Json = Mapping[str, Any]
 _log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Gateways:
     def __init__(
         self,
         managers: Managers,
-        shared: Infrastructure,
+        shared: AttemptInfrastructure,
         secrets: GatewaySecrets,
         settings: SwarmSettings,
         fetch: Callable[[str], None],
@@ -111,10 +111,10 @@ class Gateways:
         self._fetch(self._settings.gateway_image)
         try:
             gateway = self._make(record, node_id, now_s)
-        except (CannotStart, *UNREACHABLE) as error:
+        except (CannotStartError, *UNREACHABLE) as error:
             why = (
                 ErrorText(str(error))
-                if isinstance(error, CannotStart)
+                if isinstance(error, CannotStartError)
                 else error_text_of("it could not be made", error)
             )
             self._failures[attempt] = now_s, why
@@ -131,7 +131,7 @@ class Gateways:
         shared = attempt_labels(attempt, record.tenant, self._settings.installation)
         kept = self._secrets.kept_by_gateway(attempt)
         secret_id = self._shared.named_secret(name, attempt, shared, lambda: kept)
-        around = Surroundings(node_id, self._shared.network(attempt, shared), (secret_id, name))
+        around = AttemptContext(node_id, self._shared.network(attempt, shared), (secret_id, name))
         tags = {**shared, labels.GATEWAY: fingerprint, labels.NODE: record.node}
         spec = gateway_spec(name, tags, record.targets, around, self._settings)
         made = self._managers.ask(lambda api: api.create_service(**spec))

@@ -9,7 +9,7 @@ from typing import Any
 from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.failures import CannotStart, MayPass
+from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
@@ -21,7 +21,7 @@ _SECRET_BYTES = 32
 Json = Mapping[str, Any]
 
 
-class Infrastructure:
+class AttemptInfrastructure:
     """Made before the first service that needs it, removed after the last one; what a crash left is found by label."""
 
     def __init__(self, managers: Managers, settings: SwarmSettings) -> None:
@@ -124,13 +124,15 @@ def _made(create: Callable[[], str], found: Callable[[], str | None]) -> str:
             raise
         there = found()
         if there is None:  # not listed yet, or gone again
-            raise MayPass("Swarm names something that it does not list", Cause.ENGINE_FAULT, words_of(error)) from None
+            raise CannotStartYetError(
+                "Swarm names something that it does not list", Cause.ENGINE_FAULT, words_of(error)
+            ) from None
         return there
 
 
 def _check_owner(name: str, tags: Json | None, attempt: Attempt) -> None:
     if attempt_of(tags or {}) != attempt:
-        raise CannotStart(f"something else on the swarm is called {name}; ask the admin to remove it")
+        raise CannotStartError(f"something else on the swarm is called {name}; ask the admin to remove it")
 
 
 def _unused(things: Iterator[tuple[str, Json | None]], in_use: Collection[Attempt]) -> Iterator[str]:

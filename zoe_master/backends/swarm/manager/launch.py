@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart, MayPass
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
-from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
-from zoe_master.backends.swarm.services.records import Group
+from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
+from zoe_master.backends.swarm.services.records import ServiceGroup
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.grouping import grouped
 from zoe_master.backends.swarm.spec.specification import (
+    AttemptContext,
     Json,
-    Rendered,
-    Surroundings,
+    RenderedService,
     needs_network,
     needs_secret,
     render,
@@ -35,14 +35,14 @@ _SILENT = (None, 503)
 """No answer, or that there will be one later: nothing is wrong with what was asked, however long it takes."""
 
 
-class Launcher:
+class ServiceLauncher:
     """Turns Starts into Swarm services, one for each group of identical tasks."""
 
     def __init__(
         self,
         managers: Managers,
         registry: ServiceRegistry,
-        shared: Infrastructure,
+        shared: AttemptInfrastructure,
         paths: PathChecks,
         volumes: VolumeOwners,
         settings: SwarmSettings,
@@ -54,10 +54,10 @@ class Launcher:
         self._volumes = volumes
         self._settings = settings
 
-    def launch(self, starts: Sequence[Start], node_ids: Mapping[str, str]) -> list[Start]:
+    def launch(self, starts: Sequence[ServiceStart], node_ids: Mapping[str, str]) -> list[ServiceStart]:
         """Start them; given back to be tried again are those that no manager can take now, or whose node is asked."""
         rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
-        again: list[Start] = []
+        again: list[ServiceStart] = []
         silent = False
         for group in grouped(rendered):
             if silent:  # each call would take as long as all managers do not answer
@@ -68,23 +68,23 @@ class Launcher:
                     again += [one.start for one in group]
                     continue
                 self._create(group, node_ids[group[0].start.node])
-            except CannotStart as error:
-                if isinstance(error, MayPass) and self._may_wait(group):
+            except CannotStartError as error:
+                if isinstance(error, CannotStartYetError) and self._may_wait(group):
                     again += [one.start for one in group]
                 else:
                     self._refuse(group, error)
             except UNREACHABLE as error:
                 if not cannot_serve(error):
                     message, detail = error_text_of("Swarm refuses it", error)
-                    self._refuse(group, CannotStart(message, detail=detail))
+                    self._refuse(group, CannotStartError(message, detail=detail))
                 elif (silent := status_of(error) in _SILENT) or self._may_wait(group):
                     again += [one.start for one in group]
                 else:
                     message, detail = error_text_of("no manager of the swarm takes it; Zoe tries again", error)
-                    self._refuse(group, CannotStart(message, Cause.ENGINE_FAULT, detail))
+                    self._refuse(group, CannotStartError(message, Cause.ENGINE_FAULT, detail))
         return again
 
-    def remove(self, group: Group) -> None:
+    def remove(self, group: ServiceGroup) -> None:
         """Remove a Swarm service; its tasks follow."""
         try:
             self._managers.ask(lambda api: api.remove_service(group.group_id))
@@ -93,7 +93,7 @@ class Launcher:
                 return  # the next look tries again
         group.removed = True
 
-    def _render(self, start: Start, node_ids: Mapping[str, str]) -> Rendered | None:
+    def _render(self, start: ServiceStart, node_ids: Mapping[str, str]) -> RenderedService | None:
         record = self._registry.get(start.service_id)
         if record is None or record.final:
             return None
@@ -102,13 +102,13 @@ class Launcher:
             return None
         try:
             if start.node not in node_ids:
-                raise CannotStart(f"there is no node {start.node}")
+                raise CannotStartError(f"there is no node {start.node}")
             return render(start, self._settings)
-        except CannotStart as error:
+        except CannotStartError as error:
             self._registry.end_unstarted(start.service_id, error.cause, str(error), error.detail)
             return None
 
-    def _create(self, group: Sequence[Rendered], node_id: str) -> None:
+    def _create(self, group: Sequence[RenderedService], node_id: str) -> None:
         start = group[0].start
         try:
             made = self._call(group, node_id)
@@ -118,9 +118,9 @@ class Launcher:
             self._shared.forget(Attempt(start.execution_id, start.attempt))  # somebody removed its network or secret
             made = self._call(group, node_id)
         members = tuple(one.start.service_id for one in group)
-        self._registry.belongs(members, Group(made, members))
+        self._registry.belongs(members, ServiceGroup(made, members))
 
-    def _call(self, group: Sequence[Rendered], node_id: str) -> str:
+    def _call(self, group: Sequence[RenderedService], node_id: str) -> str:
         start = group[0].start
         attempt = Attempt(start.execution_id, start.attempt)
         tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
@@ -130,7 +130,7 @@ class Launcher:
             name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
         }
         sign_in = self._shared.file(attempt, tags, "sign-in", start.secret) if start.secret else None
-        around = Surroundings(node_id, network_id, secret, files, sign_in)
+        around = AttemptContext(node_id, network_id, secret, files, sign_in)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])
@@ -147,13 +147,13 @@ class Launcher:
                 continue
             if service["Spec"]["Labels"].get(labels.SERVICES) == spec["labels"][labels.SERVICES]:
                 return str(service["ID"])
-        raise CannotStart(f"another Swarm service is called {spec['name']}; ask the admin to remove it")
+        raise CannotStartError(f"another Swarm service is called {spec['name']}; ask the admin to remove it")
 
-    def _may_wait(self, group: Sequence[Rendered]) -> bool:
+    def _may_wait(self, group: Sequence[RenderedService]) -> bool:
         """Managers without a leader fail for a while, but one that is asked for what it cannot do fails for ever."""
         record = self._registry.get(group[0].start.service_id)
         return record is not None and time.time() <= record.created_at_s + self._settings.place_timeout_s
 
-    def _refuse(self, group: Sequence[Rendered], error: CannotStart) -> None:
+    def _refuse(self, group: Sequence[RenderedService], error: CannotStartError) -> None:
         for one in group:
             self._registry.end_unstarted(one.start.service_id, error.cause, str(error), error.detail)

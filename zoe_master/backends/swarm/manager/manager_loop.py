@@ -8,11 +8,11 @@ import queue
 import threading
 import time
 
-from zoe_master.backends.base import ObservedState, Start
+from zoe_master.backends.base import ObservedState, ServiceStart
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.manager.gateways import Gateways
-from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
-from zoe_master.backends.swarm.manager.launch import Launcher
+from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
+from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.manager.poller import Reconciler
 from zoe_master.backends.swarm.services.service_driver import ServiceDriver
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
@@ -33,11 +33,11 @@ class ManagerLoop:
     def __init__(
         self,
         registry: ServiceRegistry,
-        launcher: Launcher,
+        launcher: ServiceLauncher,
         reconciler: Reconciler,
         tending: ServiceDriver,
         gateways: Gateways,
-        shared: Infrastructure,
+        shared: AttemptInfrastructure,
         settings: SwarmSettings,
     ) -> None:
         self._registry = registry
@@ -47,10 +47,10 @@ class ManagerLoop:
         self._gateways = gateways
         self._shared = shared
         self._settings = settings
-        self._handed: queue.SimpleQueue[Start | None] = queue.SimpleQueue()
+        self._handed: queue.SimpleQueue[ServiceStart | None] = queue.SimpleQueue()
         self._closing = threading.Event()
         self._next_look_s = 0.0
-        self._retried: list[Start] = []
+        self._retried: list[ServiceStart] = []
         self._attempts: set[Attempt] | None = None
         self._hasty_until_s = 0.0
         self._next_sweep_s = 0.0
@@ -60,7 +60,7 @@ class ManagerLoop:
         """Start the thread."""
         self._thread.start()
 
-    def hand_over(self, start: Start) -> None:
+    def hand_over(self, start: ServiceStart) -> None:
         """Let it be started soon."""
         self._handed.put(start)
 
@@ -105,9 +105,9 @@ class ManagerLoop:
             self._tending.tend(record)
         self._remove(looked)
 
-    def _gather(self, pause_s: float) -> list[Start]:
+    def _gather(self, pause_s: float) -> list[ServiceStart]:
         """What was handed over; after the first, as long as more comes without a pause."""
-        found: list[Start] = []
+        found: list[ServiceStart] = []
         while True:
             try:
                 handed = self._handed.get(timeout=self._settings.gather_s if found else pause_s)

@@ -13,8 +13,8 @@ from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.engine.exposure import Exposure
-from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.engine.exposure import NodeExposure
+from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.poller import Reconciler
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
@@ -32,8 +32,8 @@ class NodeView:
     watches: EngineWatches
     registry: ServiceRegistry
     gateways: Gateways
-    fences: Fences
-    exposure: Exposure
+    fences: NodeFences
+    exposure: NodeExposure
     settings: SwarmSettings
 
     def nodes(self) -> list[Node]:

@@ -10,10 +10,10 @@ from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, 
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.errors import error_text
-from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.services import containers
-from zoe_master.backends.swarm.services.records import Group, Record, found_group
+from zoe_master.backends.swarm.services.records import Record, ServiceGroup, found_group
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
@@ -28,7 +28,7 @@ class Reconciler:
         registry: ServiceRegistry,
         watches: EngineWatches,
         gateways: Gateways,
-        fences: Fences,
+        fences: NodeFences,
         settings: SwarmSettings,
     ) -> None:
         self._managers = managers
@@ -63,7 +63,7 @@ class Reconciler:
             if not record.final and record.group is not None:
                 self._settle(record, record.group, listed, with_tasks)
 
-    def groups(self) -> dict[str, Group]:
+    def groups(self) -> dict[str, ServiceGroup]:
         """All Swarm services of the services known here."""
         return {record.group.group_id: record.group for record in self._registry.all() if record.group is not None}
 
@@ -76,7 +76,7 @@ class Reconciler:
                 if node.name in self.returning and self._watches.engine(node.name) is None:
                     yield node.name
 
-    def _take_tasks(self, tasks: Sequence[TaskFacts], groups: Mapping[str, Group]) -> set[str]:
+    def _take_tasks(self, tasks: Sequence[TaskFacts], groups: Mapping[str, ServiceGroup]) -> set[str]:
         """Tell each service its task; the groups that have any."""
         for task in sorted(tasks, key=lambda one: one.at_s):
             group = groups.get(task.group_id)
@@ -84,7 +84,7 @@ class Reconciler:
                 self._registry.task_seen(group.members[task.slot - 1], task)
         return {task.group_id for task in tasks}
 
-    def _settle(self, record: Record, group: Group, listed: set[str], with_tasks: set[str]) -> None:
+    def _settle(self, record: Record, group: ServiceGroup, listed: set[str], with_tasks: set[str]) -> None:
         node = self.nodes.get(record.node)
         if node is None or node.down:
             if self._fences.closed(record.node):

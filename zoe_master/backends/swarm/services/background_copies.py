@@ -22,7 +22,7 @@ _SELDOM = 32
 """Times the interval, at most, while a service prints nothing."""
 
 
-class BackgroundCopies:
+class OutputCopies:
     """The first copy soon after the start, for the beginning; then ever less often while nothing comes."""
 
     def __init__(self, registry: ServiceRegistry, watches: EngineWatches, settings: SwarmSettings) -> None:

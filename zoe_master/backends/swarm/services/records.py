@@ -10,7 +10,7 @@ from typing import Any
 
 from zoe_lib.domain.application import Component, Probe, ProbeKind
 from zoe_lib.domain.execution import ExecutionId, ServiceId
-from zoe_master.backends.base import Observation, Start
+from zoe_master.backends.base import Observation, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, seconds
 from zoe_master.backends.swarm.services.service_files import Mark
 from zoe_master.backends.swarm.spec import labels
@@ -19,7 +19,7 @@ from zoe_master.backends.swarm.spec.targets import targets_of
 
 
 @dataclass(slots=True)
-class Group:
+class ServiceGroup:
     """A Swarm service. `members` are its tasks' services by slot, from 1."""
 
     group_id: str
@@ -44,7 +44,7 @@ class Record:
     observation: Observation
     proxied: frozenset[str] = frozenset()
     targets: tuple[str, ...] = ()  # of the gateway that it bears; none when it bears none
-    group: Group | None = None
+    group: ServiceGroup | None = None
     container: ContainerFacts | None = None
     task: TaskFacts | None = None
     gap: bool = False  # its engine was not watched between its running and its end
@@ -88,7 +88,7 @@ class Record:
         return not self.final and self.container is not None and self.container.running
 
 
-def handed_over(start: Start, host: str, mark: Mark, now_s: float, observation: Observation) -> Record:
+def handed_over(start: ServiceStart, host: str, mark: Mark, now_s: float, observation: Observation) -> Record:
     """The record of a service that was handed over just now."""
     component: Component = start.component
     return Record(
@@ -109,10 +109,10 @@ def handed_over(start: Start, host: str, mark: Mark, now_s: float, observation: 
 
 
 @dataclass(frozen=True, slots=True)
-class FoundGroup:
+class FoundServiceGroup:
     """A Swarm service of ours, as its labels tell."""
 
-    group: Group
+    group: ServiceGroup
     attempt: Attempt
     tenant: str
     node: str
@@ -125,12 +125,12 @@ class FoundGroup:
     created_at_s: float
 
 
-def found_group(service: Mapping[str, Any]) -> FoundGroup:
+def found_group(service: Mapping[str, Any]) -> FoundServiceGroup:
     """An entry of the managers' list of services that carries our labels."""
     tags = service["Spec"]["Labels"]
     probe = json.loads(tags[labels.PROBE]) if tags[labels.PROBE] else None
-    return FoundGroup(
-        group=Group(service["ID"], tuple(tags[labels.SERVICES].split())),
+    return FoundServiceGroup(
+        group=ServiceGroup(service["ID"], tuple(tags[labels.SERVICES].split())),
         attempt=attempt_of(tags),
         tenant=tags[labels.TENANT],
         node=tags[labels.NODE],

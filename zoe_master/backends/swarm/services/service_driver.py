@@ -11,7 +11,7 @@ from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine
 from zoe_master.backends.swarm.services import containers
-from zoe_master.backends.swarm.services.records import Group, Record
+from zoe_master.backends.swarm.services.records import Record, ServiceGroup
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
@@ -85,7 +85,7 @@ class ServiceDriver:
             return None
         return started_at_s + record.probe.timeout_s
 
-    def removable(self, group: Group) -> bool:
+    def removable(self, group: ServiceGroup) -> bool:
         """Whether nobody needs the Swarm service any more: all is known and kept, or nothing else can end its tasks."""
         if group.removed:
             return False

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from zoe_lib.domain.execution import Cause, ServiceId
-from zoe_master.backends.base import Observation, ObservedState, Start
+from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.errors import ErrorText
 from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed
-from zoe_master.backends.swarm.services.records import FoundGroup, Group, Record, handed_over
+from zoe_master.backends.swarm.services.records import FoundServiceGroup, Record, ServiceGroup, handed_over
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.swarm.spec.attempts import Attempt
 from zoe_master.backends.swarm.spec.names import host_name
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 
 class ServiceRegistry:
     """Every change goes through here: it keeps marks, and wakes the master when something else is to be observed."""
 
-    def __init__(self, marks: ServiceFiles, waker: Waker, output_kept: Callable[[ServiceId], bool]) -> None:
+    def __init__(self, marks: ServiceFiles, waker: TickWaker, output_kept: Callable[[ServiceId], bool]) -> None:
         self.lock = threading.RLock()
         self.marks = marks
         self._waker = waker
@@ -31,7 +31,7 @@ class ServiceRegistry:
 
     # Coming and going
 
-    def add(self, start: Start) -> bool:
+    def add(self, start: ServiceStart) -> bool:
         """Know a service that is handed over; False when it is known already, or was and is forgotten."""
         with self.lock:
             mark = self.marks.read(start.service_id) or Mark()
@@ -43,7 +43,7 @@ class ServiceRegistry:
             self._records[start.service_id] = handed_over(start, host, mark, now_s, first)
             return True
 
-    def adopt(self, found: FoundGroup) -> None:
+    def adopt(self, found: FoundServiceGroup) -> None:
         """Know the services of a Swarm service that an earlier back-end made."""
         with self.lock:
             for service, host in zip(found.group.members, found.hosts, strict=True):
@@ -67,7 +67,7 @@ class ServiceRegistry:
         with self.lock:
             self._records.pop(service, None)
 
-    def _adopted(self, found: FoundGroup, service: ServiceId, host: str) -> Record:
+    def _adopted(self, found: FoundServiceGroup, service: ServiceId, host: str) -> Record:
         mark = self.marks.read(service) or Mark()
         first = Observation(service, found.attempt.execution_id, ObservedState.STARTING, found.created_at_s, found.node)
         record = Record(
@@ -109,7 +109,7 @@ class ServiceRegistry:
 
     # News
 
-    def belongs(self, services: Iterable[ServiceId], group: Group) -> None:
+    def belongs(self, services: Iterable[ServiceId], group: ServiceGroup) -> None:
         """These services are tasks of that Swarm service now."""
         with self.lock:
             for service in services:

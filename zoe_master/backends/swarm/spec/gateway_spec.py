@@ -8,7 +8,7 @@ from typing import Any
 from zoe_lib.domain.images import full_name
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.specification import Surroundings
+from zoe_master.backends.swarm.spec.specification import AttemptContext
 
 Json = dict[str, Any]
 PORT = 8080
@@ -23,7 +23,7 @@ _TARGETS_DIRECTORY = "/run/zoe-gateway"
 
 
 def gateway_spec(
-    name: str, tags: dict[str, str], targets: Sequence[str], around: Surroundings, settings: SwarmSettings
+    name: str, tags: dict[str, str], targets: Sequence[str], around: AttemptContext, settings: SwarmSettings
 ) -> Json:
     """The arguments of the call that creates it. One that ends is started again."""
     assert around.secret is not None

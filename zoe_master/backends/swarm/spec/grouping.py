@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from zoe_master.backends.swarm.spec.specification import Rendered
+from zoe_master.backends.swarm.spec.specification import RenderedService
 
 
-def grouped(services: Iterable[Rendered]) -> list[list[Rendered]]:
+def grouped(services: Iterable[RenderedService]) -> list[list[RenderedService]]:
     """Identical tasks together, in order of index; each has its slot by its place in the group."""
-    groups: dict[object, list[Rendered]] = {}
+    groups: dict[object, list[RenderedService]] = {}
     for service in services:
         groups.setdefault(service.group_key, []).append(service)
     for group in groups.values():

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.paths import is_below, plain_path
-from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows here, too
@@ -38,25 +38,25 @@ class HostPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PathPart:
     """What a node says of one part: the mode with its type, and the owner."""
 
     mode: int
     owner: int
 
 
-def host_paths_of(start: Start, settings: SwarmSettings) -> tuple[HostPath, ...]:
-    """What it mounts of its node's file systems; CannotStart when the admin allows it not."""
+def host_paths_of(start: ServiceStart, settings: SwarmSettings) -> tuple[HostPath, ...]:
+    """What it mounts of its node's file systems; CannotStartError when the admin allows it not."""
     volumes = [volume for volume in start.component.volumes if volume.name is None]
     return (*workspace_of(start, settings), *(host_path_of(volume, settings) for volume in volumes))
 
 
-def workspace_of(start: Start, settings: SwarmSettings) -> Iterator[HostPath]:
+def workspace_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[HostPath]:
     """The tenant's directory, where there are workspaces."""
     if settings.workspaces_dir is None:
         return
     if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
-        raise CannotStart(f"{start.tenant!r} cannot be the name of a workspace")
+        raise CannotStartError(f"{start.tenant!r} cannot be the name of a workspace")
     path = posixpath.join(plain_path(str(settings.workspaces_dir)), start.tenant)
     yield HostPath(_outermost(path, settings), path)
 
@@ -64,14 +64,14 @@ def workspace_of(start: Start, settings: SwarmSettings) -> Iterator[HostPath]:
 def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
     """What a volume without a name mounts."""
     if volume.host_path is None:
-        raise CannotStart(f"the volume at {volume.target} has neither a name nor a host path")
+        raise CannotStartError(f"the volume at {volume.target} has neither a name nor a host path")
     path = plain_path(volume.host_path)
     if not is_below(path, map(str, settings.host_paths_allowed)):
-        raise CannotStart(f"host path {volume.host_path} is not on the admin's list of allowed host paths")
+        raise CannotStartError(f"host path {volume.host_path} is not on the admin's list of allowed host paths")
     return HostPath(_outermost(path, settings), path)
 
 
-def problem(path: HostPath, seen: Sequence[Part], settings: SwarmSettings) -> str:
+def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -> str:
     """Why it must not be mounted, in words; empty when it may be. `seen`: its parts, as far as there are any."""
     names = path.parts(path.root)
     if _run_as_root(settings):

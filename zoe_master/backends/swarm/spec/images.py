@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from zoe_lib.domain.feasibility import image_refusal
 from zoe_lib.domain.images import full_name
-from zoe_lib.domain.platform import Capabilities
+from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.swarm.errors import error_text
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
     """Present as far as the admin's list is concerned, or unavailable with what the list holds."""
-    refused = image_refusal(image, Capabilities(images=tuple(allowed)))
+    refused = image_refusal(image, BackendCapabilities(images=tuple(allowed)))
     return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused)
 
 

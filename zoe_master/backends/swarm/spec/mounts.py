@@ -7,9 +7,9 @@ from typing import Any
 
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.feasibility import mount_refusal
-from zoe_lib.domain.platform import MountPoint
-from zoe_master.backends.base import Start
-from zoe_master.backends.failures import CannotStart
+from zoe_lib.domain.platform import MountPath
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspace_of
@@ -22,27 +22,27 @@ _INIT = "the init program that the engine puts into each container"
 _FILE = "a file that the engine writes into each container"
 # Seen with Docker Engine 20.10 and 26.1.
 _OF_ENGINES = (
-    MountPoint("/sbin", _INIT),
-    MountPoint("/sbin/docker-init", _INIT),
-    *(MountPoint(path, _FILE, only_named=True) for path in ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")),
+    MountPath("/sbin", _INIT),
+    MountPath("/sbin/docker-init", _INIT),
+    *(MountPath(path, _FILE, only_named=True) for path in ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")),
 )
 
 
-def mount_points(settings: SwarmSettings) -> tuple[MountPoint, ...]:
+def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     """What is in use inside containers, so that no volume can be mounted there."""
-    workspace = (MountPoint(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
-    scratch = MountPoint(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
+    workspace = (MountPath(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
+    scratch = MountPath(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
     return (*_OF_ENGINES, *workspace, scratch)
 
 
-def mounts_of(start: Start, settings: SwarmSettings) -> Iterator[Json]:
+def mounts_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[Json]:
     """The workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
     component = start.component
     for workspace in workspace_of(start, settings):
         yield _bind(workspace.path, WORKSPACE)
     for volume in component.volumes:
         if (refused := mount_refusal(component, volume, mount_points(settings))) is not None:
-            raise CannotStart("; ".join(refused))
+            raise CannotStartError("; ".join(refused))
         yield _volume(volume, start, settings)
     if component.read_only_root:
         # Not named, so it goes with the container; it begins as the image's own directory, mode and all.
@@ -56,7 +56,7 @@ def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
     return {labels.INSTALLATION: settings.installation, labels.TENANT: tenant}
 
 
-def _volume(volume: Volume, start: Start, settings: SwarmSettings) -> Json:
+def _volume(volume: Volume, start: ServiceStart, settings: SwarmSettings) -> Json:
     if volume.name is not None:
         return {
             "Type": "volume",

@@ -10,8 +10,8 @@ from typing import Any
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
-from zoe_master.backends.base import ImageState, Start, joined_modules
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import ImageState, ServiceStart, joined_modules
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
@@ -21,7 +21,7 @@ from zoe_master.backends.swarm.spec.mounts import mounts_of
 from zoe_master.backends.swarm.spec.names import group_name, host_name
 from zoe_master.backends.swarm.spec.targets import targets_of
 from zoe_master.backends.swarm.spec.task_templates import by_slot
-from zoe_master.backends.swarm.spec.template_values import SCRATCH, SIGN_IN_FILE, WORKSPACE, Filler
+from zoe_master.backends.swarm.spec.template_values import SCRATCH, SIGN_IN_FILE, WORKSPACE, TemplateFiller
 
 Json = dict[str, Any]
 _NANO = 10**9
@@ -32,10 +32,10 @@ SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedService:
     """One service with every template filled. Services that differ only in `host` and `environment` are one group."""
 
-    start: Start
+    start: ServiceStart
     host: str
     environment: tuple[tuple[str, str], ...]
     arguments: tuple[str, ...]
@@ -52,7 +52,7 @@ class Rendered:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class AttemptContext:
     """Where a group goes: the node, the attempt's network and secret where it has them (id, name).
 
     `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
@@ -66,14 +66,14 @@ class Surroundings:
     sign_in: tuple[str, str] | None = None
 
 
-def render(start: Start, settings: SwarmSettings) -> Rendered:
-    """Every text filled; CannotStart says in words why that cannot be."""
+def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
+    """Every text filled; CannotStartError says in words why that cannot be."""
     component = start.component
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
-        raise CannotStart(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
-    filled = Filler(start, settings.workspaces_dir is not None)
-    return Rendered(
+        raise CannotStartError(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
+    filled = TemplateFiller(start, settings.workspaces_dir is not None)
+    return RenderedService(
         start=start,
         host=host_name(component.name, start.index),
         environment=tuple(_environment(start, filled).items()),
@@ -83,7 +83,7 @@ def render(start: Start, settings: SwarmSettings) -> Rendered:
     )
 
 
-def needs_network(start: Start) -> bool:
+def needs_network(start: ServiceStart) -> bool:
     """Return whether its services get an overlay network: without one they share the engine's bridge with others.
 
     All do but those that need devices and talk to nobody. When a node joins a network, Swarm looks at its tasks again
@@ -92,12 +92,12 @@ def needs_network(start: Start) -> bool:
     return needs_secret(start) or not start.component.reservation.devices
 
 
-def needs_secret(start: Start) -> bool:
+def needs_secret(start: ServiceStart) -> bool:
     """Whether its services talk to each other, or are talked to."""
     return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
 
 
-def group_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str, str]:
+def group_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
     """Everything that a new back-end needs to take the group over, and people to find it."""
     start = group[0].start
     component = start.component
@@ -116,7 +116,7 @@ def group_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str
     }
 
 
-def container_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict[str, str]:
+def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
     """What each container carries, too: with its slot it tells which service it is."""
     start = group[0].start
     return {
@@ -129,7 +129,7 @@ def container_labels(group: Sequence[Rendered], settings: SwarmSettings) -> dict
     }
 
 
-def service_spec(group: Sequence[Rendered], around: Surroundings, settings: SwarmSettings) -> Json:
+def service_spec(group: Sequence[RenderedService], around: AttemptContext, settings: SwarmSettings) -> Json:
     """The arguments of the call that creates the Swarm service. Tasks never restart: the master decides."""
     start = group[0].start
     component = start.component
@@ -151,7 +151,7 @@ def service_spec(group: Sequence[Rendered], around: Surroundings, settings: Swar
     }
 
 
-def _container(group: Sequence[Rendered], around: Surroundings, settings: SwarmSettings) -> Json:
+def _container(group: Sequence[RenderedService], around: AttemptContext, settings: SwarmSettings) -> Json:
     first = group[0]
     start, component = first.start, first.start.component
     user = settings.tenant_users.get(start.tenant, settings.user)
@@ -219,14 +219,14 @@ def _endpoint(component: Component, settings: SwarmSettings) -> Json:
     return spec
 
 
-def _environment(start: Start, filled: Filler) -> dict[str, str]:
+def _environment(start: ServiceStart, filled: TemplateFiller) -> dict[str, str]:
     """Variables of the component, after those that every component may count on."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
     return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
 
 
-def _work_dir(component: Component, filled: Filler) -> str | None:
+def _work_dir(component: Component, filled: TemplateFiller) -> str | None:
     """As the image has it when none is named; a relative one is below the workspace."""
     if component.work_dir is None:
         return None

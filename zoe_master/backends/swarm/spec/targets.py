@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from zoe_master.backends.base import Start
+from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.spec.names import host_name
 
 
-def targets_of(start: Start) -> tuple[str, ...]:
+def targets_of(start: ServiceStart) -> tuple[str, ...]:
     """host:port of each proxied port of the execution's instances; nothing unless this service bears the gateway."""
     if not start.bears_gateway:
         return ()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
-from zoe_master.backends.base import Peer, Start
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import PeerService, ServiceStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 from zoe_master.backends.swarm.spec.names import host_name
 
@@ -14,19 +14,19 @@ SIGN_IN_FILE = "zoe-sign-in"
 """Below /run/secrets: by which the proxy signs in at the service's ports."""
 
 
-class Filler:
+class TemplateFiller:
     """Fills texts for one service. An instance keeps its name and its ports whatever node it runs on."""
 
-    def __init__(self, start: Start, has_workspace: bool) -> None:
+    def __init__(self, start: ServiceStart, has_workspace: bool) -> None:
         self._start = start
         self._has_workspace = has_workspace
 
     def __call__(self, text: str) -> str:
-        """The filled text; CannotStart says what is wrong with it."""
+        """The filled text; CannotStartError says what is wrong with it."""
         try:
             return fill(text, self._resolve)
         except TemplateError as error:
-            raise CannotStart(f"component {self._start.component.name}: {error}") from error
+            raise CannotStartError(f"component {self._start.component.name}: {error}") from error
 
     def _resolve(self, template: Template) -> str:
         match template.kind:
@@ -58,7 +58,7 @@ class Filler:
 
     def _workspace(self) -> str:
         if not self._has_workspace:
-            raise CannotStart("there are no workspaces here: ZOE_SWARM_WORKSPACES_DIR is not set")
+            raise CannotStartError("there are no workspaces here: ZOE_SWARM_WORKSPACES_DIR is not set")
         return WORKSPACE
 
     def _port(self, template: Template) -> int:
@@ -66,8 +66,8 @@ class Filler:
         for port in peer_meant(self._start, template).ports:
             if port.name == template.port:
                 return port.number
-        raise CannotStart(f"{template}: there is no such port")
+        raise CannotStartError(f"{template}: there is no such port")
 
 
-def _host_of(peer: Peer) -> str:
+def _host_of(peer: PeerService) -> str:
     return host_name(peer.component, peer.index)

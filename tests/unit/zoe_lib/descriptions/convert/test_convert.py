@@ -9,7 +9,7 @@ import pytest
 from tests.unit.zoe_lib.descriptions.convert.old_documents import peers, v0, v1, v2, v3
 from tests.unit.zoe_lib.descriptions.documents import full
 from zoe_lib.descriptions import ConversionDefaults, DescriptionError, convert, parse
-from zoe_lib.domain.application import Application, Component, Kind, Port, PortProtocol, Volume
+from zoe_lib.domain.application import Application, ApplicationKind, Component, Port, PortProtocol, Volume
 
 HOST_1 = "web-{execution_name}-{user_name}-{deployment_name}-zoe.{user_name}-{deployment_name}-zoe"
 
@@ -31,7 +31,7 @@ def variable(document: dict[str, Any], index: int = 0) -> str:
 
 
 def test_format_0() -> None:
-    assert application(v0()).kind is Kind.INTERACTIVE
+    assert application(v0()).kind is ApplicationKind.INTERACTIVE
     web = component(v0())
     assert (web.image, web.reservation.memory_bytes, web.ends_application) == ("repo/web", 10**9, True)
     assert web.ports == (Port("web-page", 8080, PortProtocol.HTTP, "/", True),)
@@ -39,7 +39,7 @@ def test_format_0() -> None:
 
 
 def test_format_1() -> None:
-    assert application(v1()).kind is Kind.BATCH
+    assert application(v1()).kind is ApplicationKind.BATCH
     assert component(v1()).ports == (Port("web-page", 80, PortProtocol.HTTP, "/x", True),)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from zoe_lib.domain.application import Volume
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import is_safe_name, make_owned, remove
 from zoe_master.backends.local.volumes import allowed_host_path, working_directory
 
@@ -15,7 +15,7 @@ from zoe_master.backends.local.volumes import allowed_host_path, working_directo
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/", "-x", ".hidden", "a\0b", "a b", "ü", "x" * 201, "a\n"])
 def test_hostile_names_are_none(name: str, tmp_path: Path) -> None:
     assert not is_safe_name(name)
-    with pytest.raises(CannotStart):
+    with pytest.raises(CannotStartError):
         make_owned(tmp_path, (name,), None)
     assert not any(tmp_path.iterdir())
 
@@ -32,7 +32,7 @@ def test_links_and_files_in_the_way_are_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc")
     (tmp_path / "file").touch()
     for name in ("link", "file"):
-        with pytest.raises(CannotStart, match="is no directory"):
+        with pytest.raises(CannotStartError, match="is no directory"):
             make_owned(tmp_path, (name, "x"), None)
 
 
@@ -41,9 +41,9 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     before = open_descriptors()
     for _ in range(10):
         make_owned(tmp_path, ("a", "b"), None)
-        with pytest.raises(CannotStart):
+        with pytest.raises(CannotStartError):
             make_owned(tmp_path, ("a", "b", ".."), None)
-        with pytest.raises(CannotStart):
+        with pytest.raises(CannotStartError):
             make_owned(tmp_path, ("link",), None)
     assert open_descriptors() == before
 
@@ -64,9 +64,9 @@ def test_removing_follows_no_links(tmp_path: Path) -> None:
 
 
 def test_a_host_path_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(CannotStart, match="does not exist"):
+    with pytest.raises(CannotStartError, match="does not exist"):
         allowed_host_path(str(tmp_path / "nothing"), [tmp_path])
-    with pytest.raises(CannotStart, match="not on the admin's list"):
+    with pytest.raises(CannotStartError, match="not on the admin's list"):
         allowed_host_path(str(tmp_path), [])
     assert allowed_host_path(str(tmp_path), [tmp_path]) == tmp_path.resolve()
 
@@ -79,5 +79,5 @@ def test_a_target_of_a_volume_stands_for_its_directory(tmp_path: Path) -> None:
     assert working_directory(None, *places) == (tmp_path / "scratch", False)
     assert working_directory("/", *places) == (Path("/"), False)
     for hostile in ("/data/../../etc-not", "/database", "../x"):
-        with pytest.raises(CannotStart):
+        with pytest.raises(CannotStartError):
             working_directory(hostile, *places)

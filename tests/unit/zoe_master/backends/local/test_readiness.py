@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from zoe_master.backends.local.supervisor.readiness import ANSWER_S_MAX, REST_S_MAX, Readiness
+from zoe_master.backends.local.supervisor.readiness import ANSWER_S_MAX, REST_S_MAX, ReadinessProbe
 from zoe_master.backends.local.supervisor.spec import ProbeSpec
 
 
@@ -22,7 +22,7 @@ def probe(kind: str, port: int, path: str = "/") -> ProbeSpec:
     return {"kind": kind, "port": port, "path": path, "interval_s": 1.0, "timeout_s": 10.0}
 
 
-def drive(readiness: Readiness, now_s: float, rounds: int = 20) -> None:
+def drive(readiness: ReadinessProbe, now_s: float, rounds: int = 20) -> None:
     """Advance as the supervisor does, for as long as something happens."""
     for _ in range(rounds):
         readiness.advance(now_s)
@@ -35,7 +35,7 @@ def drive(readiness: Readiness, now_s: float, rounds: int = 20) -> None:
 
 
 def test_tcp_is_ready_when_the_connection_stands(listener: socket.socket) -> None:
-    readiness = Readiness(probe("tcp", listener.getsockname()[1]), 0.0)
+    readiness = ReadinessProbe(probe("tcp", listener.getsockname()[1]), 0.0)
     drive(readiness, 0.0)
     assert readiness.ready
     assert readiness.descriptor is None
@@ -44,7 +44,7 @@ def test_tcp_is_ready_when_the_connection_stands(listener: socket.socket) -> Non
 def test_nobody_there_is_asked_again_soon_and_then_later() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    readiness = Readiness(probe("tcp", port), 0.0)
+    readiness = ReadinessProbe(probe("tcp", port), 0.0)
     drive(readiness, 0.0)
     assert not readiness.ready
     assert readiness.due_at_s == pytest.approx(0.05)
@@ -70,7 +70,7 @@ def test_nobody_there_is_asked_again_soon_and_then_later() -> None:
     ],
 )
 def test_http_is_judged_by_its_status(listener: socket.socket, answer: bytes, ready: bool, problem: str) -> None:
-    readiness = Readiness(probe("http", listener.getsockname()[1], "/health"), 0.0)
+    readiness = ReadinessProbe(probe("http", listener.getsockname()[1], "/health"), 0.0)
     readiness.advance(0.0)
     connection, _ = listener.accept()
     with connection:
@@ -85,7 +85,7 @@ def test_http_is_judged_by_its_status(listener: socket.socket, answer: bytes, re
 
 
 def test_an_answer_in_small_pieces_is_read_to_its_status(listener: socket.socket) -> None:
-    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness = ReadinessProbe(probe("http", listener.getsockname()[1]), 0.0)
     readiness.advance(0.0)
     connection, _ = listener.accept()
     with connection:
@@ -99,7 +99,7 @@ def test_an_answer_in_small_pieces_is_read_to_its_status(listener: socket.socket
 
 
 def test_a_page_is_read_to_its_end_so_that_its_server_sees_no_broken_connection(listener: socket.socket) -> None:
-    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness = ReadinessProbe(probe("http", listener.getsockname()[1]), 0.0)
     readiness.advance(0.0)
     connection, _ = listener.accept()
     with connection:
@@ -115,7 +115,7 @@ def test_a_page_is_read_to_its_end_so_that_its_server_sees_no_broken_connection(
 
 @pytest.mark.parametrize(("status", "ready"), [(b"200", True), (b"503", False)])
 def test_a_page_without_end_is_judged_after_a_while(listener: socket.socket, status: bytes, ready: bool) -> None:
-    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness = ReadinessProbe(probe("http", listener.getsockname()[1]), 0.0)
     readiness.advance(0.0)
     connection, _ = listener.accept()
     with connection:
@@ -130,7 +130,7 @@ def test_a_page_without_end_is_judged_after_a_while(listener: socket.socket, sta
 
 
 def test_silence_is_no_answer_and_the_next_question_comes(listener: socket.socket) -> None:
-    readiness = Readiness(probe("http", listener.getsockname()[1]), 0.0)
+    readiness = ReadinessProbe(probe("http", listener.getsockname()[1]), 0.0)
     drive(readiness, 0.0, rounds=3)
     assert readiness.descriptor is not None
     readiness.advance(ANSWER_S_MAX)

@@ -9,9 +9,9 @@ import pytest
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ImageState
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.images import find_runtime, image_status, runtime_of
-from zoe_master.backends.local.machine import FOREIGN_STEP_BYTES, MachineMemory, default_node, machine_hosts, nodes_now
+from zoe_master.backends.local.machine import FOREIGN_STEP_BYTES, NodeMemory, default_node, machine_hosts, nodes_now
 from zoe_master.backends.local.refusal import refuse_reason
 from zoe_master.backends.local.settings import LocalNode, Runtime
 from zoe_master.backends.local.volumes import variable_of
@@ -64,13 +64,13 @@ def test_an_image_is_found_by_its_name_with_or_without_tag(image: str, path: str
 def test_an_image_without_runtime_comes_with_a_hint() -> None:
     status = image_status("x", {})
     assert (status.state, status.hint) == (ImageState.UNAVAILABLE, "runtimes are set for: none")
-    with pytest.raises(CannotStart, match="zoe/spark, zoe/spark:2") as caught:
+    with pytest.raises(CannotStartError, match="zoe/spark, zoe/spark:2") as caught:
         runtime_of("x", RUNTIMES)
     assert caught.value.cause is Cause.IMAGE_UNAVAILABLE
 
 
 def foreign(nodes: list[LocalNode], used_gib: float, ours_gib: float = 0.0, total_gib: int = 16) -> list[float]:
-    memory = MachineMemory(total_gib * GIB, int((total_gib - used_gib) * GIB))
+    memory = NodeMemory(total_gib * GIB, int((total_gib - used_gib) * GIB))
     return [node.foreign.memory_bytes / GIB for node in nodes_now(nodes, memory, int(ours_gib * GIB), {"a": 3})]
 
 
@@ -93,7 +93,7 @@ def test_what_our_services_use_is_not_foreign() -> None:
 
 
 def test_nothing_is_ever_negative_and_flicker_is_no_news() -> None:
-    [node] = nodes_now([local_node("a", 16)], MachineMemory(16 * GIB, 0), 0, {"a": 3})
+    [node] = nodes_now([local_node("a", 16)], NodeMemory(16 * GIB, 0), 0, {"a": 3})
     assert node.usable.memory_bytes == 0
     assert node.foreign.memory_bytes % FOREIGN_STEP_BYTES == 0
     assert foreign([local_node("a", 16)], 4.0001) == foreign([local_node("a", 16)], 4.001)
@@ -104,7 +104,7 @@ def test_more_nodes_than_machine_is_the_admins_wish() -> None:
 
 
 def test_a_node_is_told_as_it_was_set() -> None:
-    [node] = nodes_now([local_node("a", 8)], MachineMemory(16 * GIB, 16 * GIB), 0, {"a": 3})
+    [node] = nodes_now([local_node("a", 8)], NodeMemory(16 * GIB, 16 * GIB), 0, {"a": 3})
     assert (node.name, node.total.cores_milli, dict(node.total.devices)) == ("a", 4000, {"gpu": 2})
     assert (dict(node.labels), node.containers, node.ready) == ({"disk": "ssd"}, 3, True)
 
@@ -130,5 +130,5 @@ def test_a_volume_has_a_variable(volume: Volume, variable: str) -> None:
 def test_the_machine_is_known_by_its_name_and_addresses() -> None:
     hosts = machine_hosts()
     assert {socket.gethostname(), "127.0.0.1"} <= set(hosts)
-    [node] = nodes_now([local_node("a", 16)], MachineMemory(16 * GIB, 0), 0, {}, hosts)
+    [node] = nodes_now([local_node("a", 16)], NodeMemory(16 * GIB, 0), 0, {}, hosts)
     assert node.addresses == hosts

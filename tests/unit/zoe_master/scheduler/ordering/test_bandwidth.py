@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.support.limits import tenant_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.promises import Rates, Supply
+from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.domain.waiting import WaitCause, cause_of
@@ -15,14 +15,14 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.what_if.explain import explain
-from zoe_master.scheduler.what_if.forecast import Wait, wait_of
+from zoe_master.scheduler.what_if.forecast import ForecastWait, wait_of
 from zoe_master.scheduler.what_if.proposal import propose
 
 MB = 1_000_000
 NODES = (node("n", cores=8),)
 # 14:00 UTC of some day.
 NOW_S = 20_000 * 86400.0 + 14 * 3600
-SUPPLY = Supply(Rates(100 * MB, 100 * MB))
+SUPPLY = BandwidthSupply(Rates(100 * MB, 100 * MB))
 
 
 def reads(name: str, megabytes: int, at_s: float = 0.0, run_s: float | None = None, **more: object) -> Execution:
@@ -33,7 +33,7 @@ def reads(name: str, megabytes: int, at_s: float = 0.0, run_s: float | None = No
 
 
 def decide(
-    *waiting: Execution, active: tuple[Execution, ...] = (), supply: Supply | None = SUPPLY, **policy: object
+    *waiting: Execution, active: tuple[Execution, ...] = (), supply: BandwidthSupply | None = SUPPLY, **policy: object
 ) -> Plan:
     snapshot = Snapshot(NOW_S, NODES, waiting, active, storage=supply)
     return schedule(snapshot, replace(FIFO, **policy))  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ def test_preferred_bandwidth_never_waits() -> None:
 
 def test_without_a_controller_or_when_it_is_not_reached_nothing_can_be_promised() -> None:
     assert "no storage controller" in decide(reads("a", 1), supply=None).reasons["a"].sentence
-    down = decide(reads("a", 1), supply=Supply(problem="the controller does not answer"))
+    down = decide(reads("a", 1), supply=BandwidthSupply(problem="the controller does not answer"))
     assert "does not answer" in down.reasons["a"].sentence
 
 
@@ -142,7 +142,7 @@ def test_explain_eta_and_plan_know_of_it() -> None:
     assert answer is not None
     assert answer.reason is not None
     assert answer.reason.code is ReasonCode.STORAGE_BANDWIDTH
-    assert wait_of(snapshot, FIFO, "a", Estimates({})) == Wait(290.0)
+    assert wait_of(snapshot, FIFO, "a", Estimates({})) == ForecastWait(290.0)
     proposal = propose(replace(snapshot, queued=()), FIFO, waiting)
     assert not proposal.starts_now
     assert proposal.reason is not None

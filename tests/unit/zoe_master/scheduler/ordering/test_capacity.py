@@ -14,9 +14,9 @@ from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of, dominant_cores
 from zoe_master.scheduler.ordering.estimate import Estimates
-from zoe_master.scheduler.ordering.orders import Moment, size
+from zoe_master.scheduler.ordering.orders import QueueContext, size
 from zoe_master.scheduler.ordering.queue import Queue
-from zoe_master.scheduler.ordering.ranking import Ranking
+from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 SIZE = Policy(order="size", ageing_s=0.0)
@@ -42,7 +42,7 @@ def test_without_a_known_capacity_cores_alone_count() -> None:
 
 
 def test_size_is_run_time_times_the_largest_share() -> None:
-    now = Moment(0.0, SIZE, Estimates({}), capacity=capacity_of(NODES))
+    now = QueueContext(0.0, SIZE, Estimates({}), capacity=capacity_of(NODES))
     assert size(queued("a", component(cores=1, memory_gib=16), expected_run_s=10.0), now) == 40.0
     assert size(queued("a", component(cores=4, memory_gib=16), expected_run_s=10.0), now) == 40.0
 
@@ -63,7 +63,7 @@ def test_a_kept_sequence_is_ranked_anew_when_the_cluster_has_changed() -> None:
     hoarder = queued("hoarder", component(cores=1, memory_gib=16), expected_run_s=10.0)
     wide = queued("wide", component(cores=3, memory_gib=1), expected_run_s=10.0)
     small, large = (node("n", cores=16, memory_gib=64),), (node("n", cores=16, memory_gib=640),)
-    kept = Ranking(SIZE, {}, [hoarder, wide], capacity_of(small)).frozen()
+    kept = QueueRanking(SIZE, {}, [hoarder, wide], capacity_of(small)).frozen()
     assert [e.id for e in kept] == ["wide", "hoarder"]
     assert Queue(Snapshot(1.0, small, kept), SIZE).sequence() is kept
     assert [e.id for e in Queue(Snapshot(1.0, large, kept), SIZE).sequence()] == ["hoarder", "wide"]

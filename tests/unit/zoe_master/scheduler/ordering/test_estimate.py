@@ -7,7 +7,7 @@ import math
 import pytest
 
 from zoe_master.scheduler.ordering.estimate import corrected_s
-from zoe_master.scheduler.ordering.run_history import LastRuns
+from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_corrections_grow_up_to_the_limit(ran_s: float, limit_s: float, expected
 
 
 def test_kinds_without_enough_runs_are_unknown() -> None:
-    runs, kind = LastRuns(), ("tenant", "user", "application")
+    runs, kind = RecentRunTimes(), ("tenant", "user", "application")
     found = []
     for ran_s in (100.0, 20.0, 40.0):
         found.append((runs.expected(kind), runs.expected(kind, least=2)))

@@ -12,7 +12,7 @@ from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import ORDERS, Policy
 from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.ordering.virtual_time import Arrival
+from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
 
 NOW_S = 1000.0
 USED = {"default": 100.0}
@@ -107,7 +107,7 @@ def test_psbs_serves_first_what_would_end_first_if_all_shared_the_cluster() -> N
 
 
 def test_what_ended_lately_has_had_its_share_too() -> None:
-    ended = tuple(Arrival(f"gone{number}", 0.0, 30.0, 1000) for number in range(3))
+    ended = tuple(ExecutionArrival(f"gone{number}", 0.0, 30.0, 1000) for number in range(3))
     early, short = job("early", 0, 60), job("short", 100, 30)
     for departed, wanted in (((), "early"), (ended, "short")):
         queue = Queue(Snapshot(100.0, (node("n", cores=1),), (early, short), departed=departed), Policy(order="psbs"))

@@ -3,7 +3,7 @@ from typing import Any
 from tests.support.scheduling import component, queued
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.ordering.estimate import Estimates
-from zoe_master.scheduler.ordering.orders import Moment, size
+from zoe_master.scheduler.ordering.orders import QueueContext, size
 from zoe_master.scheduler.ordering.queue import order_queue
 
 FIFO, SIZE = Policy(order="fifo"), Policy(order="size", ageing_s=600.0)
@@ -25,7 +25,7 @@ def test_priority_comes_before_everything() -> None:
 
 
 def test_size_is_run_time_times_cores_and_falls_back_to_the_limit() -> None:
-    now = Moment(0.0, SIZE, Estimates({}))
+    now = QueueContext(0.0, SIZE, Estimates({}))
     assert size(queued("a", component(cores=2, essential_count=3), expected_run_s=10.0), now) == 60.0
     assert size(queued("a", component(cores=2), time_limit_s=10.0), now) == 20.0
     assert size(queued("a", component(cores=2)), now) == 7200.0

@@ -12,7 +12,7 @@ from zoe_lib.domain.policy import ORDERS, Policy
 from zoe_lib.domain.storage import StorageDemand
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.queue import Queue
-from zoe_master.scheduler.ordering.ranking import Ranked, Ranking, kept_apart, ranked_by
+from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, kept_apart, ranked_by
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 
@@ -38,7 +38,7 @@ def test_a_kept_sequence_is_that_of_ranking_anew(order: str, seed: int) -> None:
     policy = Policy(order=order, ageing_s=chance.choice([0.0, 300.0, 36_000.0]))
     past_runs: dict[RunKey, float] = {}
     there = {e.id: e for e in (somebody(chance, n) for n in range(10))}
-    ranking = Ranking(policy, past_runs, there.values())
+    ranking = QueueRanking(policy, past_runs, there.values())
     for _ in range(60):
         match chance.randrange(3):
             case 0:
@@ -58,7 +58,7 @@ def test_a_kept_sequence_is_that_of_ranking_anew(order: str, seed: int) -> None:
 
 
 def test_what_was_given_out_stays_as_it_was() -> None:
-    ranking = Ranking(Policy(order="fifo"), {}, [queued("a")])
+    ranking = QueueRanking(Policy(order="fifo"), {}, [queued("a")])
     before = ranking.frozen()
     ranking.put(queued("b"))
     assert [e.id for e in before] == ["a"]
@@ -68,10 +68,10 @@ def test_what_was_given_out_stays_as_it_was() -> None:
 
 def test_under_another_policy_a_kept_sequence_is_ranked_anew() -> None:
     long, short = queued("long", at_s=1, expected_run_s=100.0), queued("short", at_s=2, expected_run_s=1.0)
-    by_arrival = Ranking(Policy(order="fifo"), {}, [short, long]).frozen()
+    by_arrival = QueueRanking(Policy(order="fifo"), {}, [short, long]).frozen()
     assert [e.id for e in by_arrival] == ["long", "short"]
     assert sequence(by_arrival, Policy(order="sjf"), {}) == ["short", "long"]
-    by_size = Ranking(Policy(order="sjf", ageing_s=1e9), {}, [short, long]).frozen()
+    by_size = QueueRanking(Policy(order="sjf", ageing_s=1e9), {}, [short, long]).frozen()
     assert [e.id for e in by_size] == ["short", "long"]
     assert sequence(by_size, Policy(order="sjf", ageing_s=1e-3), {}) == ["long", "short"]
 
@@ -83,6 +83,6 @@ def test_orders_that_time_changes_are_kept_by_arrival() -> None:
 
 def test_who_uses_the_store_or_pauses_stands_apart() -> None:
     plain, reader = queued("plain"), queued("reader", storage=StorageDemand())
-    for some in ((plain, reader), Ranking(Policy(), {}, [plain, reader]).frozen()):
+    for some in ((plain, reader), QueueRanking(Policy(), {}, [plain, reader]).frozen()):
         assert kept_apart(some) == {"reader"}
-    assert isinstance(Ranking(Policy(), {}).frozen(), Ranked)
+    assert isinstance(QueueRanking(Policy(), {}).frozen(), RankedQueue)

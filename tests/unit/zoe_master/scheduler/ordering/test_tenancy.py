@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.application import Kind
+from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
@@ -86,7 +86,7 @@ def test_no_tenant_gets_more_while_another_has_less_and_wants_more(seed: int) ->
 def test_interactive_ones_come_first_within_their_share_only() -> None:
     def interactive(name: str, at_s: float) -> Execution:
         execution = of("a", name, at_s, 2, 1)
-        return replace(execution, application=replace(execution.application, kind=Kind.INTERACTIVE))
+        return replace(execution, application=replace(execution.application, kind=ApplicationKind.INTERACTIVE))
 
     waiting = (of("a", "batch", 0, 1), interactive("i1", 1), interactive("i2", 2), interactive("i3", 3))
     snapshot = Snapshot(10.0, NODES, waiting)

@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from zoe_master.scheduler.ordering.virtual_time import Arrival, VirtualTime, virtual_time
+from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival, VirtualTime, virtual_time
 
 
-def arrival(name: str, at_s: float, run_s: float, cores: int = 1) -> Arrival:
-    return Arrival(name, at_s, run_s, cores * 1000)
+def arrival(name: str, at_s: float, run_s: float, cores: int = 1) -> ExecutionArrival:
+    return ExecutionArrival(name, at_s, run_s, cores * 1000)
 
 
 def test_two_share_a_core_until_the_shorter_ends() -> None:

@@ -17,11 +17,11 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.weighers import WEIGHERS, WEIGHERS_OF_ONE
 from zoe_master.scheduler.what_if.dry_run import dry_run
 from zoe_master.scheduler.what_if.explain import explain
-from zoe_master.scheduler.what_if.forecast import Wait, wait_of
+from zoe_master.scheduler.what_if.forecast import ForecastWait, wait_of
 from zoe_master.scheduler.what_if.proposal import propose
 from zoe_master.scheduler.what_if.reserved_wait import Reservations
 from zoe_master.state.cpu_budget import CpuBudget
@@ -88,7 +88,7 @@ def test_an_explanation_has_so_many_texts_and_no_more() -> None:
 def test_a_forecast_that_is_given_up_is_extrapolated(backfill: str) -> None:
     waiting = Snapshot(10.0, NODES, (LARGE,), BUSY)
     policy = Policy(backfill=backfill)  # type: ignore[arg-type]
-    assert wait_of(waiting, policy, "x", Estimates({}), after(0)) == Wait(math.inf, extrapolated=True)
+    assert wait_of(waiting, policy, "x", Estimates({}), after(0)) == ForecastWait(math.inf, extrapolated=True)
     whole = wait_of(waiting, policy, "x", Estimates({}))
     assert whole is not None
     assert whole.seconds < math.inf
@@ -150,5 +150,5 @@ def test_packing_looks_at_few_nodes_for_each_of_many_services(monkeypatch: pytes
         component("b", memory_gib=2, essential_count=5_001),
     ]
     nodes = tuple(node(f"n{i:04}", cores=10, memory_gib=64) for i in range(1_000))
-    assert not isinstance(admit(queued("x", *parts), Placer(ledger(*nodes), Policy())), tuple)
+    assert not isinstance(admit(queued("x", *parts), ServicePlacer(ledger(*nodes), Policy())), tuple)
     assert 10_000 < looked[0] < 50_000

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.scheduling import GIB, component, ledger, node, request
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
-from zoe_master.scheduler.placement.candidates import Candidates
+from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.ledger import Ledger
-from zoe_master.scheduler.placement.placement import Placer
+from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
 INPUT = "swift2d://meters.zoe/2015"
@@ -25,14 +25,14 @@ def test_it_agrees_with_scoring_everything_after_any_change() -> None:
     for seed in range(30):
         chance = random.Random(seed)
         nodes = [node(f"n{i}", cores=chance.randint(1, 8), memory_gib=chance.randint(1, 8)) for i in range(7)]
-        whole = Held(4, 100)
-        hosts = {n.name: Held(1, chance.randint(0, 100)) for n in chance.sample(nodes, chance.randint(0, 4))}
+        whole = InputObjects(4, 100)
+        hosts = {n.name: InputObjects(1, chance.randint(0, 100)) for n in chance.sample(nodes, chance.randint(0, 4))}
         paths = {n.name: PathUse(chance.randint(0, 90), 90) for n in chance.sample(nodes, chance.randint(0, 4))}
         accounts = Ledger(nodes, (), {located("default", INPUT): Places(whole, whole, hosts)}, paths)
         weighers = chance.choice(
             [Policy().weighers, {"free_memory": -1.0}, {"free_memory": 1.0}, {"locality": 1.0, "storage_headroom": 1.0}]
         )
-        placer = Placer(accounts, Policy(weighers=weighers))
+        placer = ServicePlacer(accounts, Policy(weighers=weighers))
         reads = chance.choice([None, StorageDemand(inputs=(StorageObject("data", INPUT),))])
         wanted = replace(request(component(cores=chance.choice([1, 2]), memory_gib=1)), storage=reads)
         kept = placer._make_candidates(wanted)
@@ -44,7 +44,7 @@ def test_it_agrees_with_scoring_everything_after_any_change() -> None:
             )
 
 
-def best_of_all(placer: Placer, wanted: Request, roomy: list[int]) -> int | None:
+def best_of_all(placer: ServicePlacer, wanted: Request, roomy: list[int]) -> int | None:
     scores = placer._scores(wanted, roomy).tolist() if roomy else []
     return roomy[scores.index(max(scores))] if roomy else None
 
@@ -52,7 +52,9 @@ def best_of_all(placer: Placer, wanted: Request, roomy: list[int]) -> int | None
 def test_who_has_no_room_comes_back_when_there_is_some() -> None:
     accounts = ledger(node("n", cores=1))
     one = Resources(1000)
-    kept = Candidates([0], accounts, lambda nodes: accounts.with_room(nodes, one), lambda nodes: np.zeros(len(nodes)))
+    kept = CandidateNodes(
+        [0], accounts, lambda nodes: accounts.with_room(nodes, one), lambda nodes: np.zeros(len(nodes))
+    )
     assert kept.best() == 0
     accounts.take(0, one)
     assert kept.best() is None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from zoe_master.scheduler.what_if.calibration import Calibration, width_of
+from zoe_master.scheduler.what_if.calibration import ForecastCalibration, width_of
 
 # Cores, and by what the real wait is longer than the simulated one: wide ones are passed. Half of all have one core.
 _BIASES = ((1, 0.6), (1, 0.6), (1, 0.6), (1, 0.6), (4, 0.9), (4, 0.9), (16, 1.5), (64, 4.0))
@@ -16,7 +16,7 @@ _BIASES = ((1, 0.6), (1, 0.6), (1, 0.6), (1, 0.6), (4, 0.9), (4, 0.9), (16, 1.5)
 
 def covered(seed: int, told_cores: bool) -> dict[int, tuple[float, float]]:
     """Shares of real waits within p50 and p90, by width, after a thousand forecasts."""
-    chance, calibration = random.Random(seed), Calibration()
+    chance, calibration = random.Random(seed), ForecastCalibration()
     held: dict[int, list[tuple[bool, bool]]] = defaultdict(list)
     for number in range(9000):
         cores, bias = chance.choice(_BIASES)
@@ -50,7 +50,7 @@ def test_without_widths_they_do_not(seed: int) -> None:
 
 
 def test_a_class_of_few_is_told_what_all_of_its_width_show_and_else_what_all_show() -> None:
-    calibration = Calibration()
+    calibration = ForecastCalibration()
     for _ in range(20):
         calibration.learn(1000.0, 3000.0, 2030.0, 1.0)  # (2030 + 30) / (1000 + 30) is 2
     assert calibration.spread(1000.0, 1.0).p50_s == 2030.0

@@ -14,8 +14,8 @@ from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.what_if.calibration import Calibration
-from zoe_master.scheduler.what_if.forecast import STEPS_MAX, Wait, wait_of
+from zoe_master.scheduler.what_if.calibration import ForecastCalibration
+from zoe_master.scheduler.what_if.forecast import STEPS_MAX, ForecastWait, wait_of
 
 NODES = (node("n", cores=4, memory_gib=64),)
 DECLARED = Estimates({})
@@ -25,7 +25,9 @@ def job(name: str, at_s: float, run_s: float | None, cores: float = 4, **more: o
     return queued(name, component(cores=cores, **more), at_s=at_s, expected_run_s=run_s)
 
 
-def wait(execution_id: str, *waiting: Execution, active: tuple[Execution, ...] = (), **policy: object) -> Wait | None:
+def wait(
+    execution_id: str, *waiting: Execution, active: tuple[Execution, ...] = (), **policy: object
+) -> ForecastWait | None:
     snapshot = Snapshot(100.0, NODES, waiting, active)
     return wait_of(snapshot, replace(FIFO, **policy), execution_id, DECLARED)  # type: ignore[arg-type]
 
@@ -33,28 +35,28 @@ def wait(execution_id: str, *waiting: Execution, active: tuple[Execution, ...] =
 def test_it_waits_for_what_runs_and_for_those_ahead() -> None:
     running = started(job("r", 0, 150.0), "n")  # placed at 1
     waiting = (job("a", 1, 10.0), job("b", 2, 20.0), job("c", 3, 30.0))
-    assert wait("a", *waiting, active=(running,)) == Wait(51.0)
-    assert wait("c", *waiting, active=(running,)) == Wait(81.0)
-    assert wait("c", *waiting, active=(running,), order="sjf", ageing_s=0.0) == Wait(81.0)
-    assert wait("b", job("x", 0, 500.0), *waiting, active=(running,), order="sjf", ageing_s=0.0) == Wait(61.0)
+    assert wait("a", *waiting, active=(running,)) == ForecastWait(51.0)
+    assert wait("c", *waiting, active=(running,)) == ForecastWait(81.0)
+    assert wait("c", *waiting, active=(running,), order="sjf", ageing_s=0.0) == ForecastWait(81.0)
+    assert wait("b", job("x", 0, 500.0), *waiting, active=(running,), order="sjf", ageing_s=0.0) == ForecastWait(61.0)
 
 
 def test_what_can_start_now_waits_for_nothing_and_elastic_services_are_in_nobodys_way() -> None:
-    assert wait("a", job("a", 1, 10.0)) == Wait(0.0)
+    assert wait("a", job("a", 1, 10.0)) == ForecastWait(0.0)
     greedy = started(job("g", 0, 1e6, cores=1, essential_count=1, total_count=4), "n", "n", "n", "n")
-    assert wait("a", job("a", 1, 10.0, cores=3), active=(greedy,)) == Wait(0.0)
+    assert wait("a", job("a", 1, 10.0, cores=3), active=(greedy,)) == ForecastWait(0.0)
 
 
 def test_elastic_services_that_do_not_give_way_are_waited_for() -> None:
     active = started(queued("a", component(total_count=4), expected_run_s=199.0), "n", "n", "n", "n")
-    assert wait("new", job("new", 1.0, 50.0), active=(active,), preemption="none") == Wait(100.0)
+    assert wait("new", job("new", 1.0, 50.0), active=(active,), preemption="none") == ForecastWait(100.0)
 
 
 def test_backfill_and_limits_count() -> None:
     running = started(job("r", 0, 150.0, cores=2), "n")
     waiting = (job("large", 1, 10.0), job("small", 2, 20.0, cores=1))
-    assert wait("small", *waiting, active=(running,)) == Wait(61.0)
-    assert wait("small", *waiting, active=(running,), backfill="easy") == Wait(0.0)
+    assert wait("small", *waiting, active=(running,)) == ForecastWait(61.0)
+    assert wait("small", *waiting, active=(running,), backfill="easy") == ForecastWait(0.0)
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
@@ -63,8 +65,8 @@ def test_a_tenant_at_its_limit_waits_for_its_own(backfill: str) -> None:
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
     waiting = (job("own", 1, 10.0, cores=1),)
     limits = {"*": tenant_limit(cores_milli=2000)}
-    assert wait("own", *waiting, active=(running,), backfill=backfill) == Wait(0.0)
-    assert wait("own", *waiting, active=(running,), backfill=backfill, tenant_limits=limits) == Wait(51.0)
+    assert wait("own", *waiting, active=(running,), backfill=backfill) == ForecastWait(0.0)
+    assert wait("own", *waiting, active=(running,), backfill=backfill, tenant_limits=limits) == ForecastWait(51.0)
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
@@ -78,23 +80,23 @@ def test_a_user_at_the_limit_waits_for_the_users_own(backfill: str) -> None:
         user: wait("own", replace(waiting, user=user), active=(running, another), backfill=backfill, user_limits=limits)
         for user in ("ada", "eve")
     }
-    assert told == {"ada": Wait(51.0), "eve": Wait(0.0)}
+    assert told == {"ada": ForecastWait(51.0), "eve": ForecastWait(0.0)}
 
 
 def test_conservative_backfill_keeps_a_reservation_for_everybody_ahead() -> None:
     """The long one leaves room for the first of those ahead, but would hold up the second."""
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
     waiting = (job("first", 1, 10.0, cores=3), job("second", 2, 100.0), job("long", 3, 1000.0, cores=1))
-    assert wait("long", *waiting, active=(running,), backfill="easy") == Wait(0.0)
-    assert wait("long", *waiting, active=(running,), backfill="conservative") == Wait(161.0)
-    assert wait("second", *waiting, active=(running,), backfill="conservative") == Wait(61.0)
+    assert wait("long", *waiting, active=(running,), backfill="easy") == ForecastWait(0.0)
+    assert wait("long", *waiting, active=(running,), backfill="conservative") == ForecastWait(161.0)
+    assert wait("second", *waiting, active=(running,), backfill="conservative") == ForecastWait(61.0)
     many = tuple(job(f"n{i:04}", 4 + i, 10.0) for i in range(2000))
     told = wait("n1999", *waiting[1:2], *many, backfill="conservative")
-    assert told == Wait(pytest.approx(100.0 + 1999 * 10.0, rel=0.02), extrapolated=True)
+    assert told == ForecastWait(pytest.approx(100.0 + 1999 * 10.0, rel=0.02), extrapolated=True)
 
 
 def test_one_that_never_fits_holds_up_nobody() -> None:
-    assert wait("a", job("monster", 0, 10.0, cores=99), job("a", 1, 10.0)) == Wait(0.0)
+    assert wait("a", job("monster", 0, 10.0, cores=99), job("a", 1, 10.0)) == ForecastWait(0.0)
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
@@ -103,22 +105,22 @@ def test_who_needs_nodes_that_are_away_has_no_known_start_and_holds_up_nobody(ba
     waiting = (job("wants", 1, 10.0, cores=16), job("a", 2, 10.0), job("b", 3, 10.0))
     policy = replace(FIFO, backfill=backfill)
 
-    def told(execution_id: str, away: Node) -> Wait | None:
+    def told(execution_id: str, away: Node) -> ForecastWait | None:
         return wait_of(Snapshot(100.0, (*NODES, away), waiting, (running,)), policy, execution_id, DECLARED)
 
     large = node("large", cores=16, memory_gib=64)
     for away in (replace(large, ready=False), replace(large, hold=NodeHold())):
-        assert told("wants", away) == Wait(math.inf)
-        assert [told(name, away) for name in "ab"] == [Wait(51.0), Wait(61.0)]
+        assert told("wants", away) == ForecastWait(math.inf)
+        assert [told(name, away) for name in "ab"] == [ForecastWait(51.0), ForecastWait(61.0)]
     if backfill != "conservative":
-        assert told("wants", replace(large, hold=NodeHold(until_s=180.0))) == Wait(80.0), "its end is known"
+        assert told("wants", replace(large, hold=NodeHold(until_s=180.0))) == ForecastWait(80.0), "its end is known"
 
 
 def test_what_nobody_knows_the_end_of_cannot_be_foretold() -> None:
     running = started(job("r", 0, None), "n")
-    assert wait("a", job("a", 1, 10.0), active=(running,)) == Wait(math.inf)
+    assert wait("a", job("a", 1, 10.0), active=(running,)) == ForecastWait(math.inf)
     limited = replace(running, application=replace(running.application, time_limit_s=200.0))
-    assert wait("a", job("a", 1, 10.0), active=(limited,)) == Wait(101.0)
+    assert wait("a", job("a", 1, 10.0), active=(limited,)) == ForecastWait(101.0)
 
 
 def test_who_is_not_queued_has_no_wait() -> None:
@@ -137,17 +139,17 @@ def test_a_queue_too_long_to_simulate_is_extrapolated_close_to_the_truth() -> No
 @pytest.mark.parametrize("backfill", ["none", "easy"])
 def test_whoever_the_steps_reach_is_not_extrapolated(backfill: str) -> None:
     waiting = tuple(job(f"e{i:05}", i, 10.0) for i in range(STEPS_MAX))
-    assert wait(waiting[-1].id, *waiting, backfill=backfill) == Wait(10.0 * (STEPS_MAX - 1))
+    assert wait(waiting[-1].id, *waiting, backfill=backfill) == ForecastWait(10.0 * (STEPS_MAX - 1))
 
 
 def test_one_that_runs_over_is_expected_to_go_on_as_long_again() -> None:
     running = started(job("r", 0, 79.0), "n")  # expected to end at 80; it is 100
-    assert wait("a", job("a", 1, 10.0), active=(running,)) == Wait(20.0)
+    assert wait("a", job("a", 1, 10.0), active=(running,)) == ForecastWait(20.0)
 
 
 def test_p90_holds_nine_times_of_ten_whatever_the_error_is_like() -> None:
     for seed in range(5):
-        chance, calibration = random.Random(seed), Calibration()
+        chance, calibration = random.Random(seed), ForecastCalibration()
         bias = chance.uniform(0.2, 3.0)
         for _ in range(3000):
             simulated = chance.lognormvariate(7, 1.5)
@@ -158,6 +160,6 @@ def test_p90_holds_nine_times_of_ten_whatever_the_error_is_like() -> None:
 
 
 def test_before_anything_was_learned_the_spread_says_so() -> None:
-    spread = Calibration().spread(600.0)
+    spread = ForecastCalibration().spread(600.0)
     assert (spread.samples, spread.p50_s) == (0, 600.0)
     assert spread.p90_s > 1000.0

@@ -10,7 +10,7 @@ from zoe_lib.domain.execution import new_services
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.what_if.proposal import Change, Part, Proposal, propose
+from zoe_master.scheduler.what_if.proposal import ComponentChange, ComponentPart, PlanProposal, propose
 
 NODES = (node("n1", cores=8, memory_gib=32), node("n2", cores=8, memory_gib=32))
 BUSY = started(queued("busy", component("b", cores=4, memory_gib=16)), "n1")
@@ -19,7 +19,7 @@ POLICY = FIFO
 
 
 def test_what_fits_starts_now() -> None:
-    assert propose(NOW, POLICY, queued("x", component(cores=8, memory_gib=32))) == Proposal(True)
+    assert propose(NOW, POLICY, queued("x", component(cores=8, memory_gib=32))) == PlanProposal(True)
 
 
 def test_the_smallest_share_is_taken_off_the_component_that_matters() -> None:
@@ -28,7 +28,7 @@ def test_the_smallest_share_is_taken_off_the_component_that_matters() -> None:
     assert not found.starts_now
     assert found.reason is not None
     assert found.reason.code is ReasonCode.NO_RESOURCES
-    assert found.change == Change("large", Part.MEMORY, 24 * GIB, 15 * GIB)
+    assert found.change == ComponentChange("large", ComponentPart.MEMORY, 24 * GIB, 15 * GIB)
 
 
 def test_the_change_is_enough_and_one_step_more_is_not() -> None:
@@ -38,9 +38,9 @@ def test_the_change_is_enough_and_one_step_more_is_not() -> None:
         assert change is not None
         [one] = wanted.application.components
         reservation = one.reservation
-        if change.part is Part.ESSENTIAL_COUNT:
+        if change.part is ComponentPart.ESSENTIAL_COUNT:
             smaller = replace(one, essential_count=change.after)
-        elif change.part is Part.MEMORY:
+        elif change.part is ComponentPart.MEMORY:
             smaller = replace(one, reservation=replace(reservation, memory_bytes=change.after))
         else:
             smaller = replace(one, reservation=replace(reservation, cores_milli=change.after))
@@ -71,4 +71,4 @@ def test_within_a_limit_less_helps() -> None:
         replace(FIFO, user_limits={"*": user_limit(cores_milli=6000)}),
     ):
         found = propose(NOW, limited, queued("x", component("c", cores=4)))
-        assert found.change == Change("c", Part.CORES, 4000, 2000)
+        assert found.change == ComponentChange("c", ComponentPart.CORES, 4000, 2000)

@@ -9,29 +9,29 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import DEADLINE_S, until
-from zoe_master.backends.swarm.manager.fencing import Fences
+from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
-Make = Callable[..., Fences]
-
-
-@pytest.fixture
-def waker() -> Waker:
-    return Waker()
+Make = Callable[..., NodeFences]
 
 
 @pytest.fixture
-def fences(tmp_path: Path, waker: Waker) -> Iterator[Make]:
-    made: list[Fences] = []
+def waker() -> TickWaker:
+    return TickWaker()
 
-    def make(script: str | None, timeout_s: float = 20.0) -> Fences:
+
+@pytest.fixture
+def fences(tmp_path: Path, waker: TickWaker) -> Iterator[Make]:
+    made: list[NodeFences] = []
+
+    def make(script: str | None, timeout_s: float = 20.0) -> NodeFences:
         program = tmp_path / "fence"
         if script is not None:
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
         settings = SwarmSettings(state_dir=tmp_path, fence_command=program, fence_timeout_s=timeout_s)
-        made.append(Fences(settings, waker))
+        made.append(NodeFences(settings, waker))
         return made[-1]
 
     yield make
@@ -40,7 +40,7 @@ def fences(tmp_path: Path, waker: Waker) -> Iterator[Make]:
 
 
 def test_without_a_program_nothing_can_be_made_sure(tmp_path: Path) -> None:
-    assert Fences(SwarmSettings(state_dir=tmp_path), Waker()).closed("n1")
+    assert NodeFences(SwarmSettings(state_dir=tmp_path), TickWaker()).closed("n1")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_it_is_closed_once_the_program_succeeded(fences: Make, tmp_path: Path, g
 
 
 def test_what_was_begun_before_it_came_back_does_not_fence_it_again(
-    fences: Make, waker: Waker, tmp_path: Path, gate: Path
+    fences: Make, waker: TickWaker, tmp_path: Path, gate: Path
 ) -> None:
     later = tmp_path / "later"
     os.mkfifo(later)

@@ -16,17 +16,17 @@ import pytest
 from tests.local.support import shell, start_of
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import Cause
-from zoe_master.backends.base import ObservedState, Start
+from zoe_master.backends.base import ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
-from zoe_master.backends.swarm.manager.infrastructure import Infrastructure
-from zoe_master.backends.swarm.manager.launch import Launcher
+from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
+from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.services.service_files import ServiceFiles
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.waker import Waker
+from zoe_master.waker import TickWaker
 
 PAIR = start_of(shell("true", ports=(Port("web", 8080),)))
 """It gets a network and a secret."""
@@ -106,17 +106,17 @@ class Launching:
     def __init__(self, manager: FailingManager, state_dir: Path) -> None:
         settings = SwarmSettings(state_dir=state_dir, images=("**",))
         self.engines = [Engine(manager.url, None, 5.0) for _ in range(2)]
-        managers, waker = Managers(self.engines), Waker()
+        managers, waker = Managers(self.engines), TickWaker()
         self.registry = ServiceRegistry(ServiceFiles(state_dir), waker, lambda _: True)
         watches = EngineWatches(settings, listener=None)  # type: ignore[arg-type]  # no node is watched
         paths = PathChecks(watches, settings, lambda: None)
         self._volumes = VolumeOwners(watches, settings, lambda: None)
-        shared = Infrastructure(managers, settings)
-        self._launcher = Launcher(managers, self.registry, shared, paths, self._volumes, settings)
+        shared = AttemptInfrastructure(managers, settings)
+        self._launcher = ServiceLauncher(managers, self.registry, shared, paths, self._volumes, settings)
         self._paths = paths
         self.registry.add(START)
 
-    def launch(self, start: Start = START) -> list[Start]:
+    def launch(self, start: ServiceStart = START) -> list[ServiceStart]:
         return self._launcher.launch([start], {"node-1": "id-1"})
 
     def long_ago(self) -> None:

@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from zoe_lib.domain.application import Volume
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.spec.host_paths import HostPath, Part, host_path_of, problem
+from zoe_master.backends.swarm.spec.host_paths import HostPath, PathPart, host_path_of, problem
 
 SETTINGS = SwarmSettings(state_dir=Path("unused"), host_paths_allowed=(Path("/srv/data"), Path("/srv/data/a/b")))
 PATH = HostPath("/srv", "/srv/a/b")
-SAFE = Part(stat.S_IFDIR | 0o755, 0)
-LINK = Part(stat.S_IFLNK | 0o777, 0)
+SAFE = PathPart(stat.S_IFDIR | 0o755, 0)
+LINK = PathPart(stat.S_IFLNK | 0o777, 0)
 KINDS = {
     "safe": SAFE,
     "link": LINK,
-    "file": Part(stat.S_IFREG | 0o644, 0),
-    "of a tenant": Part(stat.S_IFDIR | 0o755, 5001),
-    "of a group": Part(stat.S_IFDIR | 0o775, 0),
-    "of all": Part(stat.S_IFDIR | 0o1777, 0),
+    "file": PathPart(stat.S_IFREG | 0o644, 0),
+    "of a tenant": PathPart(stat.S_IFDIR | 0o755, 5001),
+    "of a group": PathPart(stat.S_IFDIR | 0o775, 0),
+    "of all": PathPart(stat.S_IFDIR | 0o1777, 0),
 }
 
 
@@ -63,5 +63,5 @@ def test_a_path_is_checked_from_the_outermost_directory_that_was_named(path: str
 
 @pytest.mark.parametrize("path", ["/srv", "/srv/database", "/srv/data/..", "//etc", "/srv/data/../../etc", "srv/data"])
 def test_what_leads_out_by_its_spelling_is_refused(path: str) -> None:
-    with pytest.raises(CannotStart, match="not on the admin's list"):
+    with pytest.raises(CannotStartError, match="not on the admin's list"):
         host_path_of(Volume("/x", host_path=path), SETTINGS)

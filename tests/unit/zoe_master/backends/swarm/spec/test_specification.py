@@ -12,30 +12,36 @@ from zoe_lib.domain.application import Component, Port, Volume
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
-from zoe_master.backends.base import Peer, Start, StorageAccess
-from zoe_master.backends.failures import CannotStart
+from zoe_master.backends.base import PeerService, ServiceStart, ServiceStorage
+from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.spec.grouping import grouped
-from zoe_master.backends.swarm.spec.specification import Surroundings, needs_network, needs_secret, render, service_spec
+from zoe_master.backends.swarm.spec.specification import (
+    AttemptContext,
+    needs_network,
+    needs_secret,
+    render,
+    service_spec,
+)
 
 SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",))
 RPC = (Port("rpc", 7077),)
 
-ACCESS = StorageAccess(
+ACCESS = ServiceStorage(
     {"meters": InputRead("meters", "swift2d://view.zoe/data", "view", ("id", "kwh"))},
     {"out": "swift2d://results.zoe/x"},
     {"core-site.xml": "a-key"},
 )
 
 
-def start(component: Component, index: int = 0, node: str = "n1") -> Start:
+def start(component: Component, index: int = 0, node: str = "n1") -> ServiceStart:
     peers = (
-        Peer("e.master.0.1", "master", 0, "n1", RPC),
-        Peer("e.worker.1.1", "worker", 1, "n2"),
-        Peer("e.worker.0.1", "worker", 0, "n1"),
-        Peer("e.worker.2.1", "worker", 2, None),
+        PeerService("e.master.0.1", "master", 0, "n1", RPC),
+        PeerService("e.worker.1.1", "worker", 1, "n2"),
+        PeerService("e.worker.0.1", "worker", 0, "n1"),
+        PeerService("e.worker.2.1", "worker", 2, None),
     )
-    return Start(f"e.{component.name}.{index}.1", "e", "tenant", "ann", component, index, node, peers, "cause")
+    return ServiceStart(f"e.{component.name}.{index}.1", "e", "tenant", "ann", component, index, node, peers, "cause")
 
 
 def worker(*command: str, **changes: Any) -> Component:
@@ -58,19 +64,19 @@ def test_templates_become_names_inside_the_network() -> None:
 def test_the_secret_of_the_proxy_is_a_file_for_the_user_alone() -> None:
     rendered = render(replace(start(worker("--token-file={secret_file}")), secret="s3cret"), SETTINGS)
     assert rendered.arguments == ("--token-file=/run/secrets/zoe-sign-in",)
-    spec = service_spec([rendered], Surroundings("node", sign_in=("id", "name")), SETTINGS)
+    spec = service_spec([rendered], AttemptContext("node", sign_in=("id", "name")), SETTINGS)
     (secret,) = spec["task_template"]["ContainerSpec"]["Secrets"]
     assert (secret["SecretID"], secret["File"]["Name"], secret["File"]["Mode"]) == ("id", "zoe-sign-in", 0o400)
     assert "s3cret" not in str(spec)
 
 
 def test_a_port_that_is_not_there_is_told() -> None:
-    with pytest.raises(CannotStart, match="no such port"):
+    with pytest.raises(CannotStartError, match="no such port"):
         render(start(worker("{port:master.nothing}")), SETTINGS)
 
 
 def test_without_workspaces_the_template_is_refused_in_words() -> None:
-    with pytest.raises(CannotStart, match="ZOE_SWARM_WORKSPACES_DIR"):
+    with pytest.raises(CannotStartError, match="ZOE_SWARM_WORKSPACES_DIR"):
         render(start(worker("{workspace}")), SETTINGS)
     here = replace(SETTINGS, workspaces_dir=Path("/mnt/zoe"))
     rendered = render(start(worker("{workspace}", work_dir="sub")), here)
@@ -79,7 +85,7 @@ def test_without_workspaces_the_template_is_refused_in_words() -> None:
 
 
 def test_an_image_that_is_not_allowed_is_refused() -> None:
-    with pytest.raises(CannotStart) as refused:
+    with pytest.raises(CannotStartError) as refused:
         render(start(worker(image="other/spark")), SETTINGS)
     assert refused.value.cause is Cause.IMAGE_UNAVAILABLE
 
@@ -88,7 +94,7 @@ def test_a_host_path_cannot_climb_out_of_the_list() -> None:
     allowed = replace(SETTINGS, host_paths_allowed=(Path("/data"),))
     render(start(worker(volumes=(Volume("/d", host_path="/data/x"),))), allowed)
     for path in ("/data/../etc", "/database", "data"):
-        with pytest.raises(CannotStart, match="not on the admin's list"):
+        with pytest.raises(CannotStartError, match="not on the admin's list"):
             render(start(worker(volumes=(Volume("/d", host_path=path),))), allowed)
 
 
@@ -103,7 +109,7 @@ def test_identical_tasks_are_one_group_and_others_are_not() -> None:
 
 def test_the_service_never_restarts_and_has_no_privileges() -> None:
     group = [render(start(worker("run", cores_limit_milli=2000, memory_limit_bytes=2**31)), SETTINGS)]
-    spec = service_spec(group, Surroundings("node-id", "net", ("id", "name")), SETTINGS)
+    spec = service_spec(group, AttemptContext("node-id", "net", ("id", "name")), SETTINGS)
     task = spec["task_template"]
     container = task["ContainerSpec"]
     assert task["RestartPolicy"]["Condition"] == "none"
@@ -123,7 +129,7 @@ def test_configuration_comes_as_secrets_of_the_user_and_never_as_text() -> None:
     reading = replace(start(worker("{input:meters}", "{columns:meters}", "{output:out}")), storage=ACCESS)
     group = [render(reading, SETTINGS)]
     spec = service_spec(
-        group, Surroundings("n", secret=("i", "s"), configuration={"core-site.xml": ("id", "name")}), SETTINGS
+        group, AttemptContext("n", secret=("i", "s"), configuration={"core-site.xml": ("id", "name")}), SETTINGS
     )
     container = spec["task_template"]["ContainerSpec"]
     assert container["Args"] == ["swift2d://view.zoe/data", "id,kwh", "swift2d://results.zoe/x"]
@@ -139,7 +145,7 @@ def test_configuration_comes_as_secrets_of_the_user_and_never_as_text() -> None:
 
 
 def test_a_secret_is_for_those_who_talk() -> None:
-    alone = replace(start(worker()), peers=(Peer("e.worker.0.1", "worker", 0, "n1"),))
+    alone = replace(start(worker()), peers=(PeerService("e.worker.0.1", "worker", 0, "n1"),))
     assert not needs_secret(alone)
     assert needs_network(replace(alone, component=worker(reservation=Resources(100, 2**20))))
     assert not needs_network(alone), "Swarm would reject a task with devices whose node joins a network"

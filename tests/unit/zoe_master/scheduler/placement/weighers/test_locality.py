@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.scheduling import component, node, queued, request
-from zoe_lib.domain.locality import Held, Places
+from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.cycle import schedule
@@ -20,8 +20,8 @@ NODES = (node("a"), node("b"), node("c"))
 
 def on(bytes_in_all: int = 8, **shares: int) -> Places:
     """An input of so many bytes, of which nodes hold these."""
-    everything = Held(bytes_in_all, bytes_in_all)
-    return Places(everything, everything, {name: Held(share, share) for name, share in shares.items()})
+    everything = InputObjects(bytes_in_all, bytes_in_all)
+    return Places(everything, everything, {name: InputObjects(share, share) for name, share in shares.items()})
 
 
 def reading(*uris: str) -> StorageDemand:
@@ -36,7 +36,7 @@ def test_the_score_is_the_share_of_the_bytes_that_are_there() -> None:
 
 
 def test_an_input_of_which_a_sample_was_looked_at_counts_by_all_of_its_bytes() -> None:
-    sampled = replace(on(10, a=5), listed=Held(1000, 300))
+    sampled = replace(on(10, a=5), listed=InputObjects(1000, 300))
     book = Ledger(NODES, (), {located(TENANT, HERE): sampled, located(TENANT, THERE): on(100, c=100)})
     one = replace(request(component()), storage=reading(HERE, THERE))
     assert list(locality(one, np.array([0, 1, 2]), book)) == [150 / 400, 0.0, 100 / 400]
@@ -73,6 +73,6 @@ def test_by_default_bytes_go_before_spreading_and_spreading_before_a_few_bytes()
     for shares, wanted in (({"c": 8}, "ccc"), ({"b": 8, "c": 8}, "bcb"), ({}, "abc")):
         snapshot = Snapshot(10.0, NODES, tuple(waiting), locality={located(TENANT, HERE): on(**shares)})
         assert "".join(schedule(snapshot, Policy()).starts[e.id][0].node for e in waiting) == wanted
-    nearly_nothing = Places(Held(1000, 10**6), Held(1000, 10**6), {"c": Held(1, 1000)})
+    nearly_nothing = Places(InputObjects(1000, 10**6), InputObjects(1000, 10**6), {"c": InputObjects(1, 1000)})
     snapshot = Snapshot(10.0, NODES, tuple(waiting), locality={located(TENANT, HERE): nearly_nothing})
     assert sorted(schedule(snapshot, Policy()).starts[e.id][0].node for e in waiting) == ["a", "b", "c"]
