@@ -66,6 +66,8 @@ _LENGTHS: Mapping[str, str] = {
     "too_long": "must have at most {max_length} entries, has {actual_length}",
     "bytes_too_long": "must have at most {max_length} bytes",
 }
+_SINGULAR: Mapping[str, str] = {"1 characters": "1 character", "1 entries": "1 entry", "1 bytes": "1 byte"}
+_ONE = re.compile(r"\b1 (characters|entries|bytes)\b")
 _SIMPLE: Mapping[str, str] = {"missing": "is missing", "extra_forbidden": "is unknown"}
 _PREFIXES = re.compile(r"^(Value error|Assertion failed), ")
 _INPUT = re.compile(r"^(Input|Value|String|List|Dictionary) should ")
@@ -85,7 +87,7 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
         word, key = _BOUNDS[kind]
         return f"must be {word} {context[key]}, is {shown(given)}"
     if kind in _LENGTHS:
-        return _LENGTHS[kind].format(**context)
+        return _ONE.sub(lambda found: _SINGULAR[found[0]], _LENGTHS[kind].format(**context))
     if kind in ("literal_error", "enum"):
         return f"must be {_either(context['expected'])}, is {shown(given)}"
     return f"must match {context['pattern']}" if kind == "string_pattern_mismatch" else None

@@ -73,7 +73,7 @@ _SCHEME = r"^[A-Za-z0-9_.-]{0,63}$"
 _LINE = r"^[^\x00-\x1f\x7f]*$"
 
 Label = Annotated[
-    str, _text(_LABEL, bounds.NAME_LENGTH_MAX), _check(_LABEL, "only a-z, 0-9 and '-' inside: it becomes a host name")
+    str, _text(_LABEL, bounds.NAME_LENGTH_MAX), _check(_LABEL, "only a-z, 0-9 and '-' inside, and no '-' at either end")
 ]
 Title = Annotated[
     str,

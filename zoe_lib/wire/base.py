@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 SECONDS_MAX = 100 * 365 * 86_400.0
@@ -17,6 +19,16 @@ def _number(given: object) -> object:
 
 # For values of mappings; behind their bounds, which stay in the schema so.
 NUMBER = BeforeValidator(_number)
+
+
+def _printable(given: str) -> str:
+    if given and (not given.strip() or not given.isprintable()):
+        raise PydanticCustomError("name", "the name is blank, or has control or invisible characters")
+    return given
+
+
+PrintableName = Annotated[str, AfterValidator(_printable)]
+"""A name in any script that lists show as it is: nothing that turns the direction of text, or hides in it."""
 
 
 class Wire(BaseModel):

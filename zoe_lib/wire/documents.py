@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from zoe_lib.wire.base import Wire
+from zoe_lib.wire.base import Numbers, Wire
 from zoe_lib.wire.executions import ChangeView, ForecastView, ReasonView
 
 
@@ -24,7 +24,7 @@ class ValidateResponse(Wire):
     notes: list[str] = Field(default=[])
 
 
-class PlanRequest(Wire):
+class PlanRequest(Numbers):
     """An application that might be submitted; nothing is."""
 
     application: dict[str, Any]

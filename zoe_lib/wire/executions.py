@@ -20,18 +20,20 @@ from zoe_lib.domain.execution import (
 from zoe_lib.domain.promises import pushed_down, refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead, StorageObject
-from zoe_lib.wire.base import SECONDS_MAX, Wire
+from zoe_lib.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_lib.wire.places import InputPlacesView
 
 DETAIL = "The platform's own words where the message does not hold them; for operators, of one execution."
 STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or not any more; empty while nothing was said."
 
 
-class SubmitRequest(Wire):
+class SubmitRequest(Numbers):
     """Submit an application: its description, and what belongs to this one execution of it."""
 
     application: dict[str, Any] = Field(description="The description, format version 4.")
-    name: str | None = Field(default=None, max_length=128, description="Of this execution; default: the application's.")
+    name: PrintableName | None = Field(
+        default=None, max_length=128, description="Name of the execution (default: the application's name)."
+    )
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(
         default=None, gt=0, le=SECONDS_MAX, description="Seconds from now until it should have ended."

@@ -26,7 +26,7 @@ class PrincipalView(Wire):
     scopes: list[Scope]
 
 
-class TokenRequest(Wire):
+class TokenRequest(Numbers):
     """A new API token."""
 
     scopes: list[Scope] = Field(default=[Scope.READ, Scope.SUBMIT])

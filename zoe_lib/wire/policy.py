@@ -17,6 +17,12 @@ Order = Literal[
 ]  # fmt: skip
 
 
+INTEGER_MAX = 2**53
+"""The largest integer that every JSON reader keeps exactly."""
+WEIGHT_MAX = 1e15
+"""Of weights and shares: what is computed with them stays finite."""
+
+
 class TenantLimitView(Numbers):
     """What one tenant's running services may reserve, and have guaranteed of the store, in all; null is no limit."""
 
@@ -51,7 +57,7 @@ class PolicyView(Numbers):
     preemption: Literal["none", "elastic"] = "elastic"
     ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)
     tenants: Literal["none", "drf"] = "none"
-    tenant_shares: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER]] = Field(default={})
+    tenant_shares: dict[str, Annotated[float, Field(gt=0, le=WEIGHT_MAX), NUMBER]] = Field(default={})
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
     user_limits: dict[str, UserLimitView] = Field(default={})
     priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX), NUMBER]] = Field(default={})
@@ -60,9 +66,9 @@ class PolicyView(Numbers):
     interactive_share: float = Field(default=0.0, ge=0, le=1)
     node_holds: dict[str, NodeHoldView] = Field(default={})
     filters: list[str] = Field(default=[])
-    weighers: dict[str, Annotated[float, NUMBER]] = Field(default={})
-    queue_scan_max: int = Field(default=100_000, ge=1)
-    placements_per_tick_max: int = Field(default=10_000, ge=1)
+    weighers: dict[str, Annotated[float, Field(ge=-WEIGHT_MAX, le=WEIGHT_MAX), NUMBER]] = Field(default={})
+    queue_scan_max: int = Field(default=100_000, ge=1, le=INTEGER_MAX)
+    placements_per_tick_max: int = Field(default=10_000, ge=1, le=INTEGER_MAX)
     start_attempts_max: int = Field(default=3, ge=1, le=100)
     elastic_failures_max: int = Field(default=5, ge=1, le=100)
     elastic_backoff_s: float = Field(default=5.0, gt=0, le=3600)
@@ -71,7 +77,7 @@ class PolicyView(Numbers):
     storage_patience_s: float = Field(default=30.0, gt=0, le=86400)
     idle_after_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     idle_warning_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
-    idle_cores_milli: int = Field(default=100, ge=0)
+    idle_cores_milli: int = Field(default=100, ge=0, le=INTEGER_MAX)
     idle_without_ports: bool = False
     version: int = 0
 

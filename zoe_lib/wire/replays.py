@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from zoe_lib.wire.base import SECONDS_MAX, Wire
+from zoe_lib.wire.base import SECONDS_MAX, Numbers, Wire
 
 
-class ReplayRequest(Wire):
+class ReplayRequest(Numbers):
     """What to replay, and what is to be different: settings of the policy, and nodes like those named."""
 
     from_s: float = Field(ge=0, le=SECONDS_MAX, allow_inf_nan=False)

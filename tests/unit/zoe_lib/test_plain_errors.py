@@ -8,10 +8,10 @@ import random
 import re
 import types
 import typing
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from storage_controller.settings import ControllerSettings
 from zoe_lib import wire
@@ -131,3 +131,21 @@ def test_a_text_is_not_repeated() -> None:
     found = errors_of(wire.SignIn, {"user": 5, "password": ["s3cret"]}) + errors_of(Settings, {"api_port": "s3cret"})
     assert found
     assert "s3cret" not in " ".join(found)
+
+
+class Bounded(BaseModel):
+    texts: Annotated[list[str], Field(max_length=1)] = []
+    word: Annotated[str, Field(min_length=1)] = "a"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"word": ""}, "word: must have at least 1 character"),
+        ({"texts": ["a", "b"]}, "texts: must have at most 1 entry, has 2"),
+    ],
+)
+def test_one_is_singular(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Bounded.model_validate(given)
+    assert list(sentences(refused.value)) == [said]

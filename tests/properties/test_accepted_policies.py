@@ -1,0 +1,71 @@
+"""A policy that the API accepts, however extreme its numbers, never ends a pass of the scheduler.
+
+An exception in a pass ends the master, and every master that reads the policy after it.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.support.checks import CHECKS
+from tests.support.snapshots import PER_CASE, random_snapshot
+from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.wire.policy import PolicyView
+from zoe_master.scheduler.cycle import schedule
+
+SCHEMA = PolicyView.model_json_schema()["properties"]
+NUMBERS = sorted(name for name, field in SCHEMA.items() if field.get("type") in ("integer", "number"))
+
+EXTREMES: dict[str, tuple[int | float, ...]] = {
+    "integer": (-1, 0, 1, 2**31, 2**53, 2**63, 10**30),
+    "number": (-1e308, -1.0, 0.0, sys.float_info.min, 5e-324, 1.0, 1e15, 1e300, sys.float_info.max),
+}
+
+
+def accepted(document: dict[str, Any]) -> Policy | None:
+    """Return the policy of a document, None where the API refuses it."""
+    try:
+        return PolicyView.model_validate(document).to_policy()
+    except ValidationError:
+        return None
+
+
+def random_document(chance: random.Random) -> dict[str, Any]:
+    """Return a policy with up to four extreme numbers, and extreme weights and shares."""
+    names = chance.sample(NUMBERS, chance.randint(1, 4))
+    numbers = {name: chance.choice(EXTREMES[SCHEMA[name]["type"]]) for name in names}
+    weight = chance.choice(EXTREMES["number"])
+    return {
+        "order": chance.choice(sorted(ORDERS)),
+        "backfill": chance.choice(sorted(BACKFILLS)),
+        "tenants": chance.choice(sorted(TENANCIES)),
+        "filters": list(Policy().filters),
+        "weighers": {"fewest_containers": weight, "free_memory": chance.choice(EXTREMES["number"])},
+        "tenant_shares": {"a": chance.choice(EXTREMES["number"])} if chance.random() < 0.5 else {},
+        "tenant_limits": {"*": {"cores_milli": chance.choice(EXTREMES["integer"])}} if chance.random() < 0.5 else {},
+        "user_limits": {"*/*": {"memory_bytes": chance.choice(EXTREMES["integer"])}} if chance.random() < 0.5 else {},
+        **numbers,
+    }
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_one_extreme_number_ends_no_pass(name: str) -> None:
+    chance = random.Random(name)
+    for number in EXTREMES[SCHEMA[name]["type"]]:
+        for backfill in sorted(BACKFILLS):
+            document = {"filters": list(Policy().filters), "backfill": backfill, name: number}
+            if (policy := accepted(document)) is not None:
+                schedule(random_snapshot(chance)[0], policy)
+
+
+@pytest.mark.parametrize("case", range(max(1, CHECKS // PER_CASE)))
+def test_many_extreme_numbers_end_no_pass(case: int) -> None:
+    chance = random.Random(case)
+    for _ in range(PER_CASE):
+        if (policy := accepted(random_document(chance))) is not None:
+            schedule(random_snapshot(chance)[0], policy)
