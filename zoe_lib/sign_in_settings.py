@@ -59,7 +59,7 @@ class LdapSettings(BaseModel):
     group_base: str = Field(default="", description="Search base of groups; empty: no groups.")
     group_filter: str = Field(default="(member={dn})", description="Filter that finds the groups of the entry `{dn}`.")
     group_attribute: str = Field(default="cn", description="Attribute with the name of a group.")
-    timeout_s: float = Field(default=5.0, gt=0, description="Time-out of a request to it.")
+    timeout_s: float = Field(default=5.0, gt=0, description="Time-out of a whole sign-in.")
 
     @model_validator(mode="after")
     def _check(self) -> LdapSettings:

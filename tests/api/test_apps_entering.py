@@ -51,6 +51,15 @@ def test_a_description_cannot_lead_the_entrance_elsewhere(opened: Opened) -> Non
     assert opened.visit(url, opened.api.http(None)).headers["location"] == "/.//evil.example/lab"
 
 
+@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS", "PROPFIND"])
+def test_a_ticket_is_used_by_following_the_link_only(opened: Opened, method: str) -> None:
+    url, inside = opened.ticket(opened.api.http()), opened.api.http(None)
+    parts = urlsplit(url)
+    looked = inside.request(method, parts._replace(scheme="", netloc="").geturl(), headers={"Host": parts.netloc})
+    assert (looked.status_code, looked.headers.get("allow"), "set-cookie" in looked.headers) == (405, "GET", False)
+    assert opened.visit(url, inside).status_code == 303
+
+
 @pytest.mark.parametrize("label", ["{id}-junk", "{id}-00", "{id}-0", "{id}-01", "{id}-", "{id}-9"])
 def test_only_labels_that_zoe_writes_lead_to_a_port(opened: Opened, label: str) -> None:
     inside = opened.enter()

@@ -161,6 +161,12 @@ def test_headers_pass_byte_by_byte(opened: Opened) -> None:
     assert echoed["x-name"].encode("latin-1") == name
 
 
+def test_headers_that_may_be_there_once_are_there_once(opened: Opened) -> None:
+    names = [name.lower() for name, _ in opened.enter().get("/").headers.raw]
+    for once in (b"date", b"server", b"content-type", b"content-length"):
+        assert names.count(once) <= 1, names
+
+
 def test_answers_come_as_they_are_made(opened: Opened) -> None:
     inside = opened.enter()
     with inside.stream("GET", "/slowly") as answer:

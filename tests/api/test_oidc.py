@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -230,10 +232,46 @@ def test_the_clients_secret_is_shown_to_the_provider(api: Api, tmp_path: Path) -
 
 
 def test_a_provider_that_is_away_or_another_one_is_told(postgres_url: str, lied_to: Api, tampering: Tampering) -> None:
-    tampering.fault = "other issuer"
+    tampering.published = {"issuer": "http://127.0.0.1:1"}
     start = f"{SESSION}/oidc/start?provider=corp"
     assert problem(lied_to.http(None).get(start))["code"] == "provider_unavailable"
     lied_to.settings.oidc["corp"].issuer = "http://127.0.0.1:1"
     assert problem(lied_to.http(None).get(start))["code"] == "provider_unavailable"
     assert problem(lied_to.http(None).get(f"{SESSION}/oidc/start?provider=x"))["code"] == "not_found"
     assert Browser(lied_to).try_to_sign_in().status_code == 200
+
+
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"])
+def test_an_endpoint_that_is_no_address_is_not_used(lied_to: Api, tampering: Tampering, name: str) -> None:
+    for address in (
+        None,
+        7,
+        "",
+        "/authorize",
+        "javascript:alert(1)",
+        "//127.0.0.1/x",
+        "http://",
+        "http://[",
+        "ftp://a/b",
+    ):
+        tampering.published = {name: address}
+        answer = lied_to.http(None).get(f"{SESSION}/oidc/start?provider=corp")
+        assert problem(answer)["code"] == "provider_unavailable", address
+
+
+@pytest.mark.parametrize(
+    "keys", [{}, {"keys": None}, {"keys": [{}]}, {"keys": [{"kty": "RSA", "n": "!"}]}, {"keys": "x"}]
+)
+def test_keys_that_cannot_be_read_are_the_providers_fault(lied_to: Api, tampering: Tampering, keys: Any) -> None:
+    browser = lied_to.http(None)
+    back = comes_back(sent(browser))
+    tampering.keys = keys
+    assert problem(browser.get(back))["code"] == "provider_unavailable"
+
+
+def test_why_a_token_is_not_good_is_a_whole_sentence(lied_to: Api, tampering: Tampering) -> None:
+    for fault in FAULTS:
+        browser = lied_to.http(None)
+        back = comes_back(sent(browser))
+        tampering.fault = fault
+        assert re.search(r"\w'?$", problem(browser.get(back))["detail"]), fault

@@ -89,6 +89,9 @@ class Tampering:
     def __init__(self, real: Provider) -> None:
         self.real = real
         self.fault = ""
+        self.published: dict[str, Any] = {}
+        """What its discovery document says otherwise than the real one."""
+        self.keys: dict[str, Any] = {"keys": [KEY.as_dict(private=False)]}
         self.url = ""
         self.challenges: dict[str, str] = {}
         self.app = Starlette(routes=[Route("/{path:path}", self._pass, methods=["GET", "POST"])])
@@ -101,11 +104,11 @@ class Tampering:
         kept = {k: v for k, v in request.headers.items() if k in ("host", "authorization", "content-type", "cookie")}
         answer = httpx.request(request.method, target, content=body, headers=kept, trust_env=False)
         if request.url.path == "/jwks":
-            return JSONResponse({"keys": [KEY.as_dict(private=False)]})
+            return JSONResponse(self.keys)
         if request.url.path == "/oauth2/token":
             return self._token(answer, parse_qs(body.decode()))
-        if request.url.path.endswith("openid-configuration") and self.fault == "other issuer":
-            return JSONResponse({**answer.json(), "issuer": "http://127.0.0.1:1"})
+        if request.url.path.endswith("openid-configuration"):
+            return JSONResponse({**answer.json(), **self.published})
         response = Response(answer.content, answer.status_code, media_type=answer.headers.get("content-type"))
         if "location" in answer.headers:
             code = parse_qs(urlsplit(answer.headers["location"]).query).get("code", [""])[0]

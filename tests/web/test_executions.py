@@ -34,7 +34,7 @@ def test_from_the_catalogue_to_the_output_in_three_clicks(admin: Visitor, client
 
 
 def test_settings_are_in_the_address_and_the_plan_answers_live(admin: Visitor) -> None:
-    page = admin.open("/catalogue/batch?command=echo+linked")
+    page = admin.open("/catalogue/batch?command=echo+linked&memory=zzz&cores=NaN")
     expect(page.get_by_label("Command", exact=True)).to_have_value("echo linked")
     memory = page.get_by_label("Memory", exact=True)
     memory.focus()

@@ -67,13 +67,17 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
     yield from target.headers.items()
 
 
+_OF_EACH_SERVER = frozenset({"date", "server"})
+"""The API's server sends its own, and each may be there once (RFC 9110, sections 6.6.1 and 10.2.4)."""
+
+
 def to_browser(headers: Headers, target: Target) -> Iterator[tuple[str, str]]:
     """Redirections to the application's own address lead to its origin here; cookies stay on that."""
     headers = list(headers)
     dropped = _of_this_hop(headers)
     for name, value in headers:
         match name.lower():
-            case lower if lower in dropped:
+            case lower if lower in dropped or lower in _OF_EACH_SERVER:
                 continue
             case "location":
                 yield name, _relative(value, target)

@@ -112,6 +112,8 @@ class AppsMiddleware:
 
     async def _enter(self, request: Request, execution_id: ExecutionId, number: int) -> Response:
         """Look nothing up before the ticket was taken: whoever has none learns nothing, and costs one look at it."""
+        if request.method != "GET":  # such as HEAD, by which programs look at a link without following it
+            return pages.only_get()
         secret = await self._accesses.take_ticket(request, execution_id, number)
         if secret is None:
             return pages.ticket_used()

@@ -31,6 +31,13 @@ def not_entered() -> Response:
     return told(401, "Not signed in here", "Open this application from Zoe, or with: zoe open ID")
 
 
+def only_get() -> Response:
+    """Another method than GET was used with a ticket, which stays as it is."""
+    page = told(405, "Not this way", "A browser opens this address with GET.")
+    page.headers["Allow"] = "GET"
+    return page
+
+
 def ticket_used() -> Response:
     """The ticket is unknown, used or over."""
     return told(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import socket
 import ssl
+import threading
+import time
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 from ldap3 import NONE, Connection, Server, Tls
@@ -37,6 +40,8 @@ _NOT_LET_IN = (
     LDAPNoSuchObjectResult,
     LDAPSASLPrepError,
 )
+# What ldap3 raises when it decodes an answer that is not LDAP, or lacks a part.
+_MALFORMED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError)
 
 
 def alike(user: str) -> str:
@@ -59,22 +64,28 @@ class Ldap:
             return None
         settings = self._settings
         secret = settings.bind_password_file.read_text().rstrip("\n") if settings.bind_password_file else ""
+        until_s = time.monotonic() + settings.timeout_s
         try:
-            with self._bound(settings.bind_dn, secret) as searching:
+            with self._bound(settings.bind_dn, secret, until_s) as searching:
                 found = self._find(searching, user)
                 if found is None:
                     return None
                 dn, subject = found
-                if not self._binds(dn, password):
+                if not self._binds(dn, password, until_s):
                     return None
                 return Identity(self._name, subject, user, self._groups(searching, dn))
         except (LDAPException, OSError) as error:
             raise provider_unavailable(self._name, str(error) or type(error).__name__) from None
+        except _MALFORMED as error:
+            raise provider_unavailable(self._name, f"its answer cannot be read: {type(error).__name__}") from None
 
     @contextmanager
-    def _bound(self, dn: str, password: str) -> Iterator[Connection]:
-        """A connection bound as that entry; every failure is an LDAPException."""
+    def _bound(self, dn: str, password: str, until_s: float) -> Iterator[Connection]:
+        """Give a connection bound as that entry, which breaks at `until_s` of the monotonic clock."""
         settings = self._settings
+        left_s = until_s - time.monotonic()
+        if left_s <= 0:
+            raise LDAPException("no answer in time")
         parts = urlsplit(settings.url)
         tls = Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=str(settings.ca_file) if settings.ca_file else None)
         server = Server(
@@ -83,7 +94,7 @@ class Ldap:
             use_ssl=parts.scheme == "ldaps",
             tls=tls,
             get_info=NONE,
-            connect_timeout=settings.timeout_s,
+            connect_timeout=left_s,
         )
         connection = Connection(
             server,
@@ -94,17 +105,18 @@ class Ldap:
             read_only=True,
             receive_timeout=math.ceil(settings.timeout_s),  # a socket option of whole seconds
         )
-        try:
-            connection.open()
-            if settings.start_tls and not connection.start_tls():
-                raise LDAPException("the directory refuses TLS")
-            if not connection.bind():
-                raise LDAPException("the directory refuses to bind")
-            yield connection
-        finally:
-            connection.strategy.close()
-            if connection.socket is not None:  # it was not opened as far as to be closed
-                connection.socket.close()
+        with _broken_after(connection, left_s):
+            try:
+                connection.open()
+                if settings.start_tls and not connection.start_tls():
+                    raise LDAPException("the directory refuses TLS")
+                if not connection.bind():
+                    raise LDAPException("the directory refuses to bind")
+                yield connection
+            finally:
+                connection.strategy.close()
+                if connection.socket is not None:  # it was not opened as far as to be closed
+                    connection.socket.close()
 
     def _find(self, searching: Connection, user: str) -> tuple[str, str] | None:
         """DN and subject of the one entry; None when there is none, or more than one."""
@@ -119,9 +131,9 @@ class Ldap:
         subject = value[0] if isinstance(value, list) and value else value
         return dn, str(subject) if subject else dn.lower()
 
-    def _binds(self, dn: str, password: str) -> bool:
+    def _binds(self, dn: str, password: str, until_s: float) -> bool:
         try:
-            with self._bound(dn, password):
+            with self._bound(dn, password, until_s):
                 return True
         except _NOT_LET_IN:
             return False
@@ -135,3 +147,22 @@ class Ldap:
         entries = (one for one in searching.response or () if one["type"] == "searchResEntry")
         values = (one["attributes"].get(settings.group_attribute, ()) for one in entries)
         return frozenset(str(v) for value in values for v in (value if isinstance(value, list) else [value]))
+
+
+@contextmanager
+def _broken_after(connection: Connection, seconds: float) -> Iterator[None]:
+    """Break the connection after so long. Its own time-outs bound each read, of which there may be many."""
+    ended = threading.Event()
+
+    def break_it() -> None:
+        if ended.wait(seconds):
+            return
+        while not ended.wait(0.1):  # again: a socket under a TLS handshake is not the connection's yet
+            with suppress(OSError, AttributeError):
+                connection.socket.shutdown(socket.SHUT_RDWR)
+
+    threading.Thread(target=break_it, name="ldap-deadline", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 from authlib.common.errors import AuthlibBaseError as OAuthError
@@ -23,6 +26,8 @@ from zoe_lib.sign_in_settings import OidcSettings
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 _LEEWAY_S = 60
 _DISCOVERY = "/.well-known/openid-configuration"
+_ENDPOINTS = frozenset({"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"})
+_ANSWER_BYTES_MAX = 1 << 20
 Json = Mapping[str, Any]
 
 
@@ -67,9 +72,12 @@ class Oidc:
 
     def _discover(self, client: httpx.Client) -> Json:
         published = self._json(client.get(self._settings.issuer.rstrip("/") + _DISCOVERY))
-        missing = {"authorization_endpoint", "token_endpoint", "jwks_uri"} - published.keys()
+        missing = _ENDPOINTS - {"userinfo_endpoint"} - published.keys()
         if published.get("issuer") != self._settings.issuer or missing:
             raise provider_unavailable(self._name, "its discovery document is another issuer's, or not whole")
+        for name in sorted(_ENDPOINTS & published.keys()):
+            if not _is_endpoint(published[name], self._settings.issuer):
+                raise provider_unavailable(self._name, f"its {name} is not an address like the issuer's")
         return published
 
     def _tokens(self, client: httpx.Client, published: Json, code: str, redirect_uri: str, verifier: str) -> Json:
@@ -117,16 +125,23 @@ class Oidc:
             iat={"essential": True},
         )
         try:
-            decoded = jwt.decode(str(token), _key_set(keys), algorithms=_ALGORITHMS)
+            decoded = jwt.decode(str(token), self._key_set(keys), algorithms=_ALGORITHMS)
             wanted.validate(decoded.claims)
         except (JoseError, ValueError, KeyError, TypeError) as error:
-            raise ApiProblem(Code.SIGN_IN_FAILED, f"its ID token is not good: {str(error)[:200]}") from None
+            why = str(error)[:200].strip(": ") or type(error).__name__
+            raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's ID token is not valid: {why}") from None
         claims = dict(decoded.claims)
         audience = claims["aud"]
         several = isinstance(audience, list) and len(audience) > 1
         if claims.get("azp", None if several else client_id) != client_id or not isinstance(claims["sub"], str):
             raise ApiProblem(Code.SIGN_IN_FAILED, "its ID token is for somebody else")
         return claims
+
+    def _key_set(self, keys: Any) -> KeySet:
+        try:
+            return KeySet.import_key_set(keys)
+        except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise provider_unavailable(self._name, f"its keys cannot be read: {type(error).__name__}") from None
 
     def _userinfo(self, client: httpx.Client, published: Json, told: Json, claims: Json) -> Json:
         bearer = {"Authorization": f"Bearer {told.get('access_token', '')}"}
@@ -146,18 +161,37 @@ class Oidc:
 
 
 class _Client(httpx.Client):
-    """One whose failures are the provider's."""
+    """A client whose failures are the provider's. An answer is bounded in bytes, and in time as a whole."""
 
-    def __init__(self, provider: str, **more: Any) -> None:
-        super().__init__(**more)
+    def __init__(self, provider: str, timeout: float, **more: Any) -> None:
+        super().__init__(timeout=timeout, **more)
         self.provider = provider
+        self._answer_s = timeout
 
     def request(self, method: str, url: Any, **more: Any) -> httpx.Response:
+        how = {name: more.pop(name) for name in ("auth", "follow_redirects") if name in more}
+        until_s = time.monotonic() + self._answer_s
         try:
-            return super().request(method, url, **more)
+            answer = self.send(self.build_request(method, url, **more), stream=True, **how)
+            with closing(answer):
+                return self._read(answer, until_s)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise provider_unavailable(self.provider, f"{type(error).__name__}: {error}") from None
 
+    def _read(self, answer: httpx.Response, until_s: float) -> httpx.Response:
+        body = bytearray()
+        for chunk in answer.iter_bytes():
+            body += chunk
+            if len(body) > _ANSWER_BYTES_MAX or time.monotonic() > until_s:
+                raise provider_unavailable(self.provider, "its answer is too long, or too slow")
+        headers = {name: answer.headers[name] for name in ("content-type",) if name in answer.headers}
+        return httpx.Response(answer.status_code, headers=headers, content=bytes(body), request=answer.request)
 
-def _key_set(keys: Any) -> KeySet:
-    return KeySet.import_key_set(keys)
+
+def _is_endpoint(address: object, issuer: str) -> bool:
+    """Return whether it is a whole URL, and as safe on its way as the issuer's."""
+    try:
+        parts = urlsplit(address) if isinstance(address, str) and address.isprintable() else None
+    except ValueError:
+        return False
+    return parts is not None and bool(parts.hostname) and parts.scheme in ("https", urlsplit(issuer).scheme)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zoe_lib.column_types import ColumnType, mismatches, type_of
+from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions.diagnostics import Code, Diagnostic, duplicates, pointer
 from zoe_lib.descriptions.reading import objects, text
 from zoe_lib.predicate import PredicateError, parse
@@ -44,7 +45,7 @@ def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic
         places = (pointer("storage", "inputs", index, "pushdown", "columns", i) for i in range(len(columns)))
         named = [(place, name) for place, one in zip(places, columns, strict=True) if (name := _name(one))]
         yield from duplicates(named, "column")
-    if where:
+    if where and len(where) <= bounds.WHERE_LENGTH_MAX:  # the shape has told of a longer one
         place = pointer("storage", "inputs", index, "pushdown", "where")
         try:
             predicate = parse(where)

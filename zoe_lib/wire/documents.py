@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from zoe_lib.wire.base import Numbers, Wire
 from zoe_lib.wire.executions import ChangeView, ForecastView, ReasonView
@@ -97,10 +98,16 @@ class CatalogueList(Wire):
     entries: list[CatalogueEntryView]
 
 
+def _scalar(given: object) -> object:
+    if not isinstance(given, str | int | float):
+        raise PydanticCustomError("scalar_type", "must be a text, a number, or true or false")
+    return given
+
+
 class FillRequest(Wire):
     """What was put into the form of a catalogue entry, by field; what is not there stays as it is."""
 
-    values: dict[str, str | int | float | bool] = Field(default={}, max_length=100)
+    values: dict[str, Annotated[str | int | float | bool, BeforeValidator(_scalar)]] = Field(default={}, max_length=100)
 
 
 class FillResponse(Wire):

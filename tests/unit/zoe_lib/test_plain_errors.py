@@ -149,3 +149,10 @@ def test_one_is_singular(given: dict[str, object], said: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Bounded.model_validate(given)
     assert list(sentences(refused.value)) == [said]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, ["a"]])
+def test_a_value_of_a_form_is_told_once(value: object) -> None:
+    with pytest.raises(ValidationError) as refused:
+        wire.FillRequest.model_validate({"values": {"memory": value}})
+    assert list(sentences(refused.value)) == ["values.memory: must be a text, a number, or true or false"]

@@ -253,3 +253,9 @@ def test_hints(change: dict[str, Any], hint: str) -> None:
 def test_an_old_description_gets_the_hint_to_convert_it() -> None:
     with pytest.raises(DescriptionError, match="zoe convert"):
         parse({"version": 2, "services": []})
+
+
+def test_a_predicate_that_is_too_long_is_told_once() -> None:
+    document = full()
+    document["storage"]["inputs"][0]["pushdown"]["where"] = "city = '" + "x" * 5000 + "'"
+    assert [code for place, code in found(document) if place.endswith("/where")] == [Code.OUT_OF_RANGE]

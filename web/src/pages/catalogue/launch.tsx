@@ -113,14 +113,15 @@ function fieldsOf(entry: Entry): Record<string, FieldSchema> {
   return (entry.form?.properties ?? {}) as Record<string, FieldSchema>;
 }
 
-/** The form's values as the page's address gives them. */
+/** The form's values as the page's address gives them; what is no number where one belongs is left out. */
 function readValues(entry: Entry, query: URLSearchParams): Values {
   const values: Values = {};
   for (const [name, schema] of Object.entries(fieldsOf(entry))) {
     const text = query.get(name);
     if (text === null) continue;
     if (schema.type === "boolean") values[name] = text === "true";
-    else values[name] = schema.type === "string" ? text : Number(text);
+    else if (schema.type === "string") values[name] = text;
+    else if (Number.isFinite(Number(text))) values[name] = Number(text);
   }
   return values;
 }

@@ -1,0 +1,122 @@
+"""A directory that breaks LDAP's rules in one way (RFC 4511), on loopback."""
+
+from __future__ import annotations
+
+import random
+import socketserver
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import cycle
+
+GIVEN_UP_S = 30.0
+Answers = Callable[[int], Iterator[bytes]]
+"""What is sent for the request of an id; the connection closes at its end."""
+
+
+def _ber(tag: int, content: bytes) -> bytes:
+    size = len(content)
+    long = size.to_bytes(4, "big")
+    return bytes([tag]) + (bytes([size]) if size < 128 else b"\x84" + long) + content
+
+
+def _message(number: int, operation: bytes) -> bytes:
+    return _ber(0x30, _ber(0x02, bytes([number])) + operation)
+
+
+def _result(tag: int, code: int, more: bytes = b"") -> bytes:
+    return _ber(tag, _ber(0x0A, bytes([code])) + _ber(0x04, b"") + _ber(0x04, b"") + more)
+
+
+_BOUND = _result(0x61, 0)
+_ENTRY = _ber(0x64, _ber(0x04, b"uid=mia,dc=example") + _ber(0x30, b""))
+
+
+def _referral(number: int) -> Iterator[bytes]:
+    yield _message(number, _result(0x61, 10, _ber(0xA3, _ber(0x04, b"ldap://127.0.0.1:1"))))
+
+
+def _after_the_bind(then: Callable[[int], Iterator[bytes]]) -> Answers:
+    def answers(number: int) -> Iterator[bytes]:
+        if number == 1:
+            yield _message(1, _BOUND)
+        else:
+            yield from then(number)
+
+    return answers
+
+
+def _trickle(number: int) -> Iterator[bytes]:
+    until_s = time.monotonic() + GIVEN_UP_S
+    for byte in cycle(_message(number, _ENTRY)):
+        yield bytes([byte])
+        time.sleep(0.1)
+        if time.monotonic() > until_s:
+            return
+
+
+def _entries(number: int) -> Iterator[bytes]:
+    until_s = time.monotonic() + GIVEN_UP_S
+    while time.monotonic() < until_s:
+        yield _message(number, _ENTRY) * 10
+        time.sleep(0.01)
+
+
+def _noise(seed: int) -> Answers:
+    def answers(number: int) -> Iterator[bytes]:
+        chance = random.Random(seed)
+        whole = bytearray(_message(number, _BOUND if number == 1 else _ENTRY))
+        for _ in range(chance.randint(1, 4)):
+            whole[chance.randrange(len(whole))] = chance.randrange(256)
+        yield bytes(whole) + chance.randbytes(chance.randrange(40))
+
+    return answers
+
+
+BROKEN: Mapping[str, Answers] = {
+    "refers elsewhere": _referral,
+    "answers a byte at a time": _after_the_bind(_trickle),
+    "has entries without end": _after_the_bind(_entries),
+    "says nothing": lambda _: iter([b""]),
+    **{f"answers noise {seed}": _noise(seed) for seed in range(12)},
+}
+
+
+@dataclass
+class BrokenDirectory:
+    """`heard_out`: a client took all of an answer that goes on for half a minute."""
+
+    url: str
+    heard_out: bool = False
+
+
+@contextmanager
+def broken_directory(answers: Answers) -> Iterator[BrokenDirectory]:
+    """Serve until the end of the context."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            number = 0
+            with suppress(OSError):
+                while self.request.recv(65536):
+                    number += 1
+                    until_s = time.monotonic() + GIVEN_UP_S
+                    for part in answers(number):
+                        self.request.sendall(part)
+                    made.heard_out |= time.monotonic() >= until_s
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        made = BrokenDirectory(f"ldap://127.0.0.1:{server.server_address[1]}")
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        try:
+            yield made
+        finally:
+            server.shutdown()
+            serving.join()
