@@ -19,6 +19,7 @@ from structlog.testing import capture_logs
 from tests.support.api import Api, problem
 from tests.support.broken_directory import BROKEN, broken_directory
 from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
+from zoe_api.problems import ApiProblem
 from zoe_api.sign_in import brake
 from zoe_api.sign_in.ldap import Ldap
 from zoe_lib.sign_in_settings import LdapSettings
@@ -213,12 +214,17 @@ def test_one_that_does_not_answer_is_not_waited_for(api: Api, there: Directory, 
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-def test_one_that_breaks_the_protocol_is_told_so_in_the_end(api: Api, settings: Any, fault: str) -> None:
-    """Not an internal error, and not waited for longer than the setting says, however slowly it goes on answering."""
+def test_one_that_breaks_the_protocol_is_no_internal_error(api: Api, settings: Any, fault: str) -> None:
     with broken_directory(BROKEN[fault]) as broken:
         api.settings.ldap["corp"] = settings(url=broken.url, timeout_s=1.0)
         assert problem(sign_in(api.http(None), "mia"))["code"] in ("provider_unavailable", "bad_sign_in")
-        assert not broken.heard_out
+
+
+@pytest.mark.parametrize("fault", ["answers a byte at a time", "has entries without end"])
+def test_one_that_goes_on_is_not_heard_out(settings: Any, fault: str) -> None:
+    with broken_directory(BROKEN[fault]) as broken, pytest.raises(ApiProblem, match="did not answer"):
+        Ldap("corp", settings(url=broken.url, timeout_s=1.0)).identity("mia", PASSWORD)
+    assert not broken.heard_out
 
 
 def test_passwords_in_the_clear_are_refused_by_the_settings(settings: Any) -> None:

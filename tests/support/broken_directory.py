@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import cycle
 
 GIVEN_UP_S = 30.0
-Answers = Callable[[int], Iterator[bytes]]
-"""What is sent for the request of an id; the connection closes at its end."""
+Answers = Callable[[bytes], Iterator[bytes]]
+"""What is sent for a request."""
 
 
 def _ber(tag: int, content: bytes) -> bytes:
@@ -23,7 +23,18 @@ def _ber(tag: int, content: bytes) -> bytes:
 
 
 def _message(number: int, operation: bytes) -> bytes:
-    return _ber(0x30, _ber(0x02, bytes([number])) + operation)
+    return _ber(0x30, _ber(0x02, number.to_bytes(4, "big")) + operation)
+
+
+def _number(request: bytes) -> int:
+    """Return the id of a message."""
+    start = 2 + (request[1] & 0x7F if request[1] & 0x80 else 0)
+    return int.from_bytes(request[start + 2 : start + 2 + request[start + 1]], "big")
+
+
+def _is_bind(request: bytes) -> bool:
+    start = 2 + (request[1] & 0x7F if request[1] & 0x80 else 0)
+    return request[start + 2 + request[start + 1]] == 0x60
 
 
 def _result(tag: int, code: int, more: bytes = b"") -> bytes:
@@ -34,40 +45,40 @@ _BOUND = _result(0x61, 0)
 _ENTRY = _ber(0x64, _ber(0x04, b"uid=mia,dc=example") + _ber(0x30, b""))
 
 
-def _referral(number: int) -> Iterator[bytes]:
-    yield _message(number, _result(0x61, 10, _ber(0xA3, _ber(0x04, b"ldap://127.0.0.1:1"))))
+def _referral(request: bytes) -> Iterator[bytes]:
+    yield _message(_number(request), _result(0x61, 10, _ber(0xA3, _ber(0x04, b"ldap://127.0.0.1:1"))))
 
 
-def _after_the_bind(then: Callable[[int], Iterator[bytes]]) -> Answers:
-    def answers(number: int) -> Iterator[bytes]:
-        if number == 1:
-            yield _message(1, _BOUND)
+def _after_the_bind(then: Answers) -> Answers:
+    def answers(request: bytes) -> Iterator[bytes]:
+        if _is_bind(request):
+            yield _message(_number(request), _BOUND)
         else:
-            yield from then(number)
+            yield from then(request)
 
     return answers
 
 
-def _trickle(number: int) -> Iterator[bytes]:
+def _trickle(request: bytes) -> Iterator[bytes]:
     until_s = time.monotonic() + GIVEN_UP_S
-    for byte in cycle(_message(number, _ENTRY)):
+    for byte in cycle(_message(_number(request), _ENTRY)):
         yield bytes([byte])
         time.sleep(0.1)
         if time.monotonic() > until_s:
             return
 
 
-def _entries(number: int) -> Iterator[bytes]:
+def _entries(request: bytes) -> Iterator[bytes]:
     until_s = time.monotonic() + GIVEN_UP_S
     while time.monotonic() < until_s:
-        yield _message(number, _ENTRY) * 10
+        yield _message(_number(request), _ENTRY) * 10
         time.sleep(0.01)
 
 
 def _noise(seed: int) -> Answers:
-    def answers(number: int) -> Iterator[bytes]:
+    def answers(request: bytes) -> Iterator[bytes]:
         chance = random.Random(seed)
-        whole = bytearray(_message(number, _BOUND if number == 1 else _ENTRY))
+        whole = bytearray(_message(_number(request), _BOUND if _is_bind(request) else _ENTRY))
         for _ in range(chance.randint(1, 4)):
             whole[chance.randrange(len(whole))] = chance.randrange(256)
         yield bytes(whole) + chance.randbytes(chance.randrange(40))
@@ -98,12 +109,10 @@ def broken_directory(answers: Answers) -> Iterator[BrokenDirectory]:
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
-            number = 0
             with suppress(OSError):
-                while self.request.recv(65536):
-                    number += 1
+                while request := self.request.recv(65536):
                     until_s = time.monotonic() + GIVEN_UP_S
-                    for part in answers(number):
+                    for part in answers(request):
                         self.request.sendall(part)
                     made.heard_out |= time.monotonic() >= until_s
 
