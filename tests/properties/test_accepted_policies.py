@@ -5,8 +5,10 @@ An exception in a pass ends the master, and every master that reads the policy a
 
 from __future__ import annotations
 
+import json
 import random
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,9 +16,12 @@ from pydantic import ValidationError
 
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot
+from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.store.codec import encode
 from zoe_lib.wire.policy import PolicyView
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.state.forecasts import ForecastRecord, forecast
 
 SCHEMA = PolicyView.model_json_schema()["properties"]
 NUMBERS = sorted(name for name, field in SCHEMA.items() if field.get("type") in ("integer", "number"))
@@ -61,6 +66,25 @@ def test_one_extreme_number_ends_no_pass(name: str) -> None:
             document = {"filters": list(Policy().filters), "backfill": backfill, name: number}
             if (policy := accepted(document)) is not None:
                 schedule(random_snapshot(chance)[0], policy)
+
+
+@pytest.mark.parametrize("until_s", [11.0, 1e10, 1e17, 1e300, sys.float_info.max])
+@pytest.mark.parametrize("backfill", sorted(BACKFILLS))
+def test_forecasts_can_be_kept_however_long_nodes_are_held(until_s: float, backfill: str) -> None:
+    """Also beside holds that were stored when the API still accepted them."""
+    chance, policy = random.Random(backfill), Policy(backfill=backfill)
+    for _ in range(40):
+        snapshot = random_snapshot(chance)[0]
+        held = tuple(replace(node, hold=NodeHold(until_s=until_s)) for node in snapshot.nodes)
+        for execution in snapshot.queued:
+            told = forecast(replace(snapshot, nodes=held), policy, execution.id, ForecastRecord())
+            json.dumps(encode(told), allow_nan=False)
+
+
+@pytest.mark.parametrize("time_s", [-1, 253_402_300_800, 1e308])
+@pytest.mark.parametrize("end", ["since_s", "until_s"])
+def test_a_hold_ends_within_the_years_that_dates_have(end: str, time_s: float) -> None:
+    assert accepted({"filters": list(Policy().filters), "node_holds": {"n1": {end: time_s}}}) is None
 
 
 @pytest.mark.parametrize("case", range(max(1, CHECKS // PER_CASE)))

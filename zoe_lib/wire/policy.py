@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import PRIORITY_MAX, Policy, shown_limits, with_shown_limits
@@ -19,6 +20,8 @@ Order = Literal[
 
 INTEGER_MAX = 2**53
 """The largest integer that every JSON reader keeps exactly."""
+TIME_MAX = 253_402_300_799.0
+"""The last second of the year 9999, since the epoch."""
 WEIGHT_MAX = 1e15
 """Of weights and shares: what is computed with them stays finite."""
 
@@ -43,9 +46,16 @@ class NodeHoldView(Numbers):
     """A node that is drained (no tenant) or reserved for one tenant, from `since_s` until before `until_s`."""
 
     tenant: str | None = None
-    since_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    since_s: float = Field(default=0.0, ge=0, le=TIME_MAX)
     until_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     note: str = Field(default="", max_length=200)
+
+    @field_validator("until_s")
+    @classmethod
+    def _within_the_years_of_dates(cls, given: float | None) -> float | None:
+        if given is not None and given > TIME_MAX:
+            raise PydanticCustomError("less_than_equal", "must be at most {le}", {"le": TIME_MAX})
+        return given
 
 
 class PolicyView(Numbers):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
@@ -12,6 +11,9 @@ from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration
 from zoe_master.scheduler.what_if.forecast import wait_of
+
+# As far away as nobody knows when: a node may be held until any time, and times in the journal are finite.
+_UNKNOWN_S = 100 * 365 * 86_400.0
 
 
 @dataclass(slots=True)
@@ -53,8 +55,8 @@ def forecast(
     if execution is None or wait is None:
         return None
     now_s, expected_s = snapshot.now_s, estimates.run_s(execution)
-    run_s = expected_s if expected_s < math.inf else None
-    if wait.seconds == math.inf:
+    run_s = expected_s if expected_s < _UNKNOWN_S else None
+    if wait.seconds >= _UNKNOWN_S:
         return Forecast(now_s, None, run_s)
     start = record.waits.spread(wait.seconds, _cores(execution))
     run = record.runs.spread(run_s) if run_s is not None else None
