@@ -14,7 +14,7 @@ from zoe_lib.api_tokens import TokenText
 from zoe_lib.config import Settings
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.memory import MemoryStore
@@ -121,8 +121,9 @@ class Server:
         """As the master does: place every service and see it ready."""
         now_s = time.time()
         planned = ev.StartPlanned(at_s=now_s, placements=self.placements(execution_id))
-        self.append(execution_id, ev.Queued(at_s=now_s), planned)
-        for service in self.get(execution_id).services:
+        queued = [ev.Queued(at_s=now_s)] if self.get(execution_id).state is ExecutionState.SUBMITTED else []
+        self.append(execution_id, *queued, planned)
+        for service in self.get(execution_id).current():
             self.append(
                 execution_id,
                 ev.ServiceStarting(at_s=now_s, service_id=service.id),
@@ -132,7 +133,19 @@ class Server:
         self.append(execution_id, ev.Running(at_s=now_s))
 
     def placements(self, execution_id: str) -> tuple[ev.Placement, ...]:
-        return tuple(ev.Placement(service_id=s.id, node="node-1") for s in self.get(execution_id).services)
+        return tuple(ev.Placement(service_id=s.id, node="node-1") for s in self.get(execution_id).current())
+
+    def requeue(self, execution_id: str) -> None:
+        """As the master does: every service has failed, and the execution is tried again."""
+        now_s = time.time()
+        if not any(service.node for service in self.get(execution_id).current()):
+            self.start(execution_id)
+        failed = ev.Stopping(at_s=now_s, outcome=Outcome.FAILED, cause=Cause.EXITED, exit_code=1)
+        ends = [
+            ev.ServiceEnded(at_s=now_s, service_id=s.id, cause=Cause.EXITED, exit_code=1)
+            for s in self.get(execution_id).current()
+        ]
+        self.append(execution_id, *ends, failed, ev.Requeued(at_s=now_s))
 
     def end(self, execution_id: str, exit_code: int = 0, message: str = "") -> None:
         """As the master does: every service has ended with this code, and so has the execution."""
@@ -141,7 +154,7 @@ class Server:
         verdict = ev.Stopping(at_s=now_s, outcome=outcome, cause=Cause.EXITED, exit_code=exit_code, message=message)
         ends = [
             ev.ServiceEnded(at_s=now_s, service_id=s.id, cause=Cause.EXITED, exit_code=exit_code)
-            for s in self.get(execution_id).services
+            for s in self.get(execution_id).current()
         ]
         self.append(execution_id, *ends, verdict, ev.Ended(at_s=now_s))
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.cli.conftest import Zoe
+from tests.cli.conftest import Result, Zoe
 from tests.cli.server import Server
 from zoe_cli.commands.output_of import choose
 from zoe_cli.text import LogText
+from zoe_lib.store.base import ExecutionQuery
 from zoe_lib.wire import ExecutionView, ServiceView
 
 
@@ -26,6 +30,7 @@ def test_all_of_a_long_log_and_its_last_lines(server: Server, zoe: Zoe, submitte
     text = "".join(f"line {number}\n" for number in range(20_000))
     server.master.output = {f"{submitted}.main.0.1": text.encode()}
     server.start(submitted)
+    server.end(submitted)
     assert zoe("logs", submitted).out == text
     assert zoe("logs", "-f", submitted).out == text
     assert zoe("logs", submitted, "--tail", "2").out == "line 19998\nline 19999\n"
@@ -37,6 +42,7 @@ def test_with_a_format_standard_output_is_one_document(server: Server, zoe: Zoe,
     service = f"{submitted}.main.0.1"
     server.master.output = {service: b"caf\xc3\xa9\nand \xff\n"}
     server.start(submitted)
+    server.end(submitted)
     whole = {"service": service, "output": "café\nand \ufffd\n"}
     for arguments in (
         ("logs", submitted, "-o", "json"),
@@ -47,6 +53,76 @@ def test_with_a_format_standard_output_is_one_document(server: Server, zoe: Zoe,
     assert json.loads(zoe("logs", submitted, "-n", "1", "-o", "json").out)["output"] == "and \ufffd\n"
     assert yaml.safe_load(zoe("logs", submitted, "-o", "yaml").out) == whole
     assert zoe("logs", submitted, "-o", "name").out == f"{service}\n"
+
+
+@pytest.fixture
+def asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set once somebody reads output."""
+    ask, reading = server.master.ask, threading.Event()
+
+    def told(kind: str, *arguments: Any, **more: Any) -> dict[str, Any]:
+        if kind == "logs":
+            reading.set()
+        return ask(kind, *arguments, **more)
+
+    monkeypatch.setattr(server.master, "ask", told)
+    return reading
+
+
+def follow_over_attempts(server: Server, zoe: Zoe, asked: threading.Event, *arguments: str) -> Result:
+    """What `zoe` comes to while what it follows fails once and succeeds at its second attempt."""
+
+    def tried_twice() -> None:
+        asked.wait(60)
+        execution_id = server.store.executions(ExecutionQuery(limit=1)).executions[0].id
+        server.requeue(execution_id)
+        server.start(execution_id)
+        server.end(execution_id)
+
+    beside = threading.Thread(target=tried_twice)
+    beside.start()
+    try:
+        return zoe(*arguments)
+    finally:
+        asked.set()
+        beside.join()
+
+
+def test_following_goes_on_with_the_next_attempt(
+    server: Server, zoe: Zoe, submitted: str, asked: threading.Event
+) -> None:
+    server.master.output = {f"{submitted}.main.0.{number}": b"attempt %d\n" % number for number in (1, 2)}
+    server.start(submitted)
+    done = follow_over_attempts(server, zoe, asked, "logs", "-f", submitted)
+    assert done.out == "attempt 1\nattempt 2\n"
+    assert done.err == "note: main-0 is tried again; the output of attempt 2 follows\n"
+
+
+def test_the_document_of_what_is_followed_holds_all_attempts(
+    server: Server, zoe: Zoe, submitted: str, asked: threading.Event
+) -> None:
+    server.master.output = {f"{submitted}.main.0.{number}": b"attempt %d\n" % number for number in (1, 2)}
+    server.start(submitted)
+    done = follow_over_attempts(server, zoe, asked, "logs", "-f", submitted, "-o", "json")
+    assert json.loads(done.out) == {"service": f"{submitted}.main.0.1", "output": "attempt 1\nattempt 2\n"}
+
+
+def test_a_run_that_is_followed_goes_on_with_the_next_attempt(
+    server: Server, zoe: Zoe, app_file: Path, asked: threading.Event
+) -> None:
+    class Attempts(dict[str, bytes]):
+        """Of whichever execution it is, and of each attempt its number."""
+
+        def __contains__(self, service_id: object) -> bool:
+            return True
+
+        def __getitem__(self, service_id: str) -> bytes:
+            return b"attempt %s\n" % service_id.rpartition(".")[2].encode()
+
+    server.master.output = Attempts()
+    done = follow_over_attempts(server, zoe, asked, "run", "-f", str(app_file))
+    assert (done.code, done.out) == (0, "attempt 1\nattempt 2\n")
+    assert "note: main-0 is tried again; the output of attempt 2 follows\n" in done.err
 
 
 def test_following_ends_with_the_execution(server: Server, zoe: Zoe, submitted: str) -> None:

@@ -40,14 +40,14 @@ def logs(
             metavar="SERVICE", help="Such as worker-0, or a component; default: that which ends the application."
         ),
     ] = None,
-    following: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the service has ended.")] = False,
+    following: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the execution has ended.")] = False,
     tail: Annotated[int | None, typer.Option("--tail", "-n", min=0, help="Only the last so many lines.")] = None,
 ) -> None:
     """Print the output of a service, standard output and error together, also after its end.
 
     To a terminal, control sequences other than colours are shown as text; to a file or a pipe every byte is as it was.
-    With -o json or yaml one document holds the service's id and its output as text, with -f once the service has ended;
-    with -o name it is the id alone.
+    With -f, when the service is tried again, the output of the next attempt follows. With -o json or yaml one document
+    holds the service's id and its output as text, with -f once the execution has ended; -o name prints the id alone.
     """
     with options(context).client() as client:
         execution = client.execution(execution_id)
@@ -93,7 +93,7 @@ def _as_document(context: typer.Context, execution_id: str, service_id: str, fol
         return
     if following:
         with options(context).following() as client:
-            data = b"".join(client.follow_logs(execution_id, service_id, 0))
+            data = b"".join(_all_attempts(client, execution_id, service_id, 0))
     else:
         with options(context).client() as client:
             data, _ = _read(client, execution_id, service_id)
@@ -102,8 +102,16 @@ def _as_document(context: typer.Context, execution_id: str, service_id: str, fol
 
 
 def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) -> None:
-    """Print the output of a service until it has ended."""
-    _show(client.follow_logs(execution_id, service_id, offset))
+    """Print the output of a service and of its next attempts until the execution has ended."""
+    _show(_all_attempts(client, execution_id, service_id, offset))
+
+
+def _all_attempts(client: Client, execution_id: str, service_id: str, offset: int) -> Iterator[bytes]:
+    yield from client.follow_logs(execution_id, service_id, offset)
+    while following := client.next_attempt(execution_id, service_id):
+        note(f"note: {following.name} is tried again; the output of attempt {following.attempt} follows")
+        service_id = following.id
+        yield from client.follow_logs(execution_id, service_id)
 
 
 def _ending_component(execution: ExecutionView) -> str:

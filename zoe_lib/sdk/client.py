@@ -125,6 +125,20 @@ class Client(Transport):
             if event.kind == "log":
                 yield base64.b64decode(json.loads(event.data)["data"])
 
+    def next_attempt(self, execution_id: str, service_id: str) -> wire.ServiceView | None:
+        """Wait until a service is tried again, and return the next attempt; None once the execution has ended."""
+        for event, _ in self.follow(execution_id):
+            retried = event.kind == "service_retried" and event.data.get("service_id") == service_id
+            if (retried or event.kind == "requeued") and (found := self._successor(execution_id, service_id)):
+                return found
+        return self._successor(execution_id, service_id)
+
+    def _successor(self, execution_id: str, service_id: str) -> wire.ServiceView | None:
+        services = self.execution(execution_id).services
+        own = next((service for service in services if service.id == service_id), None)
+        later = [one for one in services if own and one.name == own.name and one.attempt > own.attempt]
+        return min(later, key=lambda one: one.attempt, default=None)
+
     def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
         """Where a named port of a running service answers: in the proxy, or for operators who ask for it, directly."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}"
