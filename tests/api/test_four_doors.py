@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.support.api import Api, InProcess
-from tests.support.possible import BASE, MIB, Wishes, application
+from tests.support.possible import BASE, MIB, TOO_LITTLE, Wishes, application
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath
+from zoe_lib.domain.platform import BackendCapabilities, EngineLimits, ImageFacts, MountPath
 from zoe_lib.domain.resources import Resources
 from zoe_lib.wire import CredentialRequest
 from zoe_master.backends.simulated import ServiceBehaviour
@@ -28,11 +29,16 @@ SWARM = BackendCapabilities(
     host_paths=(),
     workspaces=False,
     mount_points=(MountPath("/sbin", "an init program"), MountPath("/tmp", "the scratch", only_read_only=True)),
+    engine=EngineLimits(4 * MIB, 6 * MIB, 10),
+    network_addresses=5,
     images_there={"shell:latest": ImageFacts(has_command=False), "zoe/arm:latest": ImageFacts(made_for="linux/arm64")},
 )
 PULLING = BackendCapabilities(images=("**",), images_there={}, pulls=True, unavailable=("zoe/lacking:latest",))
 WISHES = Wishes(
-    ("shell", "zoe/arm", "zoe/lacking", "evil/zoe/arm"), ("/data/mine", "/data-not", "/etc"), ("/sbin", "/opt")
+    ("shell", "zoe/arm", "zoe/lacking", "evil/zoe/arm", "zoe/"),
+    ("/data/mine", "/data-not", "/etc"),
+    ("/sbin", "/opt"),
+    TOO_LITTLE,
 )
 
 
@@ -42,6 +48,11 @@ def too_large() -> list[Application]:
     core = application(BASE.__class__("c", "shell", large, command=("true",)))
     elastic = BASE.__class__("more", "shell", large, command=("true",), essential_count=0, total_count=3)
     return [core, Application("two", (BASE, elastic))]
+
+
+def too_many() -> list[Application]:
+    """As many services as a small network has addresses for, and one more."""
+    return [Application("many", (replace(BASE, total_count=count),)) for count in (4, 5)]
 
 
 def said(answer: Any) -> Said:
@@ -78,7 +89,7 @@ def test_all_doors_say_the_same(api: Api, capabilities: BackendCapabilities) -> 
         time.sleep(0.01)
     api.store.set_capabilities(capabilities, None, time.time(), None)
     seen = set()
-    for case in [*map(application, WISHES.components(3)), *too_large()]:
+    for case in [*map(application, WISHES.components(3)), *too_large(), *too_many()]:
         document = to_document(case)
         answers = at_all_doors(http, document)
         assert len(set(answers.values())) == 1, (case, answers)

@@ -11,16 +11,32 @@ from zoe_lib.domain.application import Application, Component, Volume
 from zoe_lib.domain.resources import Resources
 
 MIB = 2**20
+TOO_LITTLE: Sequence[dict[str, Any]] = (
+    {"reservation": Resources(50, MIB)},
+    {"reservation": Resources(50, 6 * MIB - 1)},
+    {"reservation": Resources(50, 6 * MIB)},
+    {"reservation": Resources(50, MIB), "memory_limit_bytes": 8 * MIB},
+    {"reservation": Resources(50, 4 * MIB), "memory_limit_bytes": 8 * MIB},
+    {"reservation": Resources(50, 4 * MIB), "memory_limit_bytes": 5 * MIB},
+    {"reservation": Resources(1, 32 * MIB), "cores_limit_milli": 1},
+    {"reservation": Resources(1, 32 * MIB), "cores_limit_milli": 9},
+    {"reservation": Resources(1, 32 * MIB), "cores_limit_milli": 10},
+)
+"""What a container engine takes, and what is less."""
 BASE = Component("c", "shell", Resources(50, 32 * MIB), command=("true",), stop_grace_s=1.0)
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What components may ask for; the first image is one that runs by a command of the component."""
+    """What components may ask for; the first image is one that runs by a command of the component.
+
+    `amounts`: changes of what a component reserves, and of its limits.
+    """
 
     images: Sequence[str]
     host_paths: Sequence[str]
     targets: Sequence[str]
+    amounts: Sequence[dict[str, Any]] = ()
 
     def components(self, mixtures: int = 12) -> Iterator[Component]:
         """One for each wish, then mixtures."""
@@ -43,6 +59,7 @@ class Wishes:
             yield {"volumes": (Volume("/seen", host_path=path),)}
         for target in self.targets:
             yield {"volumes": (Volume(target, name="data"),)}
+        yield from self.amounts
         yield {"read_only_root": True}
         yield {"read_only_root": True, "volumes": (Volume("/tmp", name="data"),)}
         yield {"environment": (("PLACE", "{workspace}"),)}

@@ -31,11 +31,16 @@ class Cluster:
     _made = count()
 
     def __init__(
-        self, nodes: Sequence[str] = ("node-1", "node-2", "node-3"), managers: int = 1, disk: Path | None = None
+        self,
+        nodes: Sequence[str] = ("node-1", "node-2", "node-3"),
+        managers: int = 1,
+        disk: Path | None = None,
+        subnet_size: int = 26,
     ) -> None:
         one = next(self._made)
         number = _free_number(os.getpid() + one)
         self._managers = managers
+        self._subnet_size = subnet_size  # of each overlay network: the length of its prefix
         self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-test-"))
         self._bridge = _bridge_name(number)
         self._subnet = f"10.213.{number}"
@@ -119,7 +124,9 @@ class Cluster:
         address = self.manager.address
         spec = leader.create_swarm_spec(dispatcher_heartbeat_period=HEARTBEAT_NS)
         pool = ["10.214.0.0/16"]
-        leader.init_swarm(address, f"{address}:2377", default_addr_pool=pool, subnet_size=26, swarm_spec=spec)
+        leader.init_swarm(
+            address, f"{address}:2377", default_addr_pool=pool, subnet_size=self._subnet_size, swarm_spec=spec
+        )
         tokens = leader.inspect_swarm()["JoinTokens"]
         for host in self.hosts[1:]:
             token = tokens["Manager" if host in self.managers else "Worker"]

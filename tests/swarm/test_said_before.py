@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.possible import BASE, Wishes, application
+from tests.support.possible import BASE, TOO_LITTLE, Wishes, application
+from tests.support.swarm import need_swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.execution import Cause
@@ -34,12 +35,20 @@ TARGETS = (
     "/tmp",
     "/run/mine",
     "/bin",
+    "/.dockerenv",
+    "/.dockerenv/mine",
+    "/etc/hosts/mine",
+    "/sbin/docker-init/mine",
+    "/run/secrets/zoe-execution",
+    "/run/secrets/zoe-execution/mine",
+    "/run/secrets/mine",
 )
+IMAGES = ("shell", "unheard", GATEWAY_IMAGE, "shell:", "shell@latest", "Shell/x")
 
 
 @pytest.fixture(params=["with workspaces", "without"])
 def world(swarm: Cluster, request: pytest.FixtureRequest) -> Iterator[SwarmHarness]:
-    made = SwarmHarness(swarm, images=("shell", "python", GATEWAY_IMAGE))
+    made = SwarmHarness(swarm, images=("shell", "python", GATEWAY_IMAGE, "Shell/x"))
     made.base.chmod(0o755)
     for directory in ("allowed/inner", "outside", "workspaces/tenant"):
         (made.base / directory).mkdir(parents=True)
@@ -62,7 +71,7 @@ def told(harness: SwarmHarness, component: object) -> list[Finding]:
 def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
     allowed = world.base / "allowed"
     paths = [allowed, allowed / "inner", world.base / "outside", f"{allowed}/../outside"]
-    wishes = Wishes(("shell", "unheard", GATEWAY_IMAGE), [str(path) for path in paths], TARGETS)
+    wishes = Wishes(IMAGES, [str(path) for path in paths], TARGETS, TOO_LITTLE)
     asked = {f"e{number}.c.0.1": one for number, one in enumerate(wishes.components())}
     found = {service: told(world, component) for service, component in asked.items()}
     for service, component in asked.items():
@@ -74,8 +83,41 @@ def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
     codes = {one.code for findings in found.values() for one in findings}
     places = {"no_workspaces"} if world.settings.workspaces_dir is None else set()
     expected = {"image_not_allowed", "no_command", "host_path_not_allowed", "mount_point_taken"}
-    assert codes == expected | places
+    less = {"image_name_invalid", "memory_too_small", "cores_limit_too_small"}
+    assert codes == expected | less | places
     assert sum(not findings for findings in found.values()) > 5
+
+
+def test_a_limit_above_the_cores_of_a_node_starts_there(harness: SwarmHarness) -> None:
+    """An engine refuses one, though it limits nothing."""
+    component = replace(BASE, cores_limit_milli=64_000)
+    (doubt,) = told(harness, component)
+    assert (doubt.code, doubt.certain) == ("cores_limit_above_nodes", False)
+    harness.start(component)
+    assert harness.reach("e.c.0.1", ObservedState.ENDED).exit_code == 0
+
+
+@pytest.fixture
+def narrow() -> Iterator[SwarmHarness]:
+    """One engine, where the network of an execution has addresses for four services."""
+    need_swarm()
+    cluster = Cluster(("node-1",), subnet_size=29)
+    made = SwarmHarness(cluster)
+    yield made
+    made.finish()
+    cluster.remove()
+
+
+def test_as_many_services_start_as_the_network_has_addresses_for(narrow: SwarmHarness) -> None:
+    narrow.until(lambda: narrow.backend.capabilities().network_addresses is not None)
+    platform = Platform(tuple(narrow.backend.nodes()), narrow.backend.capabilities())
+    many = replace(BASE, command=("sleep", "1000"), total_count=4)
+    assert not findings(application(many), platform)
+    (found,) = findings(application(replace(many, total_count=5)), platform)
+    assert (found.code, found.certain) == ("network_too_small", True)
+    services = [narrow.start(many, f"e.c.{index}.1") for index in range(4)]
+    for service in services:
+        narrow.reach(service, ObservedState.READY)
 
 
 def foreign_image(name: str) -> bytes:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from zoe_lib.domain.amounts import cores, counted, size
 from zoe_lib.domain.application import Application, Component, Volume
-from zoe_lib.domain.cluster import elastic_never_fits
-from zoe_lib.domain.images import full_name, image_matches
+from zoe_lib.domain.cluster import elastic_never_fits, gateway_reservation, lacks_labels
+from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component
+from zoe_lib.domain.images import full_name, image_matches, is_reference
 from zoe_lib.domain.paths import is_below, plain_path
-from zoe_lib.domain.platform import BackendCapabilities, MountPath, Platform
+from zoe_lib.domain.platform import BackendCapabilities, EngineLimits, MountPath, Platform
 from zoe_lib.domain.promises import no_service
 from zoe_lib.domain.storage import StorageDemand, StoreAccess, service_of
 from zoe_lib.domain.templates import TemplateKind, references
@@ -43,6 +45,7 @@ def findings(application: Application, platform: Platform, access: StoreAccess |
     return [
         *found,
         *_of_devices(application, platform.capabilities),
+        *_of_addresses(application, platform),
         *_of_storage(application, access or StoreAccess()),
     ]
 
@@ -69,6 +72,9 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
     for number, volume in enumerate(component.volumes):
         yield from _of_volume((*place, "volumes", number), component, volume, able)
     yield from _of_workspace(place, component, able)
+    yield from _of_engine((*place, "resources"), component, able.engine)
+    if able.engine is not None:
+        yield from _of_cores_limit((*place, "resources", "limits", "cores"), component, platform)
     too_large = elastic_never_fits(component, platform.nodes)
     if too_large is not None:
         where = (*place, "resources")
@@ -96,7 +102,7 @@ def needs_peers(application: Application, component: Component) -> bool:
 def _of_image(place: tuple[str | int, ...], component: Component, able: BackendCapabilities) -> Iterator[Finding]:
     image, name = component.image, full_name(component.image)
     if (refused := image_refusal(image, able)) is not None:
-        yield Finding(place, "image_not_allowed", *refused)
+        yield Finding(place, *refused)
         return
     if able.images_there is None:
         return
@@ -110,11 +116,15 @@ def _of_image(place: tuple[str | int, ...], component: Component, able: BackendC
         yield Finding(place, "image_of_other_platform", message, hint, certain=False)
 
 
-def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str] | None:
-    """Return why an image may not run, and what may; None when it may."""
+def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str] | None:
+    """Return why an image may not run (a code and a sentence), and what may; None when it may."""
+    if able.engine is not None and not is_reference(image):
+        hint = "write a name such as zoe/spark or registry.example.org/team/tool:1.2"
+        return "image_name_invalid", f"{image} is not a valid name of an image", hint
     if able.images is None or image_matches(image, able.images):
         return None
     return (
+        "image_not_allowed",
         f"image {image} cannot run on this back-end: {able.why_no_image}",
         f"allowed are: {', '.join(sorted(able.images)) or 'none'}",
     )
@@ -145,10 +155,13 @@ def _of_volume(
 
 def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPath]) -> tuple[str, str] | None:
     """Return why nothing can be mounted at the volume's target, and what helps; None when it can."""
+    target = plain_path(volume.target)
     for point in taken:
-        if plain_path(volume.target) != point.path:
+        if target != point.path and not (point.below and is_below(target, [point.path])):
             continue
-        if (point.only_named and volume.name is None) or (point.only_read_only and not component.read_only_root):
+        if point.only_read_only and not component.read_only_root:
+            continue
+        if point.only_named and volume.name is None and target == point.path:
             continue
         return f"no volume can be mounted at {volume.target}: {point.use} is there", "take another target"
     return None
@@ -166,3 +179,62 @@ def _of_workspace(place: tuple[str | int, ...], component: Component, able: Back
         if any(template.kind is TemplateKind.WORKSPACE for template in references(text)):
             message = "{workspace}: there are no workspaces on this installation"
             yield Finding(where, "no_workspaces", message, "use a named volume or {scratch}")
+
+
+def _of_engine(place: tuple[str | int, ...], component: Component, engine: EngineLimits | None) -> Iterator[Finding]:
+    for key, code, message, least in engine_refusals(component, engine):
+        yield Finding((*place, *key), code, f"component {component.name}: {message}", f"write {least} or more")
+
+
+def engine_refusals(
+    component: Component, engine: EngineLimits | None
+) -> Iterator[tuple[tuple[str, ...], str, str, str]]:
+    """Yield what the engine refuses as too little: the key in `resources`, a code, a sentence and the least."""
+    if engine is None:
+        return
+    reserved, limit = component.reservation.memory_bytes, component.memory_limit_bytes
+    least = engine.memory_limit_min_bytes if limit is None else engine.memory_min_bytes
+    if reserved < least:
+        needs = "a container needs" if limit is None else "the least to reserve is"
+        message = f"{size(reserved)} of memory is too little: {needs} {size(least)}"
+        yield ("memory",), "memory_too_small", message, size(least)
+    if limit is not None and limit < engine.memory_limit_min_bytes:
+        least = engine.memory_limit_min_bytes
+        message = f"a memory limit of {size(limit)} is too low: a container needs {size(least)}"
+        yield ("limits", "memory"), "memory_too_small", message, size(least)
+    milli = component.cores_limit_milli
+    if milli and milli < engine.cores_limit_min_milli:
+        number = cores(engine.cores_limit_min_milli).partition(" ")[0]
+        message = f"a limit of {cores(milli)} is too low: the container engine takes {number} or more"
+        yield ("limits", "cores"), "cores_limit_too_small", message, number
+
+
+def _of_cores_limit(place: tuple[str | int, ...], component: Component, platform: Platform) -> Iterator[Finding]:
+    """Return a note: on a node with fewer cores, the limit is all that the node has."""
+    there = [node.total.cores_milli for node in platform.nodes if lacks_labels(component, node) is None]
+    limit = component.cores_limit_milli
+    if limit and there and limit > max(there):
+        message = (
+            f"component {component.name}: a limit of {cores(limit)} has no effect, since the largest node for it has "
+            f"{cores(max(there))}"
+        )
+        yield Finding(place, "cores_limit_above_nodes", message, "leave it out, or write less", certain=False)
+
+
+def _of_addresses(application: Application, platform: Platform) -> Iterator[Finding]:
+    """Return a finding where an execution's network has fewer addresses than its services and their nodes need."""
+    there = platform.capabilities.network_addresses
+    if there is None:
+        return
+    services = sum(component.total_count for component in application.components)
+    gateway = gateway_reservation(platform.nodes) != NO_GATEWAY and bearing_component(application) is not None
+    nodes = min(max(len(platform.nodes), 1), services)
+    if services + gateway + nodes <= there:
+        return
+    certain = services + gateway + 1 > there  # however few nodes it takes
+    message = (
+        f"{services} services{' with their gateway' if gateway else ''} need an address each in the execution's "
+        f"network, and {counted(nodes, 'node')} one each; the network has {there}"
+    )
+    hint = f"ask for {there - gateway - nodes} services or fewer, or ask the admin for larger networks"
+    yield Finding(("components",), "network_too_small", message, hint, certain)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 ANY_DEPTH = "**"
 """A part of a pattern that stands for one part of a name or more."""
+_NAME_LENGTH_MAX = 255
+_PART = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
+_HOST_PART = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_REFERENCE = re.compile(
+    rf"(?P<host>{_HOST_PART}(?:\.{_HOST_PART})*(?::[0-9]+)?/)?(?P<path>{_PART}(?:/{_PART})*)"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+    r"(?:@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?"
+)
+_IDENTIFIER = re.compile(r"[0-9a-f]{64}")
+_HUB = "docker.io/library/"
+
+
+def is_reference(image: str) -> bool:
+    """Return whether it is a name of an image by Docker's grammar: [host/]path[:tag][@digest]."""
+    found = _REFERENCE.fullmatch(image)
+    if found is None or _IDENTIFIER.fullmatch(image):
+        return False
+    host, path = found["host"] or "", found["path"]
+    if host and not (set(".:") & set(host) or host == "localhost/"):
+        host, path = _HUB.removesuffix("library/"), host + path  # its first part is no host, so it is in lower case
+    elif not host:
+        host = _HUB
+    return path == path.lower() and len(host) + len(path) <= _NAME_LENGTH_MAX
 
 
 def full_name(image: str) -> str:

@@ -15,13 +15,26 @@ class MountPath:
     """A path inside containers that is in use already, so that no volume can be mounted there.
 
     `use` says by what. `only_read_only`: only where the component's root is read-only. `only_named`: a host path can be
-    mounted there, when it is a file.
+    mounted there, when it is a file. `below`: nothing can be mounted below it either, as below any file.
     """
 
     path: str
     use: str
     only_read_only: bool = False
     only_named: bool = False
+    below: bool = False
+
+
+@value(frozen=True, slots=True)
+class EngineLimits:
+    """The least that a container engine runs: less is refused when a container is made.
+
+    memory_min_bytes: of a reservation. memory_limit_min_bytes, cores_limit_min_milli: of a limit.
+    """
+
+    memory_min_bytes: int
+    memory_limit_min_bytes: int
+    cores_limit_min_milli: int
 
 
 @value(frozen=True, slots=True)
@@ -48,6 +61,8 @@ class BackendCapabilities:
     workspaces: whether tenants have one.
     mount_points: what is in use inside containers; empty where nothing is mounted.
     devices_alone: services with devices are sure to start only where they are of one component without ports.
+    engine: what the engine that makes containers asks of limits and of names of images; None: nothing.
+    network_addresses: what an execution's network has for its services, its gateway and their nodes; None: enough.
     The others are what nodes told last, and may change at any time.
     images_there: images that nodes have, by full name; None: not known.
     pulls: nodes fetch images that they lack. unavailable: those that no node has or can fetch, by full name.
@@ -60,6 +75,8 @@ class BackendCapabilities:
     workspaces: bool = True
     mount_points: tuple[MountPath, ...] = ()
     devices_alone: bool = False
+    engine: EngineLimits | None = None
+    network_addresses: int | None = None
     images_there: Mapping[str, ImageFacts] | None = None
     pulls: bool = False
     unavailable: tuple[str, ...] = ()

@@ -79,13 +79,15 @@ class SwarmBackend:
         self._watches = EngineWatches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
         self._pulls = ImagePulls(self._watches, self._pool, settings, waker)
-        self._capabilities = CapabilitiesView(self._watches, self._pulls, settings)
         shared = AttemptInfrastructure(self._managers, settings)
         self._secrets = GatewaySecrets(settings.state_dir)
         self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want, self._discard)
         self._fences = NodeFences(settings, waker)
         self._reconciler = Reconciler(
             self._managers, self._registry, self._watches, self._gateways, self._fences, settings
+        )
+        self._capabilities = CapabilitiesView(
+            self._watches, self._pulls, lambda: self._reconciler.network_addresses, settings
         )
         self._exposure = NodeExposure(settings, waker)
         self._view = NodeView(

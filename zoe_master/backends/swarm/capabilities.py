@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.images import image_matches
@@ -10,6 +10,7 @@ from zoe_lib.domain.platform import BackendCapabilities, ImageFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 from zoe_master.backends.swarm.spec.mounts import mount_points
 
 IMAGES_MAX = 1000
@@ -24,16 +25,20 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
         workspaces=settings.workspaces_dir is not None,
         mount_points=mount_points(settings),
         devices_alone=True,
+        engine=DOCKER,
         pulls=settings.pull_images,
     )
 
 
 class CapabilitiesView:
-    """Adds what engines tell; the same value until one tells something else."""
+    """Adds what managers and engines tell; the same value until one tells something else."""
 
-    def __init__(self, watches: EngineWatches, pulls: ImagePulls, settings: SwarmSettings) -> None:
+    def __init__(
+        self, watches: EngineWatches, pulls: ImagePulls, addresses: Callable[[], int | None], settings: SwarmSettings
+    ) -> None:
         self._watches = watches
         self._pulls = pulls
+        self._addresses = addresses
         self._allowed = settings.images
         self._of_settings = self._latest = capabilities_of(settings)
         self._told: Sequence[Mapping[str, ImageFacts]] = ()
@@ -41,11 +46,17 @@ class CapabilitiesView:
     def capabilities(self) -> BackendCapabilities:
         """Return settings and images; those are not known while no engine has told its own."""
         told = [watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None]
-        unavailable = self._pulls.unavailable()
+        unavailable, addresses = self._pulls.unavailable(), self._addresses()
         same = len(told) == len(self._told) and all(new is old for new, old in zip(told, self._told, strict=True))
-        if not same or unavailable != self._latest.unavailable:
+        latest = self._latest
+        if not same or (unavailable, addresses) != (latest.unavailable, latest.network_addresses):
             self._told = told
-            self._latest = replace(self._of_settings, images_there=self._merged(told), unavailable=unavailable)
+            self._latest = replace(
+                self._of_settings,
+                images_there=self._merged(told),
+                unavailable=unavailable,
+                network_addresses=addresses,
+            )
         return self._latest
 
     def _merged(self, told: Sequence[Mapping[str, ImageFacts]]) -> Mapping[str, ImageFacts] | None:

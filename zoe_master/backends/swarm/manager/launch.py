@@ -10,6 +10,7 @@ from docker.errors import APIError
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
+from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
@@ -54,9 +55,9 @@ class ServiceLauncher:
         self._volumes = volumes
         self._settings = settings
 
-    def launch(self, starts: Sequence[ServiceStart], node_ids: Mapping[str, str]) -> list[ServiceStart]:
+    def launch(self, starts: Sequence[ServiceStart], nodes: Mapping[str, NodeFacts]) -> list[ServiceStart]:
         """Start them; given back to be tried again are those that no manager can take now, or whose node is asked."""
-        rendered = [one for one in (self._render(start, node_ids) for start in starts) if one is not None]
+        rendered = [one for one in (self._render(start, nodes) for start in starts) if one is not None]
         again: list[ServiceStart] = []
         silent = False
         for group in grouped(rendered):
@@ -67,7 +68,7 @@ class ServiceLauncher:
                 if not (self._paths.passed(group[0].start) and self._volumes.passed(group[0].start)):
                     again += [one.start for one in group]
                     continue
-                self._create(group, node_ids[group[0].start.node])
+                self._create(group, nodes[group[0].start.node])
             except CannotStartError as error:
                 if isinstance(error, CannotStartYetError) and self._may_wait(group):
                     again += [one.start for one in group]
@@ -93,7 +94,7 @@ class ServiceLauncher:
                 return  # the next look tries again
         group.removed = True
 
-    def _render(self, start: ServiceStart, node_ids: Mapping[str, str]) -> RenderedService | None:
+    def _render(self, start: ServiceStart, nodes: Mapping[str, NodeFacts]) -> RenderedService | None:
         record = self._registry.get(start.service_id)
         if record is None or record.final:
             return None
@@ -101,26 +102,26 @@ class ServiceLauncher:
             self._registry.end_unstarted(start.service_id, record.mark.stop_cause)
             return None
         try:
-            if start.node not in node_ids:
+            if start.node not in nodes:
                 raise CannotStartError(f"there is no node {start.node}")
             return render(start, self._settings)
         except CannotStartError as error:
             self._registry.end_unstarted(start.service_id, error.cause, str(error), error.detail)
             return None
 
-    def _create(self, group: Sequence[RenderedService], node_id: str) -> None:
+    def _create(self, group: Sequence[RenderedService], node: NodeFacts) -> None:
         start = group[0].start
         try:
-            made = self._call(group, node_id)
+            made = self._call(group, node)
         except APIError as error:
             if status_of(error) != 404:
                 raise
             self._shared.forget(Attempt(start.execution_id, start.attempt))  # somebody removed its network or secret
-            made = self._call(group, node_id)
+            made = self._call(group, node)
         members = tuple(one.start.service_id for one in group)
         self._registry.belongs(members, ServiceGroup(made, members))
 
-    def _call(self, group: Sequence[RenderedService], node_id: str) -> str:
+    def _call(self, group: Sequence[RenderedService], node: NodeFacts) -> str:
         start = group[0].start
         attempt = Attempt(start.execution_id, start.attempt)
         tags = attempt_labels(attempt, start.tenant, self._settings.installation) | {labels.CAUSE: start.cause_id}
@@ -130,7 +131,7 @@ class ServiceLauncher:
             name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
         }
         sign_in = self._shared.file(attempt, tags, "sign-in", start.secret) if start.secret else None
-        around = AttemptContext(node_id, network_id, secret, files, sign_in)
+        around = AttemptContext(node.node_id, network_id, secret, files, sign_in, node.total.cores_milli)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

@@ -91,9 +91,10 @@ class ManagerLoop:
     def _pass(self) -> None:
         starts = self._retried + self._gather(self._pause_s())
         self._retried = []
-        ids = {name: node.node_id for name, node in self._reconciler.nodes.items()}
+        nodes = self._reconciler.nodes
+        ids = {name: node.node_id for name, node in nodes.items()}
         if starts:
-            self._retried = self._launcher.launch(starts, ids)
+            self._retried = self._launcher.launch(starts, nodes)
         self._gateways.keep(self._registry.all(), ids)
         now_s = time.time()
         looked = now_s >= self._next_look_s

@@ -17,6 +17,7 @@ from zoe_master.backends.swarm.services.records import Record, ServiceGroup, fou
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.engine_limits import addresses_in
 
 
 class Reconciler:
@@ -41,6 +42,8 @@ class Reconciler:
         self.nodes: Mapping[str, NodeFacts] = {}
         self.returning: Collection[str] = ()
         """Nodes that were down and whose engine has not told since what runs there."""
+        self.network_addresses: int | None = None
+        """How many an execution's network has: a setting of the swarm that stays as it was made."""
 
     def look(self) -> None:
         """List everything and settle what follows; raises what the client raises when no manager answers."""
@@ -48,6 +51,9 @@ class Reconciler:
         services = self._managers.ask(lambda api: api.services(filters=self._mine))
         tasks = [task_facts(task) for task in self._managers.ask(lambda api: api.tasks(filters=self._mine))]
         self.nodes = nodes
+        if self.network_addresses is None:
+            swarm = self._managers.ask(lambda api: api.inspect_swarm())
+            self.network_addresses = addresses_in(swarm.get("SubnetSize") or 0)
         self._watches.follow(nodes.values())
         self.returning = set(self._returning(nodes.values()))
         self._gateways.seen(services, tasks)

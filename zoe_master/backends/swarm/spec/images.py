@@ -9,12 +9,13 @@ from zoe_lib.domain.images import full_name
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.swarm.errors import error_text
+from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
     """Present as far as the admin's list is concerned, or unavailable with what the list holds."""
-    refused = image_refusal(image, BackendCapabilities(images=tuple(allowed)))
-    return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused)
+    refused = image_refusal(image, BackendCapabilities(images=tuple(allowed), engine=DOCKER))
+    return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused[1:])
 
 
 def image_state(

@@ -15,16 +15,21 @@ from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspace_of
 from zoe_master.backends.swarm.spec.names import volume_name
 from zoe_master.backends.swarm.spec.task_templates import literal
-from zoe_master.backends.swarm.spec.template_values import SCRATCH, WORKSPACE
+from zoe_master.backends.swarm.spec.template_values import CONFIGURATION, SCRATCH, SECRET_FILE, SIGN_IN_FILE, WORKSPACE
 
 Json = dict[str, Any]
 _INIT = "the init program that the engine puts into each container"
 _FILE = "a file that the engine writes into each container"
+_SECRET = "what Zoe tells the services of an execution"  # noqa: S105 - what it is, not its content
+_FILES = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/.dockerenv")
 # Seen with Docker Engine 20.10 and 26.1.
 _OF_ENGINES = (
     MountPath("/sbin", _INIT),
-    MountPath("/sbin/docker-init", _INIT),
-    *(MountPath(path, _FILE, only_named=True) for path in ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")),
+    MountPath("/sbin/docker-init", _INIT, below=True),
+    *(MountPath(path, _FILE, only_named=True, below=True) for path in _FILES),
+)
+_OURS = tuple(
+    MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION)
 )
 
 
@@ -32,7 +37,7 @@ def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     """What is in use inside containers, so that no volume can be mounted there."""
     workspace = (MountPath(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
     scratch = MountPath(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
-    return (*_OF_ENGINES, *workspace, scratch)
+    return (*_OF_ENGINES, *_OURS, *workspace, scratch)
 
 
 def mounts_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[Json]:

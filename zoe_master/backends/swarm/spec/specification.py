@@ -9,26 +9,31 @@ from typing import Any
 
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.feasibility import engine_refusals
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState, ServiceStart, joined_modules
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
+from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 from zoe_master.backends.swarm.spec.images import image_allowed
 from zoe_master.backends.swarm.spec.log_driver import log_driver
 from zoe_master.backends.swarm.spec.mounts import mounts_of
 from zoe_master.backends.swarm.spec.names import group_name, host_name
 from zoe_master.backends.swarm.spec.targets import targets_of
 from zoe_master.backends.swarm.spec.task_templates import by_slot
-from zoe_master.backends.swarm.spec.template_values import SCRATCH, SIGN_IN_FILE, WORKSPACE, TemplateFiller
+from zoe_master.backends.swarm.spec.template_values import (
+    CONFIGURATION,
+    SCRATCH,
+    SECRET_FILE,
+    SIGN_IN_FILE,
+    WORKSPACE,
+    TemplateFiller,
+)
 
 Json = dict[str, Any]
 _NANO = 10**9
-CONFIGURATION = "zoe-storage"
-"""Below /run/secrets: the directory of what Spark and Hadoop are told of the object store."""
-SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
-"""Below /run/secrets: random bytes that only the services of one execution share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class AttemptContext:
     """Where a group goes: the node, the attempt's network and secret where it has them (id, name).
 
     `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
-    `Start.secret`.
+    `Start.secret`. `cores_milli`: all that the node has; its engine refuses a higher limit.
     """
 
     node_id: str
@@ -64,6 +69,7 @@ class AttemptContext:
     secret: tuple[str, str] | None = None
     configuration: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     sign_in: tuple[str, str] | None = None
+    cores_milli: int | None = None
 
 
 def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
@@ -72,6 +78,8 @@ def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
         raise CannotStartError(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
+    for _, _, message, _ in engine_refusals(component, DOCKER):
+        raise CannotStartError(message)
     filled = TemplateFiller(start, settings.workspaces_dir is not None)
     return RenderedService(
         start=start,
@@ -135,7 +143,7 @@ def service_spec(group: Sequence[RenderedService], around: AttemptContext, setti
     component = start.component
     task: Json = {
         "ContainerSpec": _container(group, around, settings),
-        "Resources": _resources(component, settings),
+        "Resources": _resources(component, around, settings),
         "RestartPolicy": {"Condition": "none", "MaxAttempts": 0},
         "Placement": {"Constraints": [f"node.id=={around.node_id}"]},
         "LogDriver": log_driver(settings.output_bytes_max),
@@ -187,13 +195,16 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
     return spec
 
 
-def _resources(component: Component, settings: SwarmSettings) -> Json:
+def _resources(component: Component, around: AttemptContext, settings: SwarmSettings) -> Json:
     reserved = component.reservation
     memory_bytes = component.memory_limit_bytes or reserved.memory_bytes
+    cores_milli = component.cores_limit_milli or 0
+    if around.cores_milli is not None:
+        cores_milli = min(cores_milli, around.cores_milli)
     return {
         "Limits": {
             # Zero is no limit: what nobody reserved may be used.
-            "NanoCPUs": (component.cores_limit_milli or 0) * 10**6,
+            "NanoCPUs": cores_milli * 10**6,
             "MemoryBytes": memory_bytes,
             "Pids": settings.processes_max,
         },

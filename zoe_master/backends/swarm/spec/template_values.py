@@ -10,6 +10,10 @@ from zoe_master.backends.swarm.spec.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
 WORKSPACE = "/workspace"
+CONFIGURATION = "zoe-storage"
+"""Below /run/secrets: the directory of what Spark and Hadoop are told of the object store."""
+SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
+"""Below /run/secrets: random bytes that only the services of one execution share."""
 SIGN_IN_FILE = "zoe-sign-in"
 """Below /run/secrets: by which the proxy signs in at the service's ports."""
 

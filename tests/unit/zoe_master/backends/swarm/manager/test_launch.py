@@ -16,7 +16,9 @@ import pytest
 from tests.local.support import shell, start_of
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import ObservedState, ServiceStart
+from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
@@ -117,7 +119,8 @@ class Launching:
         self.registry.add(START)
 
     def launch(self, start: ServiceStart = START) -> list[ServiceStart]:
-        return self._launcher.launch([start], {"node-1": "id-1"})
+        node = NodeFacts("id-1", "node-1", "", Resources(2000, 2**30), {}, down=False, available=True, message="")
+        return self._launcher.launch([start], {"node-1": node})
 
     def long_ago(self) -> None:
         record = self.registry.get(START.service_id)

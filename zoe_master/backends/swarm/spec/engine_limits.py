@@ -1,0 +1,16 @@
+"""The least that Docker Engine and Swarm accept."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.platform import EngineLimits
+
+_MIB = 2**20
+_RESERVED_ADDRESSES = 3  # of a network, of its broadcast, and of its gateway
+_PREFIX_LENGTH = 24  # what Swarm takes where its admin named none
+# Seen with Docker Engine 20.10: Swarm's own least, then the engine's, then the kernel's (1 ms of each 100).
+DOCKER = EngineLimits(memory_min_bytes=4 * _MIB, memory_limit_min_bytes=6 * _MIB, cores_limit_min_milli=10)
+
+
+def addresses_in(prefix_length: int) -> int:
+    """Return how many addresses an overlay network has for tasks and for nodes, which take one each."""
+    return int(2 ** (32 - (prefix_length or _PREFIX_LENGTH))) - _RESERVED_ADDRESSES
