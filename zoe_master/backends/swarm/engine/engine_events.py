@@ -36,6 +36,7 @@ from zoe_master.backends.swarm.engine.foreign import (
 from zoe_master.backends.swarm.engine.hardening import NO_IMAGE, EngineHardening
 from zoe_master.backends.swarm.engine.image_facts import EngineImages
 from zoe_master.backends.swarm.engine.probe_containers import sweep_probes
+from zoe_master.backends.swarm.engine.scratch_volumes import remove_scratch, sweep_scratch
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.swarm.spec import labels
 
@@ -153,6 +154,7 @@ class EngineEvents:
             self._inspect(entry["Id"], after_gap)
         self._look_at_others()
         sweep_probes(api, self._installation)
+        sweep_scratch(api, self._installation)
         self.unfit = self._hardening.check(self.engine, self.images or ())
         self.problem = ""
         self.first_look.set()
@@ -213,6 +215,8 @@ class EngineEvents:
         if event["Action"] == "destroy":
             with self._lock:
                 self._running.pop(container_id, None)
+            if labels.SCRATCH in about:
+                remove_scratch(self.engine.api, about[labels.SCRATCH])
             return
         self._inspect(container_id, after_gap=False)
 

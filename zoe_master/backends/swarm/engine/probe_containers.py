@@ -29,7 +29,8 @@ _ABANDONED_S = 120.0  # well above what an answer takes, and above what two mach
 class ImageProgram:
     """A program of the image, and what its container is given.
 
-    `sees`: directory inside to the node's own. `volume`: one that it may change, and where it is inside.
+    `sees`: directory inside to the node's own. `changes`: a volume, or a directory of the node, that it may change, and
+    where it is inside.
     """
 
     program: str
@@ -37,7 +38,7 @@ class ImageProgram:
     user: str = NOBODY
     network: str = "none"
     sees: Mapping[str, str] | None = None
-    volume: tuple[str, str] | None = None
+    changes: tuple[str, str] | None = None
 
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
@@ -54,12 +55,14 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
     mounts = [
         Mount(target, source, type="bind", read_only=True) for target, source in sorted((question.sees or {}).items())
     ]
-    if question.volume is not None:
-        mounts.append(Mount(question.volume[1], question.volume[0], type="volume", no_copy=True))
+    if question.changes is not None:
+        source, target = question.changes
+        bind = source.startswith("/")
+        mounts.append(Mount(target, source, type="bind") if bind else Mount(target, source, no_copy=True))
     limits = api.create_host_config(
         mem_limit=_MEMORY_BYTES, pids_limit=_PROCESSES_MAX, network_mode=question.network, cap_drop=["ALL"],
         read_only=True, security_opt=["no-new-privileges"] if mounts else None, mounts=mounts,
-        cap_add=["CHOWN"] if question.volume else None,
+        cap_add=["CHOWN"] if question.changes else None,
     )  # fmt: skip
     try:
         made = api.create_container(

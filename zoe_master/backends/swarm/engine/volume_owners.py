@@ -1,4 +1,4 @@
-"""Giving new named volumes to the user that components run as: an engine makes them root's."""
+"""Giving new named volumes, and the directories that components start in, to their user: engines make them root's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 
 from docker.errors import APIError
 
@@ -16,19 +18,30 @@ from zoe_master.backends.swarm.engine.path_checks import asked_images
 from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.mounts import volume_labels
+from zoe_master.backends.swarm.spec.mounts import scratch_labels, volume_labels
 from zoe_master.backends.swarm.spec.names import volume_name
+from zoe_master.backends.swarm.spec.work_dirs import WorkDir
 
 _log = logging.getLogger(__name__)
 _WORKERS = 2
 _GOOD_FOR_S = 60.0
 _SEEN_AT = "/zoe-volume"
 _ROOT = "0:0"
-_Key = tuple[str, str]  # node, volume
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A volume, or a directory of the node; `below` is to be made in it. work_dir: what it is made for."""
+
+    node: str
+    tenant: str
+    source: str
+    below: str = ""
+    work_dir: WorkDir | None = None
 
 
 class VolumeOwners:
-    """Asks a node who owns a volume, at most once a minute; where nobody can tell, the start goes on."""
+    """Asks a node who owns a place, at most once a minute; where nobody can tell, the start goes on."""
 
     def __init__(self, watches: EngineWatches, settings: SwarmSettings, told: Callable[[], None]) -> None:
         self._watches = watches
@@ -36,51 +49,68 @@ class VolumeOwners:
         self._told = told
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-volumes")
         self._lock = threading.Lock()
-        self._asked: dict[_Key, tuple[float, Future[None]]] = {}
+        self._asked: dict[_Place, tuple[float, Future[None]]] = {}
 
-    def passed(self, start: ServiceStart) -> bool:
-        """Whether all its named volumes were looked at; False until then."""
+    def passed(self, start: ServiceStart, work_dir: WorkDir | None = None) -> bool:
+        """Whether its named volumes and the directory where it starts were looked at; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
-        return all(self._passed(start, name) for name in sorted(names))
+        volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]
+        places = [_Place(start.node, start.tenant, volume) for volume in volumes]
+        if work_dir is not None and (work_dir.own or work_dir.below):
+            places.append(_Place(start.node, start.tenant, work_dir.source, work_dir.below, work_dir))
+        passed = [self._passed(place) for place in places]  # all are asked at the same time
+        return all(passed)
 
     def close(self) -> None:
         """Wait for what is being asked."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _passed(self, start: ServiceStart, name: str) -> bool:
-        key, now_s = (start.node, volume_name(self._settings.installation, start.tenant, name)), time.monotonic()
+    def _passed(self, place: _Place) -> bool:
+        now_s = time.monotonic()
         with self._lock:
             old = [one for one, (until_s, asked) in self._asked.items() if asked.done() and until_s <= now_s]
             for one in old:
                 del self._asked[one]
-            if key not in self._asked:
-                self._asked[key] = now_s + _GOOD_FOR_S, self._pool.submit(self._look, key, start.tenant)
-            return self._asked[key][1].done()
+            if place not in self._asked:
+                self._asked[place] = now_s + _GOOD_FOR_S, self._pool.submit(self._look, place)
+            return self._asked[place][1].done()
 
-    def _look(self, key: _Key, tenant: str) -> None:
-        node, volume = key
+    def _look(self, place: _Place) -> None:
         try:
-            self._give(node, volume, tenant)
+            self._give(place)
         except UNREACHABLE as error:
-            _log.warning("volume %s on %s may belong to root: %s", volume, node, error)
+            _log.warning("%s on %s may belong to root: %s", place.source, place.node, error)
         finally:
             self._told()
 
-    def _give(self, node: str, volume: str, tenant: str) -> None:
-        watch = self._watches.get(node)
+    def _give(self, place: _Place) -> None:
+        watch = self._watches.get(place.node)
         if watch is None or not watch.reachable:
             return
-        api, installation = watch.engine.api, self._settings.installation
-        api.create_volume(volume, labels=volume_labels(tenant, self._settings))
-        user = self._settings.tenant_users.get(tenant, self._settings.user)
-        look = ImageProgram("/bin/stat", ["-c", "%u:%g", _SEEN_AT], _ROOT, volume=(volume, _SEEN_AT))
-        give = ImageProgram("/bin/chown", [user, _SEEN_AT], _ROOT, volume=(volume, _SEEN_AT))
+        api = watch.engine.api
+        if not place.source.startswith("/"):
+            api.create_volume(place.source, labels=self._labels(place))
         for image in asked_images(watch, self._settings):
             try:
-                _, owner = ask(api, image, installation, look)
-                if owner.strip() == _ROOT:
-                    ask(api, image, installation, give)
+                self._ask(api, image, place)
             except APIError as error:
                 _log.info("image %s cannot tell who owns a volume: %s", image, error)
                 continue
             return
+
+    def _ask(self, api: Any, image: str, place: _Place) -> None:
+        installation, at = self._settings.installation, (place.source, _SEEN_AT)
+        user = self._settings.tenant_users.get(place.tenant, self._settings.user)
+        if not place.source.startswith("/"):
+            look = ImageProgram("/bin/stat", ["-c", "%u:%g", _SEEN_AT], _ROOT, changes=at)
+            _, owner = ask(api, image, installation, look)
+            if owner.strip() == _ROOT:
+                ask(api, image, installation, ImageProgram("/bin/chown", [user, _SEEN_AT], _ROOT, changes=at))
+        if place.below:  # as the user itself, who may be kept from there
+            make = ImageProgram("/bin/mkdir", ["-p", f"{_SEEN_AT}/{place.below}"], user, changes=at)
+            ask(api, image, installation, make)
+
+    def _labels(self, place: _Place) -> dict[str, str]:
+        if place.work_dir is not None and place.work_dir.own:
+            return scratch_labels(place.work_dir, place.tenant, self._settings)
+        return volume_labels(place.tenant, self._settings)

@@ -65,10 +65,11 @@ class ServiceLauncher:
                 again += [one.start for one in group]
                 continue
             try:
-                if not (self._paths.passed(group[0].start) and self._volumes.passed(group[0].start)):
+                first = group[0]
+                if not (self._paths.passed(first.start) and self._volumes.passed(first.start, first.made_dir)):
                     again += [one.start for one in group]
                     continue
-                self._create(group, nodes[group[0].start.node])
+                self._create(group, nodes[first.start.node])
             except CannotStartError as error:
                 if isinstance(error, CannotStartYetError) and self._may_wait(group):
                     again += [one.start for one in group]

@@ -26,6 +26,8 @@ PORTS = "zoe.ports"
 PROBE = "zoe.probe"
 OF_A_MOMENT = "zoe.of-a-moment"
 """On a container that only tells what its node is like."""
+SCRATCH = "zoe.scratch"
+"""On a volume that goes with a service, and on that service's container: the volume's name."""
 GRACE = "zoe.stop-grace-s"
 
 TASK_ID = "com.docker.swarm.task.id"

@@ -7,6 +7,7 @@ from typing import Any
 
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.feasibility import mount_refusal
+from zoe_lib.domain.paths import plain_path
 from zoe_lib.domain.platform import MountPath
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
@@ -16,6 +17,7 @@ from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspace_of
 from zoe_master.backends.swarm.spec.names import volume_name
 from zoe_master.backends.swarm.spec.task_templates import literal
 from zoe_master.backends.swarm.spec.template_values import CONFIGURATION, SCRATCH, SECRET_FILE, SIGN_IN_FILE, WORKSPACE
+from zoe_master.backends.swarm.spec.work_dirs import WorkDir
 
 Json = dict[str, Any]
 _INIT = "the init program that the engine puts into each container"
@@ -32,6 +34,9 @@ _OURS = tuple(
     MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION)
 )
 
+# An engine makes the directory that a container starts in before it copies what the image has there, owner and all.
+_AS_IT_IS = {"NoCopy": True}
+
 
 def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     """What is in use inside containers, so that no volume can be mounted there."""
@@ -40,7 +45,7 @@ def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     return (*_OF_ENGINES, *_OURS, *workspace, scratch)
 
 
-def mounts_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[Json]:
+def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: WorkDir | None = None) -> Iterator[Json]:
     """The workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
     component = start.component
     for workspace in workspace_of(start, settings):
@@ -48,12 +53,19 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[Json]:
     for volume in component.volumes:
         if (refused := mount_refusal(component, volume, mount_points(settings))) is not None:
             raise CannotStartError("; ".join(refused))
-        yield _volume(volume, start, settings)
+        yield _volume(volume, start, settings, work_dir)
     if component.read_only_root:
         # Not named, so it goes with the container; it begins as the image's own directory, mode and all.
         yield {"Type": "volume", "Target": SCRATCH}
+    if work_dir is not None and work_dir.own:
+        yield _of_service(work_dir, start, settings)
     if component.shm_bytes is not None:
         yield {"Type": "tmpfs", "Target": "/dev/shm", "TmpfsOptions": {"SizeBytes": component.shm_bytes}}  # noqa: S108
+
+
+def scratch_labels(work_dir: WorkDir, tenant: str, settings: SwarmSettings) -> dict[str, str]:
+    """What a volume carries that goes with a service."""
+    return {**volume_labels(tenant, settings), labels.SCRATCH: work_dir.source}
 
 
 def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
@@ -61,16 +73,26 @@ def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
     return {labels.INSTALLATION: settings.installation, labels.TENANT: tenant}
 
 
-def _volume(volume: Volume, start: ServiceStart, settings: SwarmSettings) -> Json:
+def _volume(volume: Volume, start: ServiceStart, settings: SwarmSettings, work_dir: WorkDir | None) -> Json:
     if volume.name is not None:
+        starts_there = work_dir is not None and work_dir.target == plain_path(volume.target)
         return {
             "Type": "volume",
             "Source": volume_name(settings.installation, start.tenant, volume.name),
             "Target": literal(volume.target),
             "ReadOnly": volume.read_only,
-            "VolumeOptions": {"Labels": volume_labels(start.tenant, settings)},
+            "VolumeOptions": {"Labels": volume_labels(start.tenant, settings)} | (_AS_IT_IS if starts_there else {}),
         }
     return _bind(host_path_of(volume, settings).path, volume.target, volume.read_only)
+
+
+def _of_service(work_dir: WorkDir, start: ServiceStart, settings: SwarmSettings) -> Json:
+    return {
+        "Type": "volume",
+        "Source": work_dir.source,
+        "Target": literal(work_dir.target),
+        "VolumeOptions": {"Labels": scratch_labels(work_dir, start.tenant, settings), **_AS_IT_IS},
+    }
 
 
 def _bind(source: str, target: str, read_only: bool = False) -> Json:

@@ -40,5 +40,10 @@ def volume_name(installation: str, tenant: str, volume: str) -> str:
     return f"zoe-{_digest(f'{installation} {tenant} {volume}', 12)}-{volume}"
 
 
+def scratch_name(installation: str, service: ServiceId) -> str:
+    """The volume that goes with a service."""
+    return f"zoe-scratch-{_digest(f'{installation} {service}', 20)}"
+
+
 def _digest(text: str, length: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]

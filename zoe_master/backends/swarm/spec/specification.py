@@ -31,6 +31,7 @@ from zoe_master.backends.swarm.spec.template_values import (
     WORKSPACE,
     TemplateFiller,
 )
+from zoe_master.backends.swarm.spec.work_dirs import WorkDir, work_dir_of
 
 Json = dict[str, Any]
 _NANO = 10**9
@@ -46,6 +47,7 @@ class RenderedService:
     arguments: tuple[str, ...]
     work_dir: str | None
     mounts: tuple[Json, ...]
+    made_dir: WorkDir | None = None
 
     @property
     def group_key(self) -> object:
@@ -81,13 +83,16 @@ def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
     for _, _, message, _ in engine_refusals(component, DOCKER):
         raise CannotStartError(message)
     filled = TemplateFiller(start, settings.workspaces_dir is not None)
+    work_dir = _work_dir(component, filled)
+    made_dir = work_dir_of(start, work_dir, settings)
     return RenderedService(
         start=start,
         host=host_name(component.name, start.index),
         environment=tuple(_environment(start, filled).items()),
         arguments=tuple(filled(word) for word in component.command),
-        work_dir=_work_dir(component, filled),
-        mounts=tuple(mounts_of(start, settings)),
+        work_dir=work_dir,
+        mounts=tuple(mounts_of(start, settings, made_dir)),
+        made_dir=made_dir,
     )
 
 
@@ -134,6 +139,7 @@ def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) 
         labels.COMPONENT: start.component.name,
         labels.CORES: str(start.component.reservation.cores_milli),
         labels.CAUSE: start.cause_id,
+        **({labels.SCRATCH: made_dir.source} if (made_dir := group[0].made_dir) is not None and made_dir.own else {}),
     }
 
 

@@ -1,0 +1,63 @@
+"""Which directory a component starts in, where nothing else makes it: an engine would, and make it root's."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from zoe_lib.domain.paths import is_below, plain_path
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.host_paths import workspace_of
+from zoe_master.backends.swarm.spec.names import scratch_name, volume_name
+from zoe_master.backends.swarm.spec.template_values import SCRATCH, WORKSPACE
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDir:
+    """A directory `below` what is mounted at `target`; empty: that itself.
+
+    source: a volume's name, or a directory of the node. own: the volume is this service's alone, and goes with it.
+    """
+
+    source: str
+    target: str
+    below: str
+    own: bool = False
+
+
+def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) -> WorkDir | None:
+    """Return where a component that starts in `path` must find a directory; None where it is its image's, or read-only.
+
+    A directory of the node that the component mounts is its admin's to make.
+    """
+    if path is None:
+        return None
+    plain = plain_path(path)
+    around = max((target for target in _mounted(start, settings) if is_below(plain, [target])), key=len, default=None)
+    if around is not None:
+        source = dict(_writable(start, settings)).get(around)
+        return None if source is None else WorkDir(source, around, _relative(plain, around))
+    if plain == SCRATCH or not is_below(plain, [SCRATCH]):
+        return None
+    first, _, rest = _relative(plain, SCRATCH).partition("/")
+    return WorkDir(scratch_name(settings.installation, start.service_id), f"{SCRATCH}/{first}", rest, own=True)
+
+
+def _mounted(start: ServiceStart, settings: SwarmSettings) -> Iterator[str]:
+    yield from (WORKSPACE for _ in workspace_of(start, settings))
+    yield from (plain_path(volume.target) for volume in start.component.volumes)
+
+
+def _writable(start: ServiceStart, settings: SwarmSettings) -> Iterator[tuple[str, str]]:
+    """Target and source."""
+    yield from ((WORKSPACE, workspace.path) for workspace in workspace_of(start, settings))
+    for volume in start.component.volumes:
+        if volume.name is not None and not volume.read_only:
+            yield plain_path(volume.target), volume_name(settings.installation, start.tenant, volume.name)
+
+
+def _relative(path: str, base: str) -> str:
+    found = posixpath.relpath(path, base)
+    return "" if found == "." else found
