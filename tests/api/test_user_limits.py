@@ -115,3 +115,18 @@ def test_nonsense_is_refused(api: Api, limits: Any) -> None:
     answer = api.http(api.admin).put("/api/v1/policy", json={"user_limits": limits})
     assert problem(answer)["code"] == "invalid_request"
     assert api.store.policy().version == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "key"),
+    [
+        *(("user_limits", key) for key in ("", "red/", "/ada", "/", "*/ada", "red/*")),
+        *(("tenant_limits", key) for key in ("", "red/", "red/ada")),
+    ],
+)
+def test_keys_that_name_nobody_are_refused(api: Api, field: str, key: str) -> None:
+    answer = api.http(api.admin).put("/api/v1/policy", json={field: {key: {"cores_milli": 1}}})
+    refused = problem(answer)
+    assert refused["code"] == "invalid_policy"
+    assert f"{field}: {key!r} names no " in refused["errors"][-1]["message"]
+    assert api.store.policy().version == 0

@@ -67,7 +67,18 @@ def _check_csv(csv: dict[str, Any], index: int) -> Iterator[Diagnostic]:
     names = csv.get("names")
     if isinstance(names, list):
         named = [(pointer("storage", "inputs", index, "csv", "names", i), one) for i, one in enumerate(names)]
-        yield from duplicates([(at, one) for at, one in named if isinstance(one, str)], "column")
+        texts = [(at, one) for at, one in named if isinstance(one, str)]
+        yield from duplicates(texts, "column")
+        yield from _check_case(texts)
+
+
+def _check_case(names: list[tuple[str, str]]) -> Iterator[Diagnostic]:
+    first: dict[str, str] = {}
+    for place, name in names:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            message = f"{name[:64]!r} and {other[:64]!r} are one name to Spark, which ignores case"
+            yield Diagnostic(place, Code.DUPLICATE, message, "take another name")
 
 
 _SIGNS = {"delimiter": ",", "quote": '"', "escape": "\\"}

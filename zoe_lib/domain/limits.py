@@ -121,6 +121,14 @@ def _resolved(where: ByName, key: str) -> Amounts:
     return {**where.get(EVERY, {}), **where.get(tenant, {}), **where.get(key, {})}
 
 
+def names_nobody(key: str, of_users: bool) -> bool:
+    """Return whether no tenant, or no user, can be meant by a key of the limits of tenants, or of users."""
+    tenant, slash, user = key.partition(_OF)
+    if not of_users or not slash:
+        return not tenant or bool(slash)
+    return tenant in ("", EVERY) or user in ("", EVERY)
+
+
 def shown(where: ByName, names: Collection[str]) -> ByName:
     """Return the limits of tenants, or of users, as documents of the policy say them: each entry whole, by itself."""
     return {key: _entry(where, key, names) for key, own in where.items() if not own.keys().isdisjoint(names)}

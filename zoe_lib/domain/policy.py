@@ -14,6 +14,7 @@ from zoe_lib.domain.limits import (
     Limit,
     Limits,
     LimitSubject,
+    names_nobody,
     shown,
     written,
 )
@@ -169,5 +170,15 @@ def problems(policy: Policy) -> list[str]:
         f"weigher {name!r} is unknown: {', '.join(sorted(WEIGHERS))}"
         for name in policy.weighers
         if name not in WEIGHERS
+    ]
+    found += [
+        f"tenant_limits: {key!r} names no tenant; write a tenant, or '*' for all others"
+        for key in policy.tenant_limits
+        if names_nobody(key, of_users=False)
+    ]
+    found += [
+        f"user_limits: {key!r} names no user; write TENANT/USER, a tenant for each of its users, or '*' for all others"
+        for key in policy.user_limits
+        if names_nobody(key, of_users=True)
     ]
     return found

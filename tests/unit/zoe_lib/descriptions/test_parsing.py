@@ -233,6 +233,14 @@ def test_names_are_unique_over_inputs_and_outputs() -> None:
     assert found(document) == [("/storage/outputs/0/name", Code.DUPLICATE)]
 
 
+def test_names_of_columns_differ_in_more_than_case() -> None:
+    document = full()
+    document["storage"]["inputs"][0]["csv"] = {"names": ["id", "city", "ID", "City", "id2"]}
+    assert found(document) == [
+        (f"/storage/inputs/0/csv/names/{index}", Code.DUPLICATE) for index in (2, 3)
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("change", "hint"),
     [
