@@ -29,6 +29,14 @@ def test_credentials_are_set_shown_and_removed(server: Server, zoe: Zoe, tmp_pat
     assert zoe("storage", "credentials", "remove", "zoe").code == 0
 
 
+def test_what_proxies_cannot_keep_is_told_to_operators_and_to_the_tenant(server: Server, zoe: Zoe) -> None:
+    told = [{"tenant": tenant, "sentence": f"{tenant} is granted too much"} for tenant in ("lab", "other")]
+    server.master.storage = {"configured": True, "caveats": told}
+    assert zoe("storage", "status").err == "note: lab is granted too much\nnote: other is granted too much\n"
+    assert zoe("storage", "status", token=OTHER).err == "note: other is granted too much\n"
+    assert zoe("storage", "status", "-o", "json").json()["caveats"] == told
+
+
 def test_others_may_not_and_what_makes_no_sense_is_told(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     asked = ("storage", "credentials", "set", "zoe", "--user", "u")
     assert zoe(*asked, stdin=b"k", token=READER).code == 4

@@ -32,6 +32,7 @@ def get_storage(who: Reader, store: StoreDep, master: MasterDep, request: Reques
     return told.model_copy(
         update={
             "tenants": [one for one in told.tenants if who.operator or one.tenant == who.tenant],
+            "caveats": [one for one in told.caveats if who.operator or one.tenant == who.tenant],
             "waiting": [one for one in waiting if who.operator or one.tenant == who.tenant],
         }
     )

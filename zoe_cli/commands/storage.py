@@ -40,6 +40,8 @@ def status(context: typer.Context) -> None:
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}\n" for label, text in _facts(answer)))
     if answer.tenants:
         write("\n" + table(tenants))
+    for caveat in answer.caveats:
+        note(f"note: {caveat.sentence}")
     if answer.waiting:
         rows = [(w.execution_id, w.tenant, w.user, w.sentence) for w in answer.waiting]
         write("\n" + table(Rows(("waits", "tenant", "user", "why"), rows)))

@@ -129,14 +129,28 @@ def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
     """Return a sentence about bandwidth that can be promised, and that proxies do not always move; else nothing."""
     wanted = wished(application) or Rates()
     verb = "prefers" if required(application) is None else "requires"
-    asked = " and ".join(f"{_exactly(rate)} to {what}" for what, rate, _ in _ways(wanted, capacity.rates))
+    bound = _bound_of_proxies(wanted, capacity)
+    return f"it {verb} {_each_way(wanted, capacity)}, and {bound}" if bound else ""
+
+
+def not_always_kept_together(tenant: str, granted: Rates, capacity: StoreCapacity) -> str:
+    """Return a sentence about what a tenant is granted in all, and that proxies do not always move; else nothing."""
+    bound = _bound_of_proxies(granted, capacity)
+    return f"{tenant} is granted {_each_way(granted, capacity)}, and {bound}" if bound else ""
+
+
+def _each_way(rates: Rates, capacity: StoreCapacity) -> str:
+    return " and ".join(f"{_exactly(rate)} to {what}" for what, rate, _ in _ways(rates, capacity.rates))
+
+
+def _bound_of_proxies(wanted: Rates, capacity: StoreCapacity) -> str:
     both, one, all_of_them = wanted.read + wanted.write, capacity.one_proxy, capacity.proxies
     if all_of_them is not None and both > all_of_them:
         moved = f"the proxies of the object store move {_exactly(all_of_them)} together, reads and writes"
-        return f"it {verb} {asked}, and {moved}: it cannot have both at once"
+        return f"{moved}: it cannot have both at once"
     if one is not None and both > one:
         moved = f"one proxy of the object store moves {_exactly(one)}, reads and writes together"
-        return f"it {verb} {asked}, and {moved}: more comes only to services that use several proxies"
+        return f"{moved}: more comes only to services that use several proxies"
     return ""
 
 

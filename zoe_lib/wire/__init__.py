@@ -95,6 +95,7 @@ __getattr__ = lazy_names(
             "BandwidthOverTimeView",
             "BandwidthPointView",
             "BandwidthView",
+            "StorageCaveatView",
             "StorageView",
             "StorageWaitView",
             "TenantBandwidthView",

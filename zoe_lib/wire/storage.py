@@ -61,6 +61,13 @@ class StorageWaitView(Wire):
     sentence: str
 
 
+class StorageCaveatView(Wire):
+    """What of a tenant's grants the proxies of the object store do not always move."""
+
+    tenant: str
+    sentence: str
+
+
 class StorageView(Wire):
     """As of the master's last look at the storage controller."""
 
@@ -71,4 +78,5 @@ class StorageView(Wire):
     capacity: BandwidthView | None = Field(default=None, description="What it can promise in all.")
     promised: BandwidthView | None = Field(default=None, description="What it has promised to all, us and others.")
     tenants: list[TenantBandwidthView] = Field(default=[], description="The own one, or all for operators.")
+    caveats: list[StorageCaveatView] = Field(default=[], description="Of the own tenant, or all for operators.")
     waiting: list[StorageWaitView] = Field(default=[], description="Of the own tenant, or all for operators.")

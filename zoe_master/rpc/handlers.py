@@ -241,6 +241,7 @@ class RpcHandlers:
             "resting": told.resting,
             "at_s": told.at_s or None,
             "tenants": tenants,
+            "caveats": [{"tenant": tenant, "sentence": text} for tenant, text in told.caveats.items()],
             **known,
         }
 

@@ -10,7 +10,7 @@ import structlog
 
 from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth, StorageCapacity
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
 from zoe_lib.store.base import Store, Unstorable
 
 log = structlog.get_logger(__name__)
@@ -23,6 +23,7 @@ class BandwidthReport:
 
     `resting`: after several failures the controller is left alone for some seconds. `measured`: whether it tells what
     tenants move; else `achieved` and `missed` of all are None. `moved`: bytes per second to and from each address.
+    `caveats`: by tenant, what of its grants proxies do not always move.
     """
 
     at_s: float = 0.0
@@ -33,6 +34,7 @@ class BandwidthReport:
     promised: Rates = _NOTHING
     tenants: Mapping[str, TenantBandwidth] = field(default_factory=dict)
     moved: Mapping[str, float] | None = None
+    caveats: Mapping[str, str] = field(default_factory=dict)
 
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
@@ -47,7 +49,7 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
             name: TenantBandwidth(granted.get(name, _NOTHING), _rates(achieved.get(name)), _rates(missed.get(name)))
             for name in sorted({*granted, *achieved, *missed})
         }
-    clients = controller.clients()
+    clients, proxies = controller.clients(), store_capacity(capacity)
     return BandwidthReport(
         moved=None if clients is None else {host: sum(_both(one)) for host, one in clients.items()},
         at_s=time.time(),
@@ -55,6 +57,21 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
         capacity=Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s),
         promised=Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s),
         tenants=tenants,
+        caveats={
+            tenant: caveat
+            for tenant, rates in sorted(granted.items())
+            if (caveat := not_always_kept_together(tenant, rates, proxies))
+        },
+    )
+
+
+def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
+    """Return what the controller tells of the whole store, as promises count it."""
+    return StoreCapacity(
+        capacity.read_bytes_per_s,
+        capacity.write_bytes_per_s,
+        capacity.one_proxy_bytes_per_s,
+        capacity.proxies_bytes_per_s,
     )
 
 

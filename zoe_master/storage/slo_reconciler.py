@@ -26,7 +26,7 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import BandwidthGuarantee, BandwidthSupply, Rates, StoreCapacity, by_tenant
 from zoe_lib.domain.storage import Located
 from zoe_master.crash_points import CrashPoint, Hit
-from zoe_master.storage.report import BandwidthReport, report
+from zoe_master.storage.report import BandwidthReport, report, store_capacity
 
 log = structlog.get_logger(__name__)
 
@@ -99,12 +99,7 @@ class SloReconciler:
             return StorageState(AWAY)
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
-        everything = StoreCapacity(
-            capacity.read_bytes_per_s,
-            capacity.write_bytes_per_s,
-            capacity.one_proxy_bytes_per_s,
-            capacity.proxies_bytes_per_s,
-        )
+        everything = store_capacity(capacity)
         # What others were promised by the controller is not there for us.
         supply = BandwidthSupply(everything.rates - promised + sum(there.values(), Rates()))
         held = asking.held(there)

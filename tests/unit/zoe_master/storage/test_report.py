@@ -15,9 +15,10 @@ from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.background.metrics import observe_storage
 from zoe_master.storage.reconciler import InlineReconciler
-from zoe_master.storage.report import BandwidthReport, keep
+from zoe_master.storage.report import BandwidthReport, keep, report
 from zoe_master.storage.slo_reconciler import DesiredSlos
 
+MB = 10**6
 FROM_DISK = frozenset({"disk"})
 
 
@@ -45,6 +46,18 @@ def test_granted_achieved_and_missed_are_told_by_tenant() -> None:
     assert found["b"] == (60, 60)
     assert sum(one.missed.read for one in report.tenants.values()) >= 40
     assert report.tenants["stranger"].granted == Rates()
+
+
+def test_what_one_proxy_cannot_keep_of_the_sum_of_a_tenants_grants_is_told() -> None:
+    """Each of its executions by itself asks for less."""
+    one = controller()
+    capacity = replace(one.capacity(), one_proxy_bytes_per_s=60 * MB, proxies_bytes_per_s=90 * MB)
+    granted = {"a": Rates(30 * MB, 30 * MB), "b": Rates(70 * MB), "c": Rates(70 * MB, 30 * MB)}
+    caveats = report(one, granted, capacity).caveats
+    assert caveats.keys() == {"b", "c"}
+    assert caveats["b"].startswith("b is granted 70MB/s to read, and one proxy of the object store moves 60MB/s")
+    assert "the proxies of the object store move 90MB/s together" in caveats["c"]
+    assert report(one, granted, one.capacity()).caveats == {}
 
 
 def test_a_controller_that_is_away_is_told_with_nothing_that_was_known_before() -> None:
