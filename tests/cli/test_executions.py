@@ -9,6 +9,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import OTHER, READER, Server
 from zoe_lib.domain import events as ev
@@ -144,6 +146,22 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     assert zoe("explain", submitted).out == "It does not wait: it is running.\n"
     server.end(submitted)
     assert zoe("explain", submitted).out == "It does not wait: it has succeeded.\n"
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after", "words"),
+    [
+        ("essential_count", 3, 1, "1 essential instance of worker instead of 3"),
+        ("cores_milli", 1500, 1000, "1 core for each worker instead of 1.5 cores"),
+        ("memory_bytes", 2**31, 2**30, "1 GiB of memory for each worker instead of 2 GiB"),
+    ],
+)
+def test_a_plan_says_one_of_a_thing_and_several_of_it(
+    server: Server, zoe: Zoe, app_file: Path, part: str, before: int, after: int, words: str
+) -> None:
+    change = {"component": "worker", "part": part, "before": before, "after": after}
+    server.master.proposal = {"starts_now": False, "change": change}
+    assert f"It would start now with {words}.\n" in zoe("plan", str(app_file)).out
 
 
 def test_plan_says_whether_a_smaller_core_was_looked_for(server: Server, zoe: Zoe, app_file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zoe_cli.units import size
+from zoe_lib.domain.amounts import cores, counted
 from zoe_lib.wire import ChangeView
 
 
@@ -10,8 +11,8 @@ def change_words(change: ChangeView) -> str:
     """The change in words, after "with"."""
     match change.part:
         case "essential_count":
-            return f"{change.after} essential instances of {change.component} instead of {change.before}"
+            return f"{counted(change.after, 'essential instance')} of {change.component} instead of {change.before}"
         case "memory_bytes":
             return f"{size(change.after)} of memory for each {change.component} instead of {size(change.before)}"
         case "cores_milli":
-            return f"{change.after / 1000:g} cores for each {change.component} instead of {change.before / 1000:g}"
+            return f"{cores(change.after)} for each {change.component} instead of {cores(change.before)}"

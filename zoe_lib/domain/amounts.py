@@ -23,7 +23,8 @@ def plain(number: float) -> str:
 
 def cores(milli: float) -> str:
     """Thousandths of a core in words, such as `1 core` or `0.05 cores`."""
-    return f"{(number := milli / 1000):.3f}".rstrip("0").rstrip(".") + (" core" if number == 1 else " cores")
+    number = f"{milli / 1000:.3f}".rstrip("0").rstrip(".")
+    return number + (" core" if number == "1" else " cores")
 
 
 def counted(count: int, noun: str) -> str:

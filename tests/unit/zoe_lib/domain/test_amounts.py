@@ -31,9 +31,17 @@ def test_sizes_are_written_plainly(amount: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("milli", "text"),
-    [(1000, "1 core"), (1500, "1.5 cores"), (50, "0.05 cores"), (0, "0 cores"), (10**10, "10000000 cores")],
+    [
+        (1000, "1 core"),
+        (1000.4, "1 core"),
+        (999.6, "1 core"),
+        (1500, "1.5 cores"),
+        (50, "0.05 cores"),
+        (0, "0 cores"),
+        (10**10, "10000000 cores"),
+    ],
 )
-def test_cores_are_written_plainly(milli: int, text: str) -> None:
+def test_cores_are_written_plainly(milli: float, text: str) -> None:
     assert cores(milli) == text
 
 

@@ -3,7 +3,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
-import { changeText } from "../execution/waiting";
+import { changeText } from "../execution/change-text";
 
 type Plan = Schemas["PlanView"];
 

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
 import { useNow } from "../../components/now";
 import { Table } from "../../components/table";
-import { bytes, clock, distance, duration, moment } from "../../format";
+import { clock, distance, duration, moment } from "../../format";
+import { changeText } from "./change-text";
 import { placesText } from "./places";
 import type { Execution } from "./types";
 
@@ -107,17 +108,6 @@ function ForecastFacts({
       )}
     </>
   );
-}
-
-export function changeText(change: Schemas["ChangeView"]): string {
-  const amount = {
-    essential_count: String,
-    memory_bytes: bytes,
-    cores_milli: (milli: number) => `${milli / 1000}`,
-  };
-  const part = { essential_count: "essential instances", memory_bytes: "memory", cores_milli: "cores" };
-  const show = amount[change.part];
-  return `${change.component}: ${show(change.after)} ${part[change.part]} instead of ${show(change.before)}`;
 }
 
 function NodesWhy({ nodes }: { nodes: Record<string, Record<string, string>> }) {
