@@ -63,7 +63,9 @@ def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
         if status_of(error) == 404:
             registry.end_by_task(record, "its container is gone")
         return
-    if facts is not None:
+    if facts is not None and not facts.running and facts.finished_at_s is None:
+        registry.end_unbegun(record)  # made and never begun, as by an engine that stood still just then
+    elif facts is not None:
         registry.container_seen(facts, after_gap=False)
 
 

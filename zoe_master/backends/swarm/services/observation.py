@@ -39,7 +39,7 @@ def observed(record: Record) -> Observation:
         return _ended(record, container)
     # A task that had a container may be over before its engine was heard: how it ended is asked of the engine.
     if container is None and task is not None and task.over and not task.container_id:
-        return _task_over(record, task)
+        return task_over(record, task)
     return _alive(record)
 
 
@@ -59,7 +59,7 @@ def never_ran(record: Record, now_s: float, cause: Cause, said: ErrorText = NOTH
 def by_task(record: Record, task: TaskFacts, why: str = "its engine could not be asked") -> Observation:
     """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
-        return _task_over(record, task)
+        return task_over(record, task)
     untold = error_text(why, task.message)
     # An engine that stops or restarts ends its containers by SIGTERM; few programs end so by themselves.
     ended = Cause.KILLED if task.exit_code == _TERMINATED else Cause.EXITED
@@ -71,6 +71,15 @@ def by_task(record: Record, task: TaskFacts, why: str = "its engine could not be
         cause=record.mark.stop_cause or ended,
         started_at_s=record.container.started_at_s if record.container else task.at_s,
         **(NOTHING if task.exit_code == 0 else untold)._asdict(),  # of a success nothing more is to be known
+    )
+
+
+def task_over(record: Record, task: TaskFacts) -> Observation:
+    """Return the end of what never began, as the managers saw it."""
+    if record.mark.stop_cause is not None:
+        return never_ran(record, task.at_s, record.mark.stop_cause)
+    return never_ran(
+        record, task.at_s, _why_never(task.message), error_text(f"it could not start on {record.node}", task.message)
     )
 
 
@@ -145,14 +154,6 @@ def _killed(record: Record, container: ContainerFacts) -> str:
     if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
         return "it was ended while its engine did not answer"
     return ""
-
-
-def _task_over(record: Record, task: TaskFacts) -> Observation:
-    if record.mark.stop_cause is not None:
-        return never_ran(record, task.at_s, record.mark.stop_cause)
-    return never_ran(
-        record, task.at_s, _why_never(task.message), error_text(f"it could not start on {record.node}", task.message)
-    )
 
 
 def _why_never(message: str) -> Cause:

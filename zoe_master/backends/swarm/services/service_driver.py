@@ -97,9 +97,9 @@ class ServiceDriver:
         )
 
     def _out_of_reach(self, record: Record) -> bool:
-        """It is to end, but has no container yet, or none that can be told."""
+        """It is to end, but has no container yet, or none that runs, or none that can be told."""
         unreachable = self._watches.engine(record.node) is None
-        return record.mark.stop_cause is not None and (record.container is None or unreachable)
+        return record.mark.stop_cause is not None and (not record.running or unreachable)
 
     def _submit(self, job: Callable[..., None], *arguments: object) -> None:
         def done() -> None:

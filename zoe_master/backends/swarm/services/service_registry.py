@@ -11,7 +11,7 @@ from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.errors import ErrorText
-from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed
+from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed, task_over
 from zoe_master.backends.swarm.services.records import FoundServiceGroup, Record, ServiceGroup, handed_over
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.swarm.spec.attempts import Attempt
@@ -161,6 +161,12 @@ class ServiceRegistry:
         with self.lock:
             if not record.final and record.task is not None and record.task.over:
                 self._mark(record, replace(record.mark, end=by_task(record, record.task, why)))
+
+    def end_unbegun(self, record: Record) -> None:
+        """Its task is over, and its container was never begun."""
+        with self.lock:
+            if not record.final and record.task is not None and record.task.over:
+                self._mark(record, replace(record.mark, end=task_over(record, record.task)))
 
     def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "", detail: str = "") -> None:
         """It will not begin any more."""
