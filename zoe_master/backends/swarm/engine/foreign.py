@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_master.backends.swarm.engine.docker_facts import seconds
+from zoe_master.backends.swarm.spec import labels
 
 Json = Mapping[str, Any]
 _SHORTEST_S = 2.0
 _STEP_MILLI = 100
+_HOLDING = frozenset({"assigned", "accepted", "preparing", "ready", "starting", "running"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,34 @@ def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources
         cores_milli = container.cores_milli or used.cores_milli
         result = result + Resources(cores_milli, container.memory_bytes or used.memory_bytes)
     return result
+
+
+def reserved_by_others(tasks: Iterable[Json], installation: str) -> Mapping[str, Resources]:
+    """Return what tasks that are not Zoe's reserve, by the node's id; Swarm starts nothing there, however idle it is."""
+    result: dict[str, Resources] = {}
+    for task in tasks:
+        spec, node = task["Spec"], task.get("NodeID", "")
+        tags = (spec.get("ContainerSpec") or {}).get("Labels") or {}
+        if node and task["Status"]["State"] in _HOLDING and tags.get(labels.INSTALLATION) != installation:
+            result[node] = result.get(node, NOTHING) + _reserved(spec)
+    return result
+
+
+def _reserved(spec: Json) -> Resources:
+    reserved = (spec.get("Resources") or {}).get("Reservations") or {}
+    pieces = (one.get("DiscreteResourceSpec") for one in reserved.get("GenericResources") or ())
+    devices = {one["Kind"]: int(one["Value"]) for one in pieces if one is not None}
+    return Resources(reserved.get("NanoCPUs", 0) // 10**6, reserved.get("MemoryBytes", 0), devices)
+
+
+def larger(one: Resources, other: Resources) -> Resources:
+    """Return the larger of each amount."""
+    kinds = {**one.devices, **other.devices}
+    return Resources(
+        max(one.cores_milli, other.cores_milli),
+        max(one.memory_bytes, other.memory_bytes),
+        {kind: max(one.devices.get(kind, 0), other.devices.get(kind, 0)) for kind in kinds},
+    )
 
 
 class CpuUsage:

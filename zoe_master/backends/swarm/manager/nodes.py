@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from zoe_lib.domain.amounts import counted
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import NOTHING
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.exposure import NodeExposure
+from zoe_master.backends.swarm.engine.foreign import larger
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.poller import Reconciler
@@ -50,7 +51,10 @@ class NodeView:
         return Node(
             name=node.name,
             total=node.total,
-            foreign=watch.foreign if watch is not None else Resources(),
+            foreign=larger(
+                watch.foreign if watch is not None else NOTHING,
+                self.reconciler.reserved_by_others.get(node.node_id, NOTHING),
+            ),
             labels=node.labels,
             ready=ready,
             containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),

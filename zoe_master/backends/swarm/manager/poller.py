@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, node_facts, task_facts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.engine.foreign import reserved_by_others
 from zoe_master.backends.swarm.errors import error_text
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -42,6 +44,9 @@ class Reconciler:
         self.nodes: Mapping[str, NodeFacts] = {}
         self.returning: Collection[str] = ()
         """Nodes that were down and whose engine has not told since what runs there."""
+        self.reserved_by_others: Mapping[str, Resources] = {}
+        """By the node's id: what services of the swarm that are not Zoe's reserve there."""
+        self._others_due_s = 0.0
         self.network_addresses: int | None = None
         """How many an execution's network has: a setting of the swarm that stays as it was made."""
 
@@ -54,6 +59,7 @@ class Reconciler:
         if self.network_addresses is None:
             swarm = self._managers.ask(lambda api: api.inspect_swarm())
             self.network_addresses = addresses_in(swarm.get("SubnetSize") or 0)
+        self._look_at_others()
         self._watches.follow(nodes.values())
         self.returning = set(self._returning(nodes.values()))
         self._gateways.seen(services, tasks)
@@ -72,6 +78,14 @@ class Reconciler:
     def groups(self) -> dict[str, ServiceGroup]:
         """All Swarm services of the services known here."""
         return {record.group.group_id: record.group for record in self._registry.all() if record.group is not None}
+
+    def _look_at_others(self) -> None:
+        """At rest: there may be many tasks, and their reservations change seldom."""
+        if (now_s := time.monotonic()) < self._others_due_s:
+            return
+        self._others_due_s = now_s + self._settings.look_interval_s
+        tasks = self._managers.ask(lambda api: api.tasks(filters={"desired-state": "running"}))
+        self.reserved_by_others = reserved_by_others(tasks, self._settings.installation)
 
     def _returning(self, nodes: Iterable[NodeFacts]) -> Iterator[str]:
         for node in nodes:

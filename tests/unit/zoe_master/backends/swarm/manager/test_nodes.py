@@ -23,7 +23,8 @@ def message(left: int, problem: str, place: Path) -> str:
         running=lambda: [f"e.c.{number}.1" for number in range(left)],
     )  # fmt: skip
     seen: Any = SimpleNamespace(
-        silent=False, returning=(), nodes={"n1": facts}, get=lambda name: watch if name == "n1" else None,
+        silent=False, returning=(), reserved_by_others={},
+        nodes={"n1": facts}, get=lambda name: watch if name == "n1" else None,
         all=list, problem=lambda _: "", by_node=Counter, warning=lambda _: "",
     )  # fmt: skip
     registry: Any = SimpleNamespace(get=lambda _: None, all=list)
