@@ -43,7 +43,7 @@ def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources
 
 
 def reserved_by_others(tasks: Iterable[Json], installation: str) -> Mapping[str, Resources]:
-    """Return what tasks that are not Zoe's reserve, by the node's id; Swarm starts nothing there, however idle it is."""
+    """Return what tasks that are not Zoe's reserve, by the node's id; Swarm starts nothing there, however idle."""
     result: dict[str, Resources] = {}
     for task in tasks:
         spec, node = task["Spec"], task.get("NodeID", "")
