@@ -137,9 +137,8 @@ REASONS = {
     "no_resources": "the essential services do not fit now; the counts say how many nodes each filter refused. "
     "Where the "
     "hint says that it was not shown to fit even on empty nodes, it does not hold up others",
-    "making_room": "elastic services are being stopped to make room for essential ones, or within the limit of "
-    "its tenant or "
-    "user",
+    "making_room": "it has its places, and what leaves them has not ended: elastic services that give way, also "
+    "within the limit of its tenant or user, or services of an execution that stops",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
     "never_fits": "it is proven that the essential services cannot fit on the present nodes, even empty ones; "
     "it does not hold up "

@@ -30,7 +30,7 @@ WAIT_CAUSES = {
     WaitCause.QUOTA: "its tenant had reached a limit",
     WaitCause.STORAGE: "the bandwidth that it requires was not free, or the store was asked where its inputs lie",
     WaitCause.IMAGE: "an image was being pulled",
-    WaitCause.MAKING_ROOM: "elastic services were leaving",
+    WaitCause.MAKING_ROOM: "services were leaving its places",
     WaitCause.OWN_FAILURE: "it had failed and was to be tried again after a pause",
     WaitCause.POLICY: "one pass looks at so many only",
     WaitCause.NEVER_FITS: "it could not fit on the nodes there were",
