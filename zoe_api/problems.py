@@ -40,7 +40,6 @@ _RETRY_AFTER_S_OF = {
     Code.LOGS_BUSY: "1",
     Code.CHECK_BUSY: "1",
     Code.SIGN_IN_BUSY: "1",
-    Code.TOO_MANY_SIGN_INS: "60",
     Code.TOO_MANY_STREAMS: "10",
     Code.QUEUE_TOO_LONG: "60",
 }
@@ -78,7 +77,9 @@ def problem_response(told: Problem) -> Response:
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if told.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if told.status == 503 or told.code in _RETRY_AFTER_S_OF:
+    if told.retry_after_s is not None:
+        headers["Retry-After"] = str(told.retry_after_s)
+    elif told.status == 503 or told.code in _RETRY_AFTER_S_OF:
         headers["Retry-After"] = _RETRY_AFTER_S_OF.get(Code(told.code), _RETRY_AFTER_S)
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
     body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")

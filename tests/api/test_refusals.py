@@ -117,7 +117,9 @@ def too_many_sign_ins(api: Api, _: Raise) -> httpx.Response:
     browser = Browser(api)
     for _number in range(brake.FAILURES_OF_PAIR_MAX):
         assert browser.try_to_sign_in(password="a wrong password").status_code == 401
-    return browser.try_to_sign_in()
+    answer = browser.try_to_sign_in()
+    assert answer.headers["retry-after"] == f"{brake.WITHIN_S:.0f}"
+    return answer
 
 
 def sign_in_busy(api: Api, _: Raise) -> httpx.Response:

@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.support.checks import CHECKS
-from tests.support.snapshots import PER_CASE, random_snapshot
+from tests.support.snapshots import PER_CASE, random_snapshot, varied
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.store.codec import encode
@@ -51,7 +51,9 @@ def random_document(chance: random.Random) -> dict[str, Any]:
         "tenants": chance.choice(sorted(TENANCIES)),
         "filters": list(Policy().filters),
         "weighers": {"fewest_containers": weight, "free_memory": chance.choice(EXTREMES["number"])},
-        "tenant_shares": {"a": chance.choice(EXTREMES["number"])} if chance.random() < 0.5 else {},
+        "tenant_shares": {
+            tenant: chance.choice(EXTREMES["number"]) for tenant in chance.sample("abc", chance.randint(0, 2))
+        },
         "tenant_limits": {"*": {"cores_milli": chance.choice(EXTREMES["integer"])}} if chance.random() < 0.5 else {},
         "user_limits": {"*/*": {"memory_bytes": chance.choice(EXTREMES["integer"])}} if chance.random() < 0.5 else {},
         **numbers,
@@ -65,7 +67,19 @@ def test_one_extreme_number_ends_no_pass(name: str) -> None:
         for backfill in sorted(BACKFILLS):
             document = {"filters": list(Policy().filters), "backfill": backfill, name: number}
             if (policy := accepted(document)) is not None:
-                schedule(random_snapshot(chance)[0], policy)
+                schedule(varied(*random_snapshot(chance), chance)[0], policy)
+
+
+@pytest.mark.parametrize("share", [1e-15, 1.0, 1e15])
+@pytest.mark.parametrize(("order", "tenants"), [("fair-share", "none"), ("fair-share", "drf"), ("size", "drf")])
+def test_the_widest_shares_end_no_pass(share: float, order: str, tenants: str) -> None:
+    chance = random.Random(f"{share} {order} {tenants}")
+    for _ in range(50):
+        document = {"tenant_shares": {"a": share, "b": 1e-15, "c": 1e15}, "order": order, "tenants": tenants}
+        policy = accepted({"filters": list(Policy().filters), **document})
+        assert policy is not None
+        snapshot = varied(*random_snapshot(chance), chance)[0]
+        schedule(replace(snapshot, used={"a": chance.choice(EXTREMES["number"][2:]), "b": 1.0}), policy)
 
 
 @pytest.mark.parametrize("until_s", [11.0, 1e10, 1e17, 1e300, sys.float_info.max])
@@ -92,4 +106,4 @@ def test_many_extreme_numbers_end_no_pass(case: int) -> None:
     chance = random.Random(case)
     for _ in range(PER_CASE):
         if (policy := accepted(random_document(chance))) is not None:
-            schedule(random_snapshot(chance)[0], policy)
+            schedule(varied(*random_snapshot(chance), chance)[0], policy)

@@ -30,6 +30,7 @@ class Braked(ApiProblem):
 
     def __init__(self, key: str, within_s: float) -> None:
         super().__init__(Code.TOO_MANY_SIGN_INS, f"try again in {within_s / 60:.0f} minutes")
+        self.problem = self.problem.after(within_s)
         self.key = key
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 SECONDS_MAX = 100 * 365 * 86_400.0
@@ -67,3 +76,15 @@ class Problem(Wire):
     hint: str = ""
     instance: str = ""
     errors: list[Diagnostic] = Field(default=[])
+    _retry_after_s: int | None = PrivateAttr(default=None)
+
+    @property
+    def retry_after_s(self) -> int | None:
+        """Seconds after which it is worth another try; told in a header, since clients refuse keys they do not know."""
+        return self._retry_after_s
+
+    def after(self, seconds: float) -> Problem:
+        """Return it with the time after which it is worth another try."""
+        later = self.model_copy()
+        later._retry_after_s = round(seconds)
+        return later

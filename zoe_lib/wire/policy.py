@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from zoe_lib.domain.cluster import NodeHold
@@ -24,6 +24,16 @@ TIME_MAX = 253_402_300_799.0
 """The last second of the year 9999, since the epoch."""
 WEIGHT_MAX = 1e15
 """Of weights and shares: what is computed with them stays finite."""
+
+
+SHARE_MIN = 1e-15
+"""The smallest share: ratios of two shares stay finite."""
+
+
+def _share(given: float) -> float:
+    if given < SHARE_MIN:
+        raise PydanticCustomError("greater_than_equal", "must be at least {ge}", {"ge": SHARE_MIN})
+    return given
 
 
 class TenantLimitView(Numbers):
@@ -67,7 +77,9 @@ class PolicyView(Numbers):
     preemption: Literal["none", "elastic"] = "elastic"
     ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)
     tenants: Literal["none", "drf"] = "none"
-    tenant_shares: dict[str, Annotated[float, Field(gt=0, le=WEIGHT_MAX), NUMBER]] = Field(default={})
+    tenant_shares: dict[str, Annotated[float, Field(gt=0, le=WEIGHT_MAX), AfterValidator(_share), NUMBER]] = Field(
+        default={}
+    )
     tenant_limits: dict[str, TenantLimitView] = Field(default={})
     user_limits: dict[str, UserLimitView] = Field(default={})
     priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX), NUMBER]] = Field(default={})

@@ -118,4 +118,4 @@ def _usage_over_due(snapshot: Snapshot, policy: Policy) -> Mapping[str, float]:
     used, shares = sum(snapshot.used.values()), sum(due.values())
     if used <= 0:
         return {}
-    return {tenant: (snapshot.used.get(tenant, 0.0) / used) / (due[tenant] / shares) for tenant in tenants}
+    return {tenant: (snapshot.used.get(tenant, 0.0) / used) * (shares / due[tenant]) for tenant in tenants}

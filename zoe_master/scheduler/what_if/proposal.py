@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import StrEnum
@@ -16,9 +17,11 @@ from zoe_master.scheduler.ordering.queue import Queue
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 
-# A component is asked to shrink in steps of a sixteenth, to a sixteenth at least.
-_STEPS = 16
-# Looking for a change takes some twenty passes over the queue.
+# A component is asked to shrink to a sixteenth at least, to a multiple of the grain, which is doubled
+# until there are no more than a thousand.
+_LEAST_SHARE = 16
+_STEPS_MAX = 1024
+# Looking for a change takes up to a dozen passes over the queue for each part of each component.
 _QUEUE_MAX = 2_000
 
 
@@ -28,6 +31,9 @@ class ComponentPart(StrEnum):
     ESSENTIAL_COUNT = "essential_count"
     MEMORY = "memory_bytes"
     CORES = "cores_milli"
+
+
+_GRAIN = {ComponentPart.ESSENTIAL_COUNT: 1, ComponentPart.MEMORY: 16 * 2**20, ComponentPart.CORES: 100}
 
 
 @value(frozen=True, slots=True)
@@ -126,19 +132,21 @@ def _most_that_starts(
     before: int,
     starts: Callable[[Application], bool],
 ) -> int | None:
-    """By bisection over the steps: less never needs more room."""
-    steps = min(_STEPS, before)
-    values = [before * step // steps for step in range(1, steps)]
-    if not values or not starts(_shrunk(application, component, part, values[0])):
+    """By bisection over multiples of the part's grain: less never needs more room."""
+    grain = _GRAIN[part]
+    while before > grain * _STEPS_MAX:
+        grain *= 2
+    least = max(before // _LEAST_SHARE, 1)
+    low, high = math.ceil(least / grain), math.ceil(before / grain)
+    if low >= high or not starts(_shrunk(application, component, part, low * grain)):
         return None
-    low, high = 0, len(values)
     while high - low > 1:
         middle = (low + high) // 2
-        if starts(_shrunk(application, component, part, values[middle])):
+        if starts(_shrunk(application, component, part, middle * grain)):
             low = middle
         else:
             high = middle
-    return values[low]
+    return low * grain
 
 
 def _shrunk(application: Application, component: Component, part: ComponentPart, value: int) -> Application:

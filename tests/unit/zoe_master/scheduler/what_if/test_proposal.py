@@ -28,7 +28,7 @@ def test_the_smallest_share_is_taken_off_the_component_that_matters() -> None:
     assert not found.starts_now
     assert found.reason is not None
     assert found.reason.code is ReasonCode.NO_RESOURCES
-    assert found.change == ComponentChange("large", ComponentPart.MEMORY, 24 * GIB, 15 * GIB)
+    assert found.change == ComponentChange("large", ComponentPart.MEMORY, 24 * GIB, 16 * GIB)
 
 
 def test_the_change_is_enough_and_one_step_more_is_not() -> None:
@@ -47,6 +47,13 @@ def test_the_change_is_enough_and_one_step_more_is_not() -> None:
         application = replace(wanted.application, components=(smaller,))
         changed = replace(wanted, application=application, services=new_services("x", application, 1))
         assert "x" in schedule(replace(NOW, queued=(changed,)), POLICY).starts
+
+
+def test_no_more_is_taken_than_needed() -> None:
+    for free, wanted in ((2.9, 4.0), (2.0, 3.0), (7.3, 8.0)):
+        snapshot = Snapshot(10.0, (node("n1", cores=free, memory_gib=32),))
+        change = propose(snapshot, POLICY, queued("x", component("c", cores=wanted))).change
+        assert change == ComponentChange("c", ComponentPart.CORES, round(wanted * 1000), round(free * 1000))
 
 
 def test_where_others_come_first_no_change_helps_and_they_are_counted() -> None:
