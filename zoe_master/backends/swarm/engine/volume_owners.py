@@ -20,7 +20,7 @@ from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.mounts import scratch_labels, volume_labels
 from zoe_master.backends.swarm.spec.names import volume_name
-from zoe_master.backends.swarm.spec.work_dirs import WorkDir
+from zoe_master.backends.swarm.spec.work_dirs import StartPath
 
 _log = logging.getLogger(__name__)
 _WORKERS = 2
@@ -37,7 +37,7 @@ class _Place:
     tenant: str
     source: str
     below: str = ""
-    work_dir: WorkDir | None = None
+    work_dir: StartPath | None = None
 
 
 class VolumeOwners:
@@ -51,7 +51,7 @@ class VolumeOwners:
         self._lock = threading.Lock()
         self._asked: dict[_Place, tuple[float, Future[None]]] = {}
 
-    def passed(self, start: ServiceStart, work_dir: WorkDir | None = None) -> bool:
+    def passed(self, start: ServiceStart, work_dir: StartPath | None = None) -> bool:
         """Whether its named volumes and the directory where it starts were looked at; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]

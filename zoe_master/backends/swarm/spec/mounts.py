@@ -17,7 +17,7 @@ from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspace_of
 from zoe_master.backends.swarm.spec.names import volume_name
 from zoe_master.backends.swarm.spec.task_templates import literal
 from zoe_master.backends.swarm.spec.template_values import CONFIGURATION, SCRATCH, SECRET_FILE, SIGN_IN_FILE, WORKSPACE
-from zoe_master.backends.swarm.spec.work_dirs import WorkDir
+from zoe_master.backends.swarm.spec.work_dirs import StartPath
 
 Json = dict[str, Any]
 _INIT = "the init program that the engine puts into each container"
@@ -45,7 +45,7 @@ def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     return (*_OF_ENGINES, *_OURS, *workspace, scratch)
 
 
-def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: WorkDir | None = None) -> Iterator[Json]:
+def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath | None = None) -> Iterator[Json]:
     """The workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
     component = start.component
     for workspace in workspace_of(start, settings):
@@ -63,7 +63,7 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: WorkDir | 
         yield {"Type": "tmpfs", "Target": "/dev/shm", "TmpfsOptions": {"SizeBytes": component.shm_bytes}}  # noqa: S108
 
 
-def scratch_labels(work_dir: WorkDir, tenant: str, settings: SwarmSettings) -> dict[str, str]:
+def scratch_labels(work_dir: StartPath, tenant: str, settings: SwarmSettings) -> dict[str, str]:
     """What a volume carries that goes with a service."""
     return {**volume_labels(tenant, settings), labels.SCRATCH: work_dir.source}
 
@@ -73,7 +73,7 @@ def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
     return {labels.INSTALLATION: settings.installation, labels.TENANT: tenant}
 
 
-def _volume(volume: Volume, start: ServiceStart, settings: SwarmSettings, work_dir: WorkDir | None) -> Json:
+def _volume(volume: Volume, start: ServiceStart, settings: SwarmSettings, work_dir: StartPath | None) -> Json:
     if volume.name is not None:
         starts_there = work_dir is not None and work_dir.target == plain_path(volume.target)
         return {
@@ -86,7 +86,7 @@ def _volume(volume: Volume, start: ServiceStart, settings: SwarmSettings, work_d
     return _bind(host_path_of(volume, settings).path, volume.target, volume.read_only)
 
 
-def _of_service(work_dir: WorkDir, start: ServiceStart, settings: SwarmSettings) -> Json:
+def _of_service(work_dir: StartPath, start: ServiceStart, settings: SwarmSettings) -> Json:
     return {
         "Type": "volume",
         "Source": work_dir.source,

@@ -31,7 +31,7 @@ from zoe_master.backends.swarm.spec.template_values import (
     WORKSPACE,
     TemplateFiller,
 )
-from zoe_master.backends.swarm.spec.work_dirs import WorkDir, work_dir_of
+from zoe_master.backends.swarm.spec.work_dirs import StartPath, work_dir_of
 
 Json = dict[str, Any]
 _NANO = 10**9
@@ -47,7 +47,7 @@ class RenderedService:
     arguments: tuple[str, ...]
     work_dir: str | None
     mounts: tuple[Json, ...]
-    made_dir: WorkDir | None = None
+    made_dir: StartPath | None = None
 
     @property
     def group_key(self) -> object:

@@ -15,7 +15,7 @@ from zoe_master.backends.swarm.spec.template_values import SCRATCH, WORKSPACE
 
 
 @dataclass(frozen=True, slots=True)
-class WorkDir:
+class StartPath:
     """A directory `below` what is mounted at `target`; empty: that itself.
 
     source: a volume's name, or a directory of the node. own: the volume is this service's alone, and goes with it.
@@ -27,7 +27,7 @@ class WorkDir:
     own: bool = False
 
 
-def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) -> WorkDir | None:
+def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) -> StartPath | None:
     """Return where a component that starts in `path` must find a directory; None where it is its image's, or read-only.
 
     A directory of the node that the component mounts is its admin's to make.
@@ -38,11 +38,11 @@ def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) 
     around = max((target for target in _mounted(start, settings) if is_below(plain, [target])), key=len, default=None)
     if around is not None:
         source = dict(_writable(start, settings)).get(around)
-        return None if source is None else WorkDir(source, around, _relative(plain, around))
+        return None if source is None else StartPath(source, around, _relative(plain, around))
     if plain == SCRATCH or not is_below(plain, [SCRATCH]):
         return None
     first, _, rest = _relative(plain, SCRATCH).partition("/")
-    return WorkDir(scratch_name(settings.installation, start.service_id), f"{SCRATCH}/{first}", rest, own=True)
+    return StartPath(scratch_name(settings.installation, start.service_id), f"{SCRATCH}/{first}", rest, own=True)
 
 
 def _mounted(start: ServiceStart, settings: SwarmSettings) -> Iterator[str]:
