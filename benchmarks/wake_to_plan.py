@@ -48,7 +48,7 @@ class Bench:
 
     def __init__(self, url: str, nodes: int, queued: int) -> None:
         self.store = PostgresStore(url)
-        self.store.ensure_member("ada", "default", "admin")
+        self.store.accounts.ensure_member("ada", "default", "admin")
         cluster = [Node(f"node{i:04}", Resources(32_000, 128 * GIB)) for i in range(nodes)]
         self.backend = SimulatedBackend(cluster, time.time, behave=lambda _: ServiceBehaviour())
         rigid, elastic = parse(document(10, cores=32)), parse(document(3))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 
 from zoe_api import openapi
-from zoe_api.main import create_app
-from zoe_lib.config import Settings
-from zoe_lib.store.memory import MemoryStore
+from zoe_api.main import bare_app
 
-sys.stdout.write(openapi.text(create_app(Settings(), MemoryStore(), master=None)))  # type: ignore[arg-type]
+sys.stdout.write(openapi.text(bare_app()))

@@ -17,7 +17,8 @@ from zoe_api.problems import ApiProblem
 from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import SCOPES, Scope
-from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
@@ -37,8 +38,8 @@ def principal(
 
     Whoever asks for a change is written down before anything is done or with it, and what came of it afterwards.
     """
-    store: Store = request.app.state.services.store
-    asker = _by_token(store, credentials.credentials) if credentials else sessions.require(store, request)
+    accounts: AccountStore = request.app.state.services.accounts
+    asker = _by_token(accounts, credentials.credentials) if credentials else sessions.require(accounts, request)
     who = asker.who
     request.state.proved = asker.proved
     asked_by(request, who)
@@ -50,22 +51,22 @@ def principal(
         if action in _AUDITED_WITH_THE_CHANGE:
             request.state.audit = asked
         else:
-            request.state.audit_id = store.add_audit(asked)
+            request.state.audit_id = accounts.add_audit(asked)
     sessions.check_proved(asker)
     return who
 
 
-def still(store: Store, who: Principal) -> bool:
+def still(accounts: AccountStore, who: Principal) -> bool:
     """Return whether the session or token allows what it did, in the same tenant.
 
     Also when the database cannot tell just now.
     """
     try:
         if who.token_id:
-            found = store.principal(who.token_id, time.time())
+            found = accounts.principal(who.token_id, time.time())
             now = found[0] if found is not None else None
         else:
-            now = store.session(who.session_id, time.time())
+            now = accounts.session(who.session_id, time.time())
     except StoreUnavailable:
         return True
     return now is not None and now.tenant == who.tenant and who.scopes <= now.scopes
@@ -120,10 +121,10 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 """Who has a session: a token must never become one, which has every scope of the role and outlives it."""
 
 
-def _by_token(store: Store, text: str) -> Asker:
+def _by_token(accounts: AccountStore, text: str) -> Asker:
     token = TokenText.read(text)
     if token is not None:
-        found = store.principal(token.id, time.time())
+        found = accounts.principal(token.id, time.time())
         if found is not None and hmac.compare_digest(found[1], token.hashed):
             return Asker(found[0], proved=True)
     raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")

@@ -13,7 +13,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import will_retry
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.messaging.client import MasterClient
-from zoe_lib.store.base import ConcurrentUpdate, Store
+from zoe_lib.store.base import ConcurrentUpdate, ExecutionStore
 from zoe_lib.store.people import Principal
 
 log = structlog.get_logger(__name__)
@@ -22,7 +22,7 @@ _CANCEL_ATTEMPTS_MAX = 5
 
 
 def cancel(
-    store: Store,
+    store: ExecutionStore,
     master: MasterClient,
     who: Principal,
     execution_id: str,
@@ -43,7 +43,7 @@ def cancel(
     raise ApiProblem(Code.CONFLICT, "it changes too fast to be cancelled; try again")
 
 
-def _cancel(store: Store, execution: Execution, who: Principal, request_id: str) -> Execution:
+def _cancel(store: ExecutionStore, execution: Execution, who: Principal, request_id: str) -> Execution:
     message = f"cancelled by {who.user}"
     now_s = time.time()
     event: ev.Event

@@ -20,8 +20,10 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Bounds, Places
-from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import ExecutionStore, NotFound
 from zoe_lib.store.people import Principal
+from zoe_lib.store.postgres import PostgresStore
 
 _CHECK = "check"
 _CHECKS = Bounds(in_all_max=16, of_asker_max=4, busy="check_busy")
@@ -32,13 +34,18 @@ class Services:
     """Everything that lives as long as the process."""
 
     settings: Settings
-    store: Store
+    store: PostgresStore
     master: MasterClient
     news: JournalNews
     streams: StreamPlaces
     checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
+
+    @property
+    def accounts(self) -> AccountStore:
+        """The accounts in the store's database."""
+        return self.store.accounts
 
 
 # Those that only hand something over are coroutines: a plain function would cost a change of threads each.
@@ -49,9 +56,14 @@ async def services(request: Request) -> Services:
     return found
 
 
-async def get_store(its: Annotated[Services, Depends(services)]) -> Store:
+async def get_store(its: Annotated[Services, Depends(services)]) -> PostgresStore:
     """The store."""
     return its.store
+
+
+async def get_accounts(its: Annotated[Services, Depends(services)]) -> AccountStore:
+    """The accounts."""
+    return its.accounts
 
 
 async def get_master(its: Annotated[Services, Depends(services)]) -> MasterClient:
@@ -60,12 +72,13 @@ async def get_master(its: Annotated[Services, Depends(services)]) -> MasterClien
 
 
 IfMatch = Annotated[str | None, Header(description="Do it only while its ETag is one of these.")]
-StoreDep = Annotated[Store, Depends(get_store)]
+StoreDep = Annotated[PostgresStore, Depends(get_store)]
+AccountsDep = Annotated[AccountStore, Depends(get_accounts)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
 ServicesDep = Annotated[Services, Depends(services)]
 
 
-def visible_execution(store: Store, who: Principal, execution_id: str) -> Execution:
+def visible_execution(store: ExecutionStore, who: Principal, execution_id: str) -> Execution:
     """The execution when it is the principal's tenant's or the principal may see all; NotFound otherwise.
 
     The two refusals are the same to the letter: whether a stranger's execution exists is not told.

@@ -11,7 +11,7 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
-from zoe_lib.store.base import JournalEntry, Store, StoreUnavailable, Subscription
+from zoe_lib.store.base import ExecutionStore, JournalEntry, StoreUnavailable, Subscription
 
 T = TypeVar("T")
 _ENTRIES_PER_READ = 500
@@ -38,7 +38,7 @@ class _Watch:
 class JournalNews:
     """One subscription and one reader of the process. A lost notice costs one poll interval."""
 
-    def __init__(self, store: Store, poll_s: float) -> None:
+    def __init__(self, store: ExecutionStore, poll_s: float) -> None:
         self._store = store
         self._poll_s = poll_s
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -11,7 +11,8 @@ from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import replace_keys
 from zoe_lib.sealing import CannotOpen, Seal, add_key, drop_older_keys
-from zoe_lib.store.base import Store, StoreError
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import StoreError
 from zoe_lib.store.postgres import PostgresStore
 
 # An API may have read the old key just before the new one came, and write what it sealed with it just now.
@@ -33,7 +34,7 @@ def main() -> int:
     try:
         store = PostgresStore(settings.database_url.get_secret_value())
         try:
-            count = rotate_credentials_key(store, keys_dir)
+            count = rotate_credentials_key(store.accounts, keys_dir)
         finally:
             store.close()
     except (StoreError, CannotOpen) as refusal:
@@ -43,28 +44,28 @@ def main() -> int:
     return 0
 
 
-def rotate_credentials_key(store: Store, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S) -> int:
+def rotate_credentials_key(accounts: AccountStore, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S) -> int:
     """Encrypt the storage credentials of all tenants with a new key, and forget the old one; how many there are.
 
     Masters and APIs go on meanwhile: they can decrypt with both keys. What was interrupted goes on where it was. If
     something cannot be decrypted, CannotOpen says whose it is, and the old key stays.
     """
     add_key(keys_dir)
-    _reseal(store, keys_dir)
+    _reseal(accounts, keys_dir)
     time.sleep(late_writes_s)
-    count = _reseal(store, keys_dir)
+    count = _reseal(accounts, keys_dir)
     drop_older_keys(keys_dir)
     return count
 
 
-def _reseal(store: Store, keys_dir: Path) -> int:
+def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
     seal, count = Seal.of(keys_dir), 0
-    for tenant in store.tenants():
-        for kept in store.storage_credentials(tenant.name):
+    for tenant in accounts.tenants():
+        for kept in accounts.storage_credentials(tenant.name):
             belongs_to = (kept.tenant, kept.service, kept.login)
             secret = seal.opened(kept.sealed, *belongs_to)
             # Whatever was set meanwhile was encrypted with the new key.
-            store.reseal_storage_credential(kept, seal.sealed(secret, *belongs_to))
+            accounts.reseal_storage_credential(kept, seal.sealed(secret, *belongs_to))
             count += 1
     return count
 

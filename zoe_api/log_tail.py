@@ -14,7 +14,7 @@ from zoe_api.journal_news import JournalNews
 from zoe_api.stream import Batches, sse
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.store.base import NotFound, Store, StoreUnavailable
+from zoe_lib.store.base import ExecutionStore, NotFound, StoreUnavailable
 
 _BYTES_PER_READ = 65536
 _BUSY = "logs_busy"
@@ -27,7 +27,7 @@ class LogTail:
 
     def __init__(
         self,
-        store: Store,
+        store: ExecutionStore,
         master: MasterClient,
         news: JournalNews,
         execution_id: str,

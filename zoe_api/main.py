@@ -51,7 +51,8 @@ from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
@@ -84,23 +85,12 @@ for router in ROUTERS:
     API.include_router(router, prefix=PREFIX)
 
 
-def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAPI:
-    """The application over a store and a way to the master; both are the caller's to close."""
-    news = JournalNews(store, settings.api_sse_poll_s)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        news.open()
-        asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
-        yield
-        news.close()
-        app.state.services.password_checks.close()
-
+def bare_app() -> FastAPI:
+    """The routes and their document, without anything that answers them."""
     app = FastAPI(
         title="Zoe",
         version=version("zoe-analytics"),
         description="Analytics as a service: a scheduler that knows storage.",
-        lifespan=lifespan,
         docs_url=None,  # that page and its files are of the web UI; the framework's come from a CDN
         redoc_url=None,
         redirect_slashes=False,
@@ -108,19 +98,36 @@ def create_app(settings: Settings, store: Store, master: MasterClient) -> FastAP
         generate_unique_id_function=openapi.operation_id,
         routes=list(API.routes),
     )
+    _add_health(app)
+    openapi.install(app)
+    return app
+
+
+def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -> FastAPI:
+    """The application over a store and a way to the master; both are the caller's to close."""
+    news = JournalNews(store, settings.api_sse_poll_s)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        news.open()
+        asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
+        yield
+        news.close()
+        its.password_checks.close()
+
+    app = bare_app()
+    app.router.lifespan_context = lifespan
     streams = StreamPlaces(
         settings.api_streams_of_user_max, settings.api_streams_of_token_max, settings.api_app_requests_of_user_max
     )
-    app.state.services = Services(settings, store, master, news, streams)
+    its = app.state.services = Services(settings, store, master, news, streams)
     problems.install(app)
-    app.mount("/lite", lite.application(app.state.services))
-    _add_health(app)
+    app.mount("/lite", lite.application(its))
     app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
     app.add_middleware(OriginMiddleware, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
     app.add_middleware(HostDoor, settings=settings)
-    app.add_middleware(RequestContext, audit=_Audit(store))
-    openapi.install(app)
+    app.add_middleware(RequestContext, audit=_Audit(store.accounts))
     app.add_middleware(
         AppsMiddleware,
         domain=settings.apps_domain,
@@ -156,16 +163,16 @@ def _add_health(app: FastAPI) -> None:
 class _Audit:
     """What cannot be written is left open, as after a crash; what was answered stands."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, accounts: AccountStore) -> None:
+        self._accounts = accounts
 
     def end(self, entry_id: int, status: int, changes: Changes) -> None:
         with suppress(StoreUnavailable):
-            self._store.end_audit(entry_id, status, changes)
+            self._accounts.end_audit(entry_id, status, changes)
 
     def add(self, entry: AuditEntry) -> None:
         with suppress(StoreUnavailable):
-            self._store.add_audit(entry)
+            self._accounts.add_audit(entry)
 
 
 def _works(check: Callable[[], object]) -> str:

@@ -25,9 +25,11 @@ async def signed_in(body: SignIn, request: Request, its: Services, then: Callabl
     name, check = _local(body, its) if body.provider == passwords.LOCAL else _directory(body, request, its)
     brake = Brake(body.provider, name, network_of(address_of(request)))
     try:
-        told = await its.password_checks.run(brake, its.store, lambda: then(passwords.guess(its.store, brake, check)()))
+        told = await its.password_checks.run(
+            brake, its.accounts, lambda: then(passwords.guess(its.accounts, brake, check)())
+        )
     except ApiProblem:
-        await run_in_threadpool(its.sign_in_audit.note_refused, request, its.store, body.user, body.provider)
+        await run_in_threadpool(its.sign_in_audit.note_refused, request, its.accounts, body.user, body.provider)
         raise
     its.sign_in_audit.note_right(request, body.user, body.provider)
     return told
@@ -39,7 +41,7 @@ Check = Callable[[], Callable[[], str] | None]
 
 def _local(body: SignIn, its: Services) -> tuple[str, Check]:
     def check() -> Callable[[], str] | None:
-        found = passwords.right(its.store, body.user, body.password)
+        found = passwords.right(its.accounts, body.user, body.password)
         return None if found is None else lambda: found
 
     return body.user, check
@@ -58,6 +60,6 @@ def _directory(body: SignIn, request: Request, its: Services) -> tuple[str, Chec
         identity = directory.identity(body.user, body.password)
         if identity is None:
             return None
-        return lambda: admit(its.store, identity, its.settings.sign_in_roles, request)
+        return lambda: admit(its.accounts, identity, its.settings.sign_in_roles, request)
 
     return alike(body.user), check

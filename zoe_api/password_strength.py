@@ -36,7 +36,13 @@ def check_strength(password: str, user: str, its: Services, field: str) -> None:
 
 def own_words(user: str, its: Services) -> Sequence[str]:
     """Words that guesses at a user of this installation begin with: its names of hosts, tenants and the user."""
-    names = ["zoe", user, its.settings.apps_domain, *names_of(its.settings), *(one.name for one in its.store.tenants())]
+    names = [
+        "zoe",
+        user,
+        its.settings.apps_domain,
+        *names_of(its.settings),
+        *(one.name for one in its.accounts.tenants()),
+    ]
     words = {part for name in names for part in (name, *re.split(r"[\W_]+", name)) if len(part) >= _WORD_LENGTH_MIN}
     return sorted(words)
 

@@ -7,7 +7,6 @@ The database keeps a hash of each.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 import time
@@ -19,8 +18,9 @@ from fastapi import Request, Response
 from zoe_api import cookies
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
+from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal, Session
 
 CSRF_HEADER = "X-CSRF-Token"
@@ -40,40 +40,40 @@ def enter(its: Services, request: Request, response: Response, user: str, tenant
     Ends the user's sessions of this browser, and nobody else's: a stolen cookie must not sign its owner out. 403
     without membership.
     """
-    chosen = next((one for one in its.store.memberships(user=user) if tenant in (None, one.tenant)), None)
+    chosen = next((one for one in its.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
-    for who, _ in _live(its.store, request):
+    for who, _ in _live(its.accounts, request):
         if who.user == chosen.user:
-            its.store.end_session(who.session_id)
-    proof = _begin(its.store, request, response, chosen.user, chosen.tenant, its.settings.session_lifetime_s)
+            its.accounts.end_session(who.session_id)
+    proof = _begin(its.accounts, request, response, chosen.user, chosen.tenant, its.settings.session_lifetime_s)
     return proof, Principal.of(chosen.user, chosen.tenant, chosen.role)
 
 
-def end(store: Store, request: Request, response: Response, asker: Asker | None) -> None:
+def end(accounts: AccountStore, request: Request, response: Response, asker: Asker | None) -> None:
     """Sign out, and have the browser forget the cookie."""
     if asker is not None:
-        store.end_session(asker.who.session_id)
+        accounts.end_session(asker.who.session_id)
     cookies.remove(response, request, cookies.SESSION)
 
 
-def find(store: Store, request: Request, proof: str | None = None) -> Asker | None:
+def find(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker | None:
     """Return who is signed in; None without a session, or with one that is over.
 
     Of several sessions it is the one that the proof belongs to: an application can set cookies of this name, too.
     Without a proof in the request, `proof` or the header, it is the first.
     """
-    given = id_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
-    live = list(_live(store, request))
+    given = hash_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
+    live = list(_live(accounts, request))
     for who, proof_hash in live:
         if proof_hash is not None and hmac.compare_digest(given, proof_hash):
             return Asker(who, proved=True)
     return Asker(live[0][0], proved=False) if live else None
 
 
-def require(store: Store, request: Request, proof: str | None = None) -> Asker:
+def require(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker:
     """Return who is signed in; 401."""
-    found = find(store, request, proof)
+    found = find(accounts, request, proof)
     if found is not None:
         return found
     if cookies.is_sent(request, cookies.SESSION):
@@ -89,20 +89,17 @@ def check_proved(asker: Asker) -> None:
         )
 
 
-def id_of(secret: str) -> str:
-    """What is kept of a secret; it is random and long, so one round of SHA-256 is enough."""
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
-
-
-def _begin(store: Store, request: Request, response: Response, user: str, tenant: str, lifetime_s: float) -> str:
+def _begin(
+    accounts: AccountStore, request: Request, response: Response, user: str, tenant: str, lifetime_s: float
+) -> str:
     secret, proof, now_s = secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.time()
-    store.add_session(Session(id_of(secret), user, tenant, now_s, now_s + lifetime_s, id_of(proof)))
+    accounts.add_session(Session(hash_of(secret), user, tenant, now_s, now_s + lifetime_s, hash_of(proof)))
     cookies.put(response, request, cookies.SESSION, secret, lifetime_s)
     return proof
 
 
-def _live(store: Store, request: Request) -> Iterator[tuple[Principal, str | None]]:
+def _live(accounts: AccountStore, request: Request) -> Iterator[tuple[Principal, str | None]]:
     """The sessions of the browser's cookies, in their order, by one look into the database."""
-    ids = [id_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
-    found = store.sessions_among(ids, time.time()) if ids else {}
+    ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
+    found = accounts.sessions_among(ids, time.time()) if ids else {}
     return (found[one] for one in ids if one in found)

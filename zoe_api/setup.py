@@ -10,7 +10,8 @@ from pathlib import Path
 from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
-from zoe_lib.store.base import Store, StoreError, StoreUnavailable
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import StoreError, StoreUnavailable
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 
@@ -30,7 +31,7 @@ def main() -> int:
         _until_there(url, options.wait_s)
         store = PostgresStore(url)
         try:
-            print(first_token(store, given))
+            print(first_token(store.accounts, given))
         finally:
             store.close()
     except (SetupRefused, StoreError) as refusal:
@@ -39,12 +40,12 @@ def main() -> int:
     return 0
 
 
-def first_token(store: Store, given: TokenText | None) -> str:
+def first_token(accounts: AccountStore, given: TokenText | None) -> str:
     """Make the first token unless somebody can administer already; what to tell: the token, if it was made here."""
-    if anybody_administers(store, time.time()):
+    if anybody_administers(accounts, time.time()):
         return "an admin has a token already; nothing was made"
     token = given or TokenText.new()
-    add_admin_token(store, token, _NOTE)
+    add_admin_token(accounts, token, _NOTE)
     return str(token) if given is None else f"the token {token.id} administers this Zoe"
 
 

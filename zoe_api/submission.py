@@ -78,7 +78,7 @@ def _access(application: Application, its: Services, who: Principal) -> StoreAcc
     """What this user's tenant can reach of the object store; asked for only if the application has URIs."""
     if application.storage is None or not (application.storage.inputs or application.storage.outputs):
         return StoreAccess()
-    kept = frozenset(one.service for one in its.store.storage_credentials(who.tenant))
+    kept = frozenset(one.service for one in its.accounts.storage_credentials(who.tenant))
     return StoreAccess(frozenset(its.settings.storage_services), who.tenant, kept)
 
 

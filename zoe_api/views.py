@@ -10,7 +10,7 @@ from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.limits import EVERY
 from zoe_lib.domain.policy import Policy, shown_limits
-from zoe_lib.store.base import JournalEntry, Store
+from zoe_lib.store.base import ExecutionStore, JournalEntry
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import EventView, ExecutionView, TokenView
@@ -43,7 +43,7 @@ DETAIL = "detail"
 """The key of events that holds the platform's own words, which name addresses and the like."""
 
 
-def all_entries(store: Store, execution_id: str) -> Iterator[JournalEntry]:
+def all_entries(store: ExecutionStore, execution_id: str) -> Iterator[JournalEntry]:
     """All that the journal has of an execution, in order."""
     after = 0
     while entries := store.journal(after, _PAGE, execution_id=execution_id):
@@ -54,15 +54,7 @@ def all_entries(store: Store, execution_id: str) -> Iterator[JournalEntry]:
 def event_view(entry: JournalEntry, who: Principal) -> EventView:
     """An entry of the journal; what is for operators only is left out for others."""
     data = dict(entry.data if who.operator else _for_members(entry, who))
-    return EventView(
-        id=entry.id,
-        kind=entry.kind,
-        at_s=entry.at_s,
-        cause_id=entry.cause_id,
-        execution_id=entry.execution_id,
-        version=entry.version,
-        data=data,
-    )
+    return EventView.model_validate(replace(entry, data=data))
 
 
 def _for_members(entry: JournalEntry, who: Principal) -> Mapping[str, Any]:
@@ -106,13 +98,4 @@ def waited_for(execution: Execution, nodes: Iterable[Node], who: Principal) -> d
 
 def token_view(token: Token) -> TokenView:
     """A token without its secret."""
-    return TokenView(
-        id=token.id,
-        user=token.user,
-        tenant=token.tenant,
-        scopes=sorted(token.scopes),
-        created_at_s=token.created_at_s,
-        expires_at_s=token.expires_at_s,
-        note=token.note,
-        made_by=token.made_by,
-    )
+    return TokenView.model_validate(token).model_copy(update={"scopes": sorted(token.scopes)})

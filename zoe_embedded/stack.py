@@ -246,10 +246,10 @@ def _prepare_people(database_url: str, token: str, password: str | None) -> None
         raise StackError("the file of the admin's token holds no token: remove it, and a new one is made")
     store = PostgresStore(database_url)
     try:
-        if all(kept.id != text.id for kept in store.tokens(FIRST_USER)):
-            add_admin_token(store, text, "embedded default")
+        if all(kept.id != text.id for kept in store.accounts.tokens(FIRST_USER)):
+            add_admin_token(store.accounts, text, "embedded default")
         if password is not None:
-            store.set_password(FIRST_USER, hashed(password))
+            store.accounts.set_password(FIRST_USER, hashed(password))
     finally:
         store.close()
 

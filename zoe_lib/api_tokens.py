@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Token
 
 FIRST_USER = "admin"
@@ -45,14 +45,14 @@ class TokenText:
         return f"{_PREFIX}_{self.id}_{self.secret}"
 
 
-def add_admin_token(store: Store, text: TokenText, note: str) -> None:
+def add_admin_token(accounts: AccountStore, text: TokenText, note: str) -> None:
     """Make the first tenant and its admin when missing, and let this token do everything in that admin's name."""
-    store.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
-    store.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, time.time(), None, note))
+    accounts.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
+    accounts.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, time.time(), None, note))
 
 
-def anybody_administers(store: Store, now_s: float) -> bool:
+def anybody_administers(accounts: AccountStore, now_s: float) -> bool:
     """Whether a token that still holds lets somebody act as admin, so that others can be made with it."""
-    able = (token for token in store.tokens() if "admin" in token.scopes)
-    found = (store.principal(token.id, now_s) for token in able)
+    able = (token for token in accounts.tokens() if "admin" in token.scopes)
+    found = (accounts.principal(token.id, now_s) for token in able)
     return any(who is not None and Scope.ADMIN in who[0].scopes for who in found)

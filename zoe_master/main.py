@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from storage_bridge.connect import LazyController
+from storage_bridge.connect import connected_when_asked
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import S3, BandwidthSlo
 from zoe_lib.config import Settings
@@ -22,7 +22,8 @@ from zoe_lib.domain.storage import Credential
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
-from zoe_lib.store.base import NotLeader, Store, StoreLimits, StoreUnavailable, UsageSample
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import NotLeader, StoreLimits, StoreUnavailable, UsageSample
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError
@@ -55,7 +56,7 @@ _SHORTEST_WAIT_S = 0.01
 class Process:
     """The running master: waits for the lead, leads until it is deposed or told to stop."""
 
-    def __init__(self, settings: Settings, store: Store, waker: TickWaker) -> None:
+    def __init__(self, settings: Settings, store: PostgresStore, waker: TickWaker) -> None:
         self._settings = settings
         self._store = store
         self._waker = waker
@@ -88,9 +89,9 @@ class Process:
 
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
-        backend = make_backend(self._settings, self._store, self._waker)
+        backend = make_backend(self._settings, self._store.accounts, self._waker)
         hit, tick_recorder = crash_point_of(os.environ), TickRecorder(self._store, epoch)
-        storage = keeper_of(self._settings, self._store, self._waker, hit)
+        storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
         try:
             master = Master(
                 self._store,
@@ -99,7 +100,7 @@ class Process:
                 hit=hit,
                 storage=storage,
                 tick_recorder=tick_recorder,
-                spark_config=connectors_of(self._settings, self._store),
+                spark_config=connectors_of(self._settings, self._store.accounts),
                 port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
             )
             report = storage.report if storage is not None else None
@@ -159,7 +160,7 @@ class Process:
                 keep(storage.report(), self._store)
 
 
-def keeper_of(settings: Settings, store: Store, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
+def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
@@ -175,25 +176,25 @@ def keeper_of(settings: Settings, store: Store, waker: TickWaker, hit: Hit) -> T
     services = settings.storage_services.items()
     auth_urls = {name: place.swift_url if name == S3 else place.url for name, place in services}
     auth_urls = {name: url for name, url in auth_urls.items() if url}
-    sign_in = TenantTokens(auth_urls, credentials_of(settings, store))
-    slos, views, places = LazyController(wanted), LazyController(for_views), LazyController(replace(wanted, attempts=1))
+    sign_in = TenantTokens(auth_urls, credentials_of(settings, accounts))
+    slos, views, places = map(connected_when_asked, (wanted, for_views, replace(wanted, attempts=1)))
     return ThreadedReconciler(slos, views, waker, settings.storage_interval_s, hit, sign_in, places)
 
 
-def connectors_of(settings: Settings, store: Store) -> SparkConfig:
+def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
     """What services are told of the object store."""
     places = {
         name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
     }
-    return SparkConfig(places, settings.storage_jars, credentials_of(settings, store))
+    return SparkConfig(places, settings.storage_jars, credentials_of(settings, accounts))
 
 
-def credentials_of(settings: Settings, store: Store) -> Callable[[str], Mapping[str, Credential]]:
+def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str], Mapping[str, Credential]]:
     """Those that are stored for a tenant, by the names of services."""
 
     def credentials(tenant: str) -> dict[str, Credential]:
         found: dict[str, Credential] = {}
-        for one in store.storage_credentials(tenant):
+        for one in accounts.storage_credentials(tenant):
             seal = Seal.of(settings.keys_dir)
             try:
                 found[one.service] = Credential(one.login, seal.opened(one.sealed, tenant, one.service, one.login))

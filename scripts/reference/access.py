@@ -9,11 +9,9 @@ from fastapi.routing import APIRoute
 
 from scripts.reference.tables import page, table
 from zoe_api.access import Requires
-from zoe_api.main import ROUTERS, create_app
+from zoe_api.main import ROUTERS, bare_app
 from zoe_api.request_context import PREFIX
-from zoe_lib.config import Settings
 from zoe_lib.domain.roles import SCOPES, Role, Scope
-from zoe_lib.store.memory import MemoryStore
 
 MEANINGS = {
     Scope.READ: "See what is the own tenant's, and the state of the cluster.",
@@ -44,7 +42,7 @@ def access_page() -> str:
 
 def route_scopes() -> Iterator[tuple[str, str, str]]:
     """Method, path and scope of each route; `anybody` for those that ask for none."""
-    app = create_app(Settings(), MemoryStore(), master=None)  # type: ignore[arg-type]
+    app = bare_app()
     found = [("", route) for route in app.routes] + [(PREFIX, route) for router in ROUTERS for route in router.routes]
     for prefix, route in found:
         if isinstance(route, APIRoute):

@@ -116,11 +116,11 @@ def test_an_application_cannot_shut_its_user_out_of_others_by_cookies(opened: Op
 
 
 def test_many_cookies_cost_two_looks_into_the_database(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, store = opened.enter(), opened.api.store
+    inside, accounts = opened.enter(), opened.api.store.accounts
     looks: list[str] = []
     for name in ("app_access", "app_accesses_among"):
-        real = getattr(store, name)
-        monkeypatch.setattr(store, name, lambda *asked, name=name, real=real: looks.append(name) or real(*asked))
+        real = getattr(accounts, name)
+        monkeypatch.setattr(accounts, name, lambda *asked, name=name, real=real: looks.append(name) or real(*asked))
     stranger = opened.api.http(None)
     stranger.headers["Host"] = inside.headers["Host"]
     others = [f"zoe-app={n:043}" for n in range(179)]
@@ -177,9 +177,9 @@ def test_the_way_in_ends_with_the_session(alone: Opened, end: str) -> None:
     if end == "sign out":
         http.delete("/api/v1/session")
     elif end == "disable":
-        alone.api.store.set_disabled("ben", True)
+        alone.api.store.accounts.set_disabled("ben", True)
     else:
-        alone.api.store.ensure_member("ben", "red", "viewer")
+        alone.api.store.accounts.ensure_member("ben", "red", "viewer")
     until(lambda: inside.get("/").status_code == 401)
     late = alone.api.http(None)
     answer = alone.visit(unused, late)

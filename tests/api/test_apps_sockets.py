@@ -110,8 +110,8 @@ class Blip:
 
     def __init__(self, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
         self.failures, self.answers, self.failing = 0, 0, False
-        self._look = opened.api.store.app_access
-        monkeypatch.setattr(opened.api.store, "app_access", self.app_access)
+        self._look = opened.api.store.accounts.app_access
+        monkeypatch.setattr(opened.api.store.accounts, "app_access", self.app_access)
         monkeypatch.setattr(access, "_REMEMBERED_S", 0.0)
         monkeypatch.setattr(sockets, "_CHECK_S", 0.02)
 

@@ -20,7 +20,7 @@ SIGN_IN = "/lite/sign-in"
 
 
 def sign_ins(api: Api) -> list[AuditEntry]:
-    return [entry for entry in reversed(api.store.audit(None, 10_000)) if entry.action == audit.ACTION]
+    return [entry for entry in reversed(api.store.accounts.audit(None, 10_000)) if entry.action == audit.ACTION]
 
 
 def written(api: Api, number: int) -> list[AuditEntry]:
@@ -33,7 +33,9 @@ def refused(api: Api, number: int) -> list[AuditEntry]:
     """So many requests of unknown askers, oldest first."""
 
     def found() -> list[AuditEntry]:
-        return [entry for entry in reversed(api.store.audit(None, 10_000)) if entry.action == refused_audit.ACTION]
+        return [
+            entry for entry in reversed(api.store.accounts.audit(None, 10_000)) if entry.action == refused_audit.ACTION
+        ]
 
     until(lambda: len(found()) >= number)
     return found()
@@ -100,7 +102,7 @@ def test_a_flood_writes_so_many_entries_a_minute_and_says_how_many_not(
 def test_a_flood_of_made_up_names_hides_no_wrong_password_of_a_user(api: Api) -> None:
     with_places(api, 3)
     Browser(api)
-    api.store.add_user(User("Eve"))
+    api.store.accounts.add_user(User("Eve"))
     http = api.http(None)
     for number in range(12):
         try_as(http, f"made-up-{number}")
@@ -117,13 +119,13 @@ def test_a_flood_of_made_up_names_hides_no_wrong_password_of_a_user(api: Api) ->
 def test_an_answer_does_not_wait_for_the_entry_of_a_refused_sign_in(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else its time tells which names are users'."""
     Browser(api)
-    kept, go_on = api.store.add_audit, threading.Event()
+    kept, go_on = api.store.accounts.add_audit, threading.Event()
 
     def slow(entry: AuditEntry) -> int:
         assert go_on.wait(30)
         return kept(entry)
 
-    monkeypatch.setattr(api.store, "add_audit", slow)
+    monkeypatch.setattr(api.store.accounts, "add_audit", slow)
     http = api.http(None)
     assert [try_as(http, user).status_code for user in ("ben", "nobody")] == [401, 401]
     go_on.set()
@@ -176,7 +178,7 @@ def test_changes_are_written_down_with_old_and_new_values(api: Api) -> None:
     http.put("/api/v1/admin/tenants/red/members/ben", json={"role": "operator"})
     http.patch("/api/v1/admin/users/ben", json={"password": "quite another one", "disabled": True})
     http.delete("/api/v1/admin/tenants/red/members/ben")
-    changes = [dict(entry.changes) for entry in reversed(api.store.audit(None, 99))]
+    changes = [dict(entry.changes) for entry in reversed(api.store.accounts.audit(None, 99))]
     changes[0].pop("version", None)
     assert changes == [
         {"backfill": [policy["backfill"], "easy"]},

@@ -33,7 +33,7 @@ def test_a_key_goes_in_sealed_and_does_not_come_out(api: Api) -> None:
     assert listed.credentials == [kept]
     assert listed.services == ["zoe"]
     assert KEY not in api.http().get(PATH).text + repr(WANTED)
-    [sealed] = api.store.storage_credentials("red")
+    [sealed] = api.store.accounts.storage_credentials("red")
     assert KEY.encode() not in sealed.sealed
     assert Seal.of(api.settings.keys_dir).opened(sealed.sealed, "red", "zoe", "red:ann") == KEY
     client.remove_storage_credential("zoe")
@@ -80,6 +80,6 @@ def test_a_row_that_was_moved_to_another_tenant_opens_nowhere(api: Api, postgres
     with connect(postgres_url) as connection, connection.cursor() as cursor:
         cursor.execute("UPDATE storage_credentials SET tenant = 'blue'")
         connection.commit()
-    [moved] = api.store.storage_credentials("blue")
+    [moved] = api.store.accounts.storage_credentials("blue")
     with pytest.raises(Exception, match="cannot be opened"):
         Seal.of(api.settings.keys_dir).opened(moved.sealed, "blue", "zoe", moved.login)

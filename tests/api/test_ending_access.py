@@ -98,7 +98,7 @@ def test_others_are_taken_whatever_they_are_made_of(api: Api, password: str) -> 
 
 def test_tokens_of_a_disabled_user_do_not_come_back_to_life(api: Api) -> None:
     """Whoever stole one would have it again."""
-    api.store.ensure_member("ben", "red", "user")
+    api.store.accounts.ensure_member("ben", "red", "user")
     token, admin = make_token(api.store, user="ben", tenant="red"), api.http(api.admin)
     assert api.http(token).get("/api/v1/me").status_code == 200
     for disabled in (True, False):

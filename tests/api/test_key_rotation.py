@@ -26,11 +26,11 @@ def keys_dir(api: Api) -> Path:
 def keep(api: Api, tenant: str, secret: str, seal: Seal | None = None) -> None:
     """As the API does."""
     sealed = (seal or Seal.of(api.settings.keys_dir)).sealed(secret, tenant, "swift", "ann")
-    api.store.set_storage_credential(SealedCredential(tenant, "swift", "ann", sealed))
+    api.store.accounts.set_storage_credential(SealedCredential(tenant, "swift", "ann", sealed))
 
 
 def opened(api: Api, tenant: str) -> str:
-    [kept] = api.store.storage_credentials(tenant)
+    [kept] = api.store.accounts.storage_credentials(tenant)
     return Seal.of(api.settings.keys_dir).opened(kept.sealed, tenant, "swift", "ann")
 
 
@@ -41,15 +41,15 @@ def at_the_pause(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> No
 def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(
     api: Api, keys_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api.store.add_tenant("blue")
+    api.store.accounts.add_tenant("blue")
     keep(api, "red", "the first")
     old, before = Seal.of(keys_dir), (keys_dir / KEY_FILE).read_text()
     # An API that had read the old key, and another one that reads the keys meanwhile.
     at_the_pause(monkeypatch, lambda: (keep(api, "red", "late", old), keep(api, "blue", "fresh")))  # type: ignore[func-returns-value]
-    assert rotate_credentials_key(api.store, keys_dir) == 2
+    assert rotate_credentials_key(api.store.accounts, keys_dir) == 2
     assert (opened(api, "red"), opened(api, "blue")) == ("late", "fresh")
     for tenant in ("red", "blue"):
-        [kept] = api.store.storage_credentials(tenant)
+        [kept] = api.store.accounts.storage_credentials(tenant)
         with pytest.raises(CannotOpen):
             old.opened(kept.sealed, tenant, "swift", "ann")
     after = (keys_dir / KEY_FILE).read_text()
@@ -69,11 +69,11 @@ def test_what_was_interrupted_goes_on_with_the_same_new_key(
 
     at_the_pause(monkeypatch, killed)
     with pytest.raises(KeyboardInterrupt):
-        rotate_credentials_key(api.store, keys_dir)
+        rotate_credentials_key(api.store.accounts, keys_dir)
     new, _old = (keys_dir / KEY_FILE).read_text().split()
     assert opened(api, "red") == "the first"
     at_the_pause(monkeypatch, lambda: None)
-    rotate_credentials_key(api.store, keys_dir)
+    rotate_credentials_key(api.store.accounts, keys_dir)
     assert (keys_dir / KEY_FILE).read_text().split() == [new]
     assert opened(api, "red") == "the first"
 
@@ -81,16 +81,16 @@ def test_what_was_interrupted_goes_on_with_the_same_new_key(
 def test_the_old_key_stays_while_something_cannot_be_decrypted(api: Api, keys_dir: Path) -> None:
     keep(api, "red", "of another installation", Seal(bytes(32)))
     with pytest.raises(CannotOpen, match="red swift"):
-        rotate_credentials_key(api.store, keys_dir)
+        rotate_credentials_key(api.store.accounts, keys_dir)
     assert len((keys_dir / KEY_FILE).read_text().split()) == 2
 
 
 def test_a_removed_credential_does_not_come_back(api: Api) -> None:
     keep(api, "red", "the first")
-    [kept] = api.store.storage_credentials("red")
-    api.store.remove_storage_credential("red", "swift")
-    assert not api.store.reseal_storage_credential(kept, b"otherwise")
-    assert api.store.storage_credentials("red") == []
+    [kept] = api.store.accounts.storage_credentials("red")
+    api.store.accounts.remove_storage_credential("red", "swift")
+    assert not api.store.accounts.reseal_storage_credential(kept, b"otherwise")
+    assert api.store.accounts.storage_credentials("red") == []
 
 
 def test_master_and_api_speak_with_new_keys_once_both_have_been_restarted(api: Api, keys_dir: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_user_of_the_directory_signs_in_with_the_role_of_the_groups(api: Api) 
     told = sign_in(http, "Mia").json()
     assert (told["user"], told["tenant"], told["role"]) == ("mia", "red", "operator")
     assert http.get("/api/v1/me").json()["user"] == "mia"
-    kept = api.store.user("mia")
+    kept = api.store.accounts.user("mia")
     assert (kept.provider, len(kept.subject), kept.password_hash) == ("corp", 36, None)
     assert sign_in(api.http(None), "ned").json()["role"] == "viewer"
 
@@ -84,7 +84,7 @@ def test_what_a_sign_in_changes_is_in_the_audit_log(api: Api) -> None:
     def entries() -> list[tuple[str, str, str, str, int | None]]:
         return [
             (e.user, e.action, e.tenant, e.by, e.status)
-            for e in reversed(api.store.audit(None, 99))
+            for e in reversed(api.store.accounts.audit(None, 99))
             if e.action != "sign_in"
         ]
 
@@ -159,7 +159,7 @@ def test_characters_of_filters_are_characters(api: Api) -> None:
     for user in HOSTILE:
         assert sign_in(api.http(None), user).status_code == (400 if "\0" in user else 401), user
         assert Ldap("corp", api.settings.ldap["corp"]).identity(user, PASSWORD) is None
-    assert api.store.users() == [User("ada"), User("root")]
+    assert api.store.accounts.users() == [User("ada"), User("root")]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ OTHERS = {"read_bytes_per_s": None, "write_bytes_per_s": None}
 
 @pytest.fixture
 def api(api: Api) -> Api:
-    api.store.ensure_member("eve", "red", "user")
+    api.store.accounts.ensure_member("eve", "red", "user")
     return api
 
 

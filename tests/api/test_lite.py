@@ -89,7 +89,7 @@ def test_sign_in_list_and_cancel_without_a_script(api: Api) -> None:
     ended = pressed(http, after.text, "/lite/?ended=1")
     assert execution.id in checked(ended)
     assert execution.id not in checked(pressed(http, ended.text, "/lite/"))
-    written = [(e.action, e.status) for e in api.store.audit(None, 10, "ben") if e.action != "sign_in"]
+    written = [(e.action, e.status) for e in api.store.accounts.audit(None, 10, "ben") if e.action != "sign_in"]
     assert written == [("lite_cancel", status) for status in (200, 403, 403)]
     assert pressed(http, ended.text, "/lite/sign-out").status_code == 303
     assert "Sign in" in http.get("/lite/").text
@@ -143,7 +143,7 @@ def test_it_says_so_when_the_database_is_away(api: Api, monkeypatch: pytest.Monk
     def away(*_: object) -> None:
         raise StoreUnavailable("gone")
 
-    monkeypatch.setattr(api.store, "sessions_among", away)
+    monkeypatch.setattr(api.store.accounts, "sessions_among", away)
     answer = http.get("/lite/")
     assert answer.status_code == 503
     assert "database" in checked(answer)

@@ -46,7 +46,7 @@ def tampering(real: Provider) -> Iterator[Tampering]:
 def api_with(postgres_url: str, issuer: str, real: Provider, secret_file: Path) -> Api:
     settings = {"issuer": issuer, "client_id": "zoe", "title": "The firm", "client_secret_file": secret_file}
     api = Api(postgres_url, oidc={"corp": settings}, sign_in_roles=RULES)
-    api.store.add_tenant("blue")
+    api.store.accounts.add_tenant("blue")
     client_id, secret = real.register(f"{api.url}{SESSION}/oidc/callback")
     secret_file.write_text(secret + "\n")
     api.settings.oidc["corp"].client_id = client_id
@@ -101,8 +101,8 @@ def test_a_browser_signs_in_and_is_made_a_user_with_the_roles_of_its_groups(api:
     who = browser.get(SESSION).json()
     assert who["csrf_token"] == ""
     assert (who["user"], who["tenant"], who["role"], who["tenants"]) == ("mia", "blue", "operator", ["blue", "red"])
-    assert api.store.user("mia") == User("mia", provider="corp", subject="s-1")
-    assert {m.tenant: m.role for m in api.store.memberships(user="mia")} == {"blue": "operator", "red": "user"}
+    assert api.store.accounts.user("mia") == User("mia", provider="corp", subject="s-1")
+    assert {m.tenant: m.role for m in api.store.accounts.memberships(user="mia")} == {"blue": "operator", "red": "user"}
     browser.headers["X-CSRF-Token"] = proof
     assert browser.put(f"{SESSION}/tenant", json={"tenant": "red"}).json()["role"] == "user"
 
@@ -120,12 +120,12 @@ def test_roles_follow_the_groups_of_each_sign_in(api: Api, real: Provider) -> No
     real.know("s-2", preferred_username="ned", groups=["staff"])
     browser = api.http(None)
     browser.get(comes_back(sent(browser), "s-2"))
-    api.store.add_tenant("green")
-    api.store.ensure_member("ned", "green", "user")
+    api.store.accounts.add_tenant("green")
+    api.store.accounts.ensure_member("ned", "green", "user")
     real.know("s-2", preferred_username="ned-renamed", groups="none")
     browser.get(comes_back(sent(browser), "s-2"))
     assert browser.get(SESSION).json()["user"] == "ned"
-    assert {m.tenant: m.role for m in api.store.memberships(user="ned")} == {"green": "user", "red": "viewer"}
+    assert {m.tenant: m.role for m in api.store.accounts.memberships(user="ned")} == {"green": "user", "red": "viewer"}
 
 
 def test_nobody_becomes_somebody_else_by_a_name(api: Api, real: Provider) -> None:
@@ -136,16 +136,16 @@ def test_nobody_becomes_somebody_else_by_a_name(api: Api, real: Provider) -> Non
         refused = browser.get(comes_back(sent(browser), subject))
         assert problem(refused)["code"] == "sign_in_refused"
         assert browser.get(SESSION).status_code == 401
-    assert api.store.user("ben").provider == ""
+    assert api.store.accounts.user("ben").provider == ""
 
 
 def test_who_is_disabled_or_has_no_role_does_not_get_in(api: Api, real: Provider) -> None:
     browser = api.http(None)
     browser.get(comes_back(sent(browser)))
-    api.store.set_disabled("mia", True)
+    api.store.accounts.set_disabled("mia", True)
     assert browser.get(SESSION).status_code == 401
     assert problem(browser.get(comes_back(sent(browser))))["code"] == "sign_in_refused"
-    api.store.set_disabled("mia", False)
+    api.store.accounts.set_disabled("mia", False)
     api.settings.sign_in_roles = api.settings.sign_in_roles[1:]
     real.know("s-7", preferred_username="olaf")
     assert problem(browser.get(comes_back(sent(browser), "s-7")))["code"] == "no_membership"
@@ -215,7 +215,7 @@ def test_a_token_that_is_not_good_gets_nobody_in(lied_to: Api, tampering: Tamper
         assert problem(refused)["code"] == "sign_in_failed", fault
         assert "set-cookie" not in refused.headers
         assert browser.get(SESSION).status_code == 401
-    assert [user.name for user in lied_to.store.users() if user.provider] == []
+    assert [user.name for user in lied_to.store.accounts.users() if user.provider] == []
 
 
 def test_a_code_without_its_verifier_is_not_taken(lied_to: Api, tampering: Tampering) -> None:

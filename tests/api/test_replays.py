@@ -128,7 +128,7 @@ def test_a_store_that_only_reads_cannot_write(postgres_url: str) -> None:
     try:
         store.ping()
         with pytest.raises(Exception, match="read-only"):
-            store.ensure_member("ada", "red", "admin")
+            store.accounts.ensure_member("ada", "red", "admin")
     finally:
         store.close()
 

@@ -104,7 +104,7 @@ def test_another_tenants_are_in_no_list_no_sum_and_no_stream(api: Api, master: T
     red = api.client()
     execution = red.submit(job())
     credential = SealedCredential("red", "zoe", "red:ann", b"sealed")
-    api.store.set_storage_credential(credential)
+    api.store.accounts.set_storage_credential(credential)
     until(lambda: [one.execution_id for one in red.usage().usage] == [execution.id])
     assert (
         red.quota().executions.used == len(red.daily_use(0.0).days) == len(red.storage_credentials().credentials) == 1
@@ -141,13 +141,13 @@ def streamed_until(http: httpx.Client, wanted: str) -> str:
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.USER, Role.OPERATOR])
 def test_nobody_but_an_admin_names_another_tenant(with_a_store: Api, role: Role, method: str, path: str) -> None:
     api = with_a_store
-    api.store.set_storage_credential(SealedCredential("red", "zoe", "red:ann", b"sealed"))
+    api.store.accounts.set_storage_credential(SealedCredential("red", "zoe", "red:ann", b"sealed"))
     body = {"user": "x", "key": "y"} if method == "PUT" else None
     by_token = api.http(make_token(api.store, f"c-{role}", "blue", role, ALL_SCOPES))
     for stranger in (by_token, Browser(api, f"d-{role}", role, "blue").use()):
         asked = stranger.request(method, f"{PREFIX}/storage/credentials{path}", params={"tenant": "red"}, json=body)
         assert problem(asked)["code"] in DENIED
-    assert [one.login for one in api.store.storage_credentials("red")] == ["red:ann"]
+    assert [one.login for one in api.store.accounts.storage_credentials("red")] == ["red:ann"]
 
 
 @pytest.fixture(scope="module")

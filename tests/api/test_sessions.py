@@ -114,9 +114,9 @@ def test_only_a_hash_is_kept_of_secrets(api: Api, postgres_url: str) -> None:
 
 
 def test_one_session_for_one_tenant_and_a_choice_between_them(api: Api) -> None:
-    api.store.add_tenant("blue")
+    api.store.accounts.add_tenant("blue")
     browser = Browser(api)
-    api.store.ensure_member("ben", "blue", "viewer")
+    api.store.accounts.ensure_member("ben", "blue", "viewer")
     http = browser.use("red")
     api.client().submit(job())
     assert len(http.get("/api/v1/executions").json()["executions"]) == 1
@@ -137,7 +137,7 @@ def test_a_token_does_not_become_a_session(api: Api, scopes: tuple[str, ...]) ->
     for what, body in bodies.items():
         answer = http.put(f"{SESSION}/{what}", json=body)
         assert (code(answer), "set-cookie" in answer.headers) == ("session_needed", False)
-    passwords.verify(api.store, "ben", PASSWORD, "here")
+    passwords.verify(api.store.accounts, "ben", PASSWORD, "here")
 
 
 def test_a_new_password_ends_every_session(api: Api) -> None:
@@ -148,7 +148,7 @@ def test_a_new_password_ends_every_session(api: Api) -> None:
     assert code(http.put(f"{SESSION}/password", json=wrong)) == "bad_sign_in"
     assert http.put(f"{SESSION}/password", json=right).status_code == 204
     assert code(http.get("/api/v1/me")) == "session_over"
-    passwords.verify(api.store, "ben", "another long one", "here")
+    passwords.verify(api.store.accounts, "ben", "another long one", "here")
 
 
 @pytest.mark.parametrize("body", [{"user": "nobody", "password": "x"}, {"user": "a\x00b", "password": "x"}])
@@ -163,10 +163,10 @@ def test_strangers_are_told_nothing_of_who_exists(api: Api, body: dict[str, str]
 
 def test_who_is_disabled_or_has_no_password_does_not_get_in(api: Api) -> None:
     browser = Browser(api)
-    api.store.set_disabled("ben", True)
+    api.store.accounts.set_disabled("ben", True)
     assert code(browser.try_to_sign_in()) == "bad_sign_in"
-    api.store.set_disabled("ben", False)
-    api.store.set_password("ben", None)
+    api.store.accounts.set_disabled("ben", False)
+    api.store.accounts.set_password("ben", None)
     assert code(browser.try_to_sign_in()) == "bad_sign_in"
 
 

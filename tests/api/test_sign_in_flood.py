@@ -15,8 +15,8 @@ import pytest
 from tests.support.api import Api, in_threads
 from tests.support.browser import Browser
 from tests.support.waiting import DEADLINE_S
-from zoe_api import sessions
 from zoe_api.codes import Code
+from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in import brake, password_checks, passwords
 from zoe_api.sign_in.oidc import Oidc
@@ -147,8 +147,8 @@ def test_me_is_answered_while_a_hundred_wait_for_a_slow_provider(
     monkeypatch.setattr(password_checks, "OF_NETWORK_MAX", SIGN_INS)
     secrets = [f"{number:064}" for number in range(SIGN_INS)]
     for secret in secrets:
-        kept = sessions.id_of(secret)
-        api.store.add_sign_in(SignInAttempt(kept, kept, "corp", "nonce", "verifier", "/", time.time() + 600.0))
+        kept = hash_of(secret)
+        api.store.accounts.add_sign_in(SignInAttempt(kept, kept, "corp", "nonce", "verifier", "/", time.time() + 600.0))
 
     async def ask(http: httpx.AsyncClient, number: int) -> httpx.Response:
         if step == "start":

@@ -21,7 +21,7 @@ from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import journal_news, metrics, stream
-from zoe_api.sessions import id_of
+from zoe_api.ids import hash_of
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
 from zoe_lib.store.people import Session
@@ -176,7 +176,7 @@ def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyP
     store, http = api.store, api.http()
     if by == "session":
         now_s = time.time()
-        store.add_session(Session(id_of(SECRET), "ada", "red", now_s, now_s + 600, id_of("a proof")))
+        store.accounts.add_session(Session(hash_of(SECRET), "ada", "red", now_s, now_s + 600, hash_of("a proof")))
         http = api.http(None)
         http.headers["Cookie"] = f"zoe-session={SECRET}"
     path = "events" if of == "events" else f"executions/{submitted.id}/services/{submitted.services[0].id}/logs/stream"
@@ -185,9 +185,9 @@ def test_a_stream_ends_with_what_opened_it(api: Api, monkeypatch: pytest.MonkeyP
         lines = response.iter_lines()
         assert next(lines) == ": open"
         if by == "session":
-            store.end_session(id_of(SECRET))
+            store.accounts.end_session(hash_of(SECRET))
         else:
-            store.revoke_token(api.token.split("_")[1])
+            store.accounts.revoke_token(api.token.split("_")[1])
         assert comes_to_an_end(lines)
     assert http.get("/api/v1/me").status_code == 401
     assert master.failure is None
@@ -201,7 +201,7 @@ def test_a_stream_of_all_tenants_ends_with_the_role_that_allowed_it(api: Api, mo
     with http.stream("GET", "/api/v1/events", params={"all_tenants": True}) as response:
         lines = response.iter_lines()
         assert next(lines) == ": open"
-        api.store.ensure_member("olga", "red", "user")
+        api.store.accounts.ensure_member("olga", "red", "user")
         assert comes_to_an_end(lines)
     assert http.get("/api/v1/me").status_code == 200
 

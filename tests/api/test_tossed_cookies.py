@@ -103,9 +103,11 @@ def test_a_request_is_one_look_into_the_database_however_many_cookies_it_has(
     api: Api, signed_in: tuple[str, str], monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     looks: list[int] = []
-    real = api.store.sessions_among
-    monkeypatch.setattr(api.store, "sessions_among", lambda ids, now_s: looks.append(len(ids)) or real(ids, now_s))
-    monkeypatch.setattr(api.store, "session", lambda *_: pytest.fail("another look"))
+    real = api.store.accounts.sessions_among
+    monkeypatch.setattr(
+        api.store.accounts, "sessions_among", lambda ids, now_s: looks.append(len(ids)) or real(ids, now_s)
+    )
+    monkeypatch.setattr(api.store.accounts, "session", lambda *_: pytest.fail("another look"))
     answer = ask(api, [signed_in[0], *tossed(number)])
     assert (answer.status_code, looks) == (200, [min(number + 1, VALUES_MAX)])
 

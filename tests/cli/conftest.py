@@ -14,10 +14,11 @@ import pytest
 import structlog
 
 from tests.cli.server import ADMIN, Server
+from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.stack import stack
 from zoe_cli.main import main
 
-__all__ = ["stack"]
+__all__ = ["postgres_server", "stack"]
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,18 @@ APP = {
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def database_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The URL of a migrated database of this module."""
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def server(database_url: str) -> Iterator[Server]:
     # The server's logs would otherwise stand among the command's output.
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory(), cache_logger_on_first_use=False)
-    with Server() as server:
+    with Server(database_url) as server:
         yield server
     structlog.reset_defaults()
 

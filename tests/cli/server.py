@@ -1,4 +1,4 @@
-"""The real API over the in-memory store on loopback, with a master that answers what a test wants."""
+"""The real API over a real database on loopback, with a master that answers what a test wants."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.people import Token
+from zoe_lib.store.postgres import PostgresStore
 
 ADMIN, READER, OTHER = "zoe_admin_secret", "zoe_reader_secret", "zoe_other_secret"
 GIB = 2**30
@@ -82,17 +82,17 @@ class ScriptedMaster:
 class Server:
     """A context manager: up inside, gone afterwards."""
 
-    def __init__(self, port: int = 0, store: MemoryStore | None = None) -> None:
-        self.store = store or MemoryStore()
+    def __init__(self, database_url: str, port: int = 0) -> None:
+        self.store = PostgresStore(database_url)
         self.master = ScriptedMaster()
         self._port = port
         self._epoch = self.store.try_lead("test")
-        if store is None:
+        if not self.store.accounts.tokens():
             self._prepare()
 
     def _prepare(self) -> None:
         for user, tenant, role in (("ada", "lab", "admin"), ("bob", "lab", "user"), ("eve", "other", "user")):
-            self.store.ensure_member(user, tenant, role)
+            self.store.accounts.ensure_member(user, tenant, role)
         self._add_token(ADMIN, "ada", "lab", {"read", "submit", "admin"})
         self._add_token(READER, "bob", "lab", {"read"})
         self._add_token(OTHER, "eve", "other", {"read", "submit"})
@@ -109,6 +109,7 @@ class Server:
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._served.close()
+        self.store.close()
         self._keys.cleanup()
 
     def get(self, execution_id: str) -> Execution:
@@ -162,4 +163,4 @@ class Server:
         token = TokenText.read(text)
         assert token is not None
         kept = Token(token.id, user, tenant, token.hashed, frozenset(scopes), time.time(), None, "for tests")
-        self.store.add_token(kept)
+        self.store.accounts.add_token(kept)

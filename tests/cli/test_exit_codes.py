@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import Server
+from tests.support.postgres import PostgresServer
 from zoe_cli.exits import MEANINGS, Exit, exit_of
 from zoe_lib.sdk import Busy, InvalidDescription, NotFound, Refused, TimedOut, Unreachable, ZoeError
 from zoe_lib.wire import Problem
@@ -168,9 +169,6 @@ def test_policy_changed_meanwhile_is_a_conflict(server: Server, zoe: Zoe, monkey
     assert zoe("policy", "set", "order=size").code == 5
 
 
-def test_unreachable_database(server: Server, zoe: Zoe) -> None:
-    server.store.available = False
-    try:
+def test_unreachable_database(postgres_server: PostgresServer, database_url: str, server: Server, zoe: Zoe) -> None:
+    with postgres_server.closed(database_url):
         assert zoe("ls").code == 75
-    finally:
-        server.store.available = True

@@ -66,13 +66,13 @@ def test_ctrl_c_while_waiting(environment: dict[str, str], submitted: str, serve
     assert not server.get(submitted).terminal
 
 
-def test_waiting_lives_through_a_restart_of_the_server(zoe: Zoe, app_file: Path) -> None:
-    with Server() as first:
+def test_waiting_lives_through_a_restart_of_the_server(database_url: str, app_file: Path) -> None:
+    with Server(database_url) as first:
         environment = {"ZOE_URL": first.url, "ZOE_TOKEN": ADMIN}
         execution_id = run(environment, "zoe", "run", str(app_file), "-o", "name").stdout.strip()
         waiting = Terminal("wait", execution_id, environment=environment, on=frozenset({"stderr"}))
         waiting.read_until("submitted")
-    with waiting, Server(first.port, first.store) as second:
+    with waiting, Server(database_url, first.port) as second:
         second.start(execution_id)
         second.end(execution_id)
         assert "stopping" in waiting.read_all()

@@ -20,16 +20,16 @@ from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
+    ExecutionStore,
     IdempotencyConflict,
     InvalidCursor,
     NotFound,
     NotLeader,
-    Store,
     Unstorable,
 )
 from zoe_lib.store.codec import event_of
 
-OpenStore = Callable[[], Store]
+OpenStore = Callable[[], ExecutionStore]
 
 
 def queued(at_s: float = 2.0) -> ev.Event:
@@ -40,7 +40,7 @@ def refused(at_s: float = 3.0) -> ev.Event:
     return ev.Refused(at_s=at_s, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
 
 
-def names(store: Store, **query: object) -> list[str]:
+def names(store: ExecutionStore, **query: object) -> list[str]:
     return [e.name for e in store.executions(ExecutionQuery(**query)).executions]  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ def test_what_was_submitted_is_read_back(open_store: OpenStore) -> None:
     assert replace(stored, version=0, services=()) == wanted
 
 
-def test_a_submission_is_journaled(any_store: Store) -> None:
+def test_a_submission_is_journaled(any_store: ExecutionStore) -> None:
     stored = any_store.submit(execution(), "request-1")
     (entry,) = any_store.journal(0, 10)
     assert (entry.kind, entry.cause_id, entry.at_s, entry.version) == ("submitted", "request-1", 1.0, 1)
@@ -62,12 +62,12 @@ def test_a_submission_is_journaled(any_store: Store) -> None:
     assert entry.id == any_store.last_journal_id()
 
 
-def test_an_execution_that_is_not_fresh_is_refused(any_store: Store) -> None:
+def test_an_execution_that_is_not_fresh_is_refused(any_store: ExecutionStore) -> None:
     with pytest.raises(ValueError, match="not fresh"):
         any_store.submit(execution(version=1), "request-1")
 
 
-def test_the_same_key_gives_the_first_execution(any_store: Store) -> None:
+def test_the_same_key_gives_the_first_execution(any_store: ExecutionStore) -> None:
     first = any_store.submit(execution(1), "request-1", "key", "same")
     assert any_store.submit(execution(2), "request-2", "key", "same") == first
     assert any_store.submit(execution(3), "request-3", "other key", "same") != first
@@ -78,7 +78,7 @@ def test_the_same_key_gives_the_first_execution(any_store: Store) -> None:
     assert len(any_store.journal(0, 10)) == 3
 
 
-def test_the_same_key_for_something_else_is_a_conflict(any_store: Store) -> None:
+def test_the_same_key_for_something_else_is_a_conflict(any_store: ExecutionStore) -> None:
     any_store.submit(execution(1), "request-1", "key", "one")
     with pytest.raises(IdempotencyConflict):
         any_store.submit(execution(2), "request-2", "key", "other")
@@ -88,7 +88,7 @@ def test_the_same_key_for_something_else_is_a_conflict(any_store: Store) -> None
         any_store.execution(execution(2).id)
 
 
-def test_parallel_submissions_with_one_key_make_one_execution(any_store: Store) -> None:
+def test_parallel_submissions_with_one_key_make_one_execution(any_store: ExecutionStore) -> None:
     barrier = Barrier(8)
 
     def submit(number: int) -> Execution:
@@ -102,7 +102,7 @@ def test_parallel_submissions_with_one_key_make_one_execution(any_store: Store) 
     assert sum(any_store.counts().values()) == 1
 
 
-def test_the_same_id_again_gives_what_is_stored(any_store: Store) -> None:
+def test_the_same_id_again_gives_what_is_stored(any_store: ExecutionStore) -> None:
     any_store.submit(execution(), "request-1")
     stored = any_store.append(execution().id, [queued()], 1, None)
     assert any_store.submit(execution(), "request-2") == stored
@@ -110,7 +110,7 @@ def test_the_same_id_again_gives_what_is_stored(any_store: Store) -> None:
         any_store.submit(execution(user="eve"), "request-3")
 
 
-def test_what_cannot_be_kept_is_refused_or_replaced(any_store: Store) -> None:
+def test_what_cannot_be_kept_is_refused_or_replaced(any_store: ExecutionStore) -> None:
     for name in ("a\x00b", "half \ud800"):
         with pytest.raises(Unstorable):
             any_store.submit(execution(name=name), "request-1")
@@ -162,7 +162,7 @@ def test_an_old_version_is_refused(open_store: OpenStore) -> None:
     assert first.execution(execution().id).version == 2
 
 
-def test_of_parallel_appends_one_wins(any_store: Store) -> None:
+def test_of_parallel_appends_one_wins(any_store: ExecutionStore) -> None:
     any_store.submit(execution(), "request-1")
     barrier = Barrier(6)
 
@@ -179,7 +179,7 @@ def test_of_parallel_appends_one_wins(any_store: Store) -> None:
     assert len(any_store.journal(0, 10)) == 2
 
 
-def test_an_illegal_event_changes_nothing(any_store: Store) -> None:
+def test_an_illegal_event_changes_nothing(any_store: ExecutionStore) -> None:
     submitted = any_store.submit(execution(), "request-1")
     with pytest.raises(IllegalTransition):
         any_store.append(submitted.id, [queued(), ev.Running(at_s=3.0)], 1, None)
@@ -188,7 +188,7 @@ def test_an_illegal_event_changes_nothing(any_store: Store) -> None:
     assert len(any_store.journal(0, 10)) == 1
 
 
-def test_no_events_and_no_execution(any_store: Store) -> None:
+def test_no_events_and_no_execution(any_store: ExecutionStore) -> None:
     with pytest.raises(NotFound):
         any_store.append("nobody", [queued()], 1, None)
     with pytest.raises(ValueError, match="nothing"):
@@ -217,7 +217,7 @@ def test_only_the_newest_epoch_may_write(open_store: OpenStore) -> None:
     new.append(execution().id, [refused()], 2, new_epoch)
 
 
-def test_without_any_leader_no_epoch_is_right(any_store: Store) -> None:
+def test_without_any_leader_no_epoch_is_right(any_store: ExecutionStore) -> None:
     any_store.submit(execution(), "request-1")
     with pytest.raises(NotLeader):
         any_store.append(execution().id, [queued()], 1, 1)
@@ -225,7 +225,7 @@ def test_without_any_leader_no_epoch_is_right(any_store: Store) -> None:
 
 @given(data=st.data())
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_the_journal_rebuilds_what_is_stored(any_store: Store, data: st.DataObject) -> None:
+def test_the_journal_rebuilds_what_is_stored(any_store: ExecutionStore, data: st.DataObject) -> None:
     number = sum(any_store.counts().values()) + 1
     retries = application(component("main", 2, ends_application=True), component("helper", 0, 2), retries=2)
     stored = any_store.submit(execution(number, application=retries), "request-1")
@@ -243,7 +243,7 @@ def test_the_journal_rebuilds_what_is_stored(any_store: Store, data: st.DataObje
 
 
 # -- lists -------------------------------------------------------------------------------------------------------------
-def test_active_and_counts(any_store: Store) -> None:
+def test_active_and_counts(any_store: ExecutionStore) -> None:
     for number in (2, 1, 3):
         any_store.submit(execution(number), "request")
     any_store.append(execution(3).id, [refused()], 1, None)
@@ -254,7 +254,7 @@ def test_active_and_counts(any_store: Store) -> None:
     assert counts[ExecutionState.RUNNING] == 0
 
 
-def test_pages_are_complete_and_newest_first(any_store: Store) -> None:
+def test_pages_are_complete_and_newest_first(any_store: ExecutionStore) -> None:
     for number in range(1, 8):
         any_store.submit(execution(number, submitted_at_s=float(number // 2)), "request")
     seen: list[Execution] = []
@@ -269,19 +269,19 @@ def test_pages_are_complete_and_newest_first(any_store: Store) -> None:
     assert [e.id for e in seen] == [execution(number).id for number in range(7, 0, -1)]
 
 
-def test_the_last_page_says_so(any_store: Store) -> None:
+def test_the_last_page_says_so(any_store: ExecutionStore) -> None:
     assert any_store.executions(ExecutionQuery()).next_cursor is None
     any_store.submit(execution(1), "request")
     assert any_store.executions(ExecutionQuery(limit=1)).next_cursor is None
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "ä", "bm8", "WzEsMl0", "WyJhIiwiYiJd", "W05hTiwieCJd", "WzEsIlx1MDAwMCJd"])
-def test_a_cursor_of_nobody_is_refused(any_store: Store, cursor: str) -> None:
+def test_a_cursor_of_nobody_is_refused(any_store: ExecutionStore, cursor: str) -> None:
     with pytest.raises(InvalidCursor):
         any_store.executions(ExecutionQuery(cursor=cursor))
 
 
-def test_filters(any_store: Store) -> None:
+def test_filters(any_store: ExecutionStore) -> None:
     any_store.submit(execution(1, name="Sums 100%"), "request")
     any_store.submit(execution(2, name="sums_2", user="bob"), "request")
     any_store.submit(execution(3, name="Größe", tenant="other"), "request")
@@ -303,7 +303,7 @@ def test_filters(any_store: Store) -> None:
 
 
 # -- journal -----------------------------------------------------------------------------------------------------------
-def test_the_journal_is_read_on_from_an_id(any_store: Store) -> None:
+def test_the_journal_is_read_on_from_an_id(any_store: ExecutionStore) -> None:
     assert any_store.last_journal_id() == 0
     for number in range(1, 6):
         any_store.submit(execution(number), "request")
@@ -313,7 +313,7 @@ def test_the_journal_is_read_on_from_an_id(any_store: Store) -> None:
     assert any_store.journal(ids[-1], 10) == []
 
 
-def test_the_journal_of_a_tenant_has_what_is_nobodys(any_store: Store) -> None:
+def test_the_journal_of_a_tenant_has_what_is_nobodys(any_store: ExecutionStore) -> None:
     any_store.submit(execution(1), "request")
     any_store.set_policy(any_store.policy(), 0, 1.0, "admin")
     any_store.submit(execution(2, tenant="other"), "request")
@@ -324,7 +324,7 @@ def test_the_journal_of_a_tenant_has_what_is_nobodys(any_store: Store) -> None:
     assert [e.tenant for e in any_store.journal(0, 10)] == ["iostack", None, "other", "iostack"]
 
 
-def test_the_journal_without_data_says_who_changed_when(any_store: Store) -> None:
+def test_the_journal_without_data_says_who_changed_when(any_store: ExecutionStore) -> None:
     any_store.submit(execution(1), "request")
     any_store.append(execution(1).id, [refused()], 1, None)
     any_store.set_policy(any_store.policy(), 0, 1.0, "admin")
@@ -333,7 +333,7 @@ def test_the_journal_without_data_says_who_changed_when(any_store: Store) -> Non
     assert any_store.journal(0, 10, with_data=False) == [replace(entry, data={}) for entry in full]
 
 
-def test_the_journal_of_one_execution(any_store: Store) -> None:
+def test_the_journal_of_one_execution(any_store: ExecutionStore) -> None:
     any_store.submit(execution(1), "request")
     any_store.submit(execution(2), "request")
     any_store.append(execution(1).id, [queued()], 1, None)

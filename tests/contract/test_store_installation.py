@@ -1,4 +1,4 @@
-"""What every store promises beside executions: nodes, policy, leadership, people, news, credentials."""
+"""What every store promises beside executions: nodes, policy, leadership, news."""
 
 from __future__ import annotations
 
@@ -18,28 +18,19 @@ from zoe_lib.domain.limits import Limit, Limits, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
-    NotFound,
-    Store,
+    ExecutionStore,
     StoreUnavailable,
-    UsageSample,
 )
-from zoe_lib.store.people import Principal, SealedCredential, Tenant, Token
 
-OpenStore = Callable[[], Store]
+OpenStore = Callable[[], ExecutionStore]
 NEWS_S_MAX = 5.0
-TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "admin"}), created_at_s=1.0, expires_at_s=10.0)
 
 
 def node(name: str, **changes: object) -> Node:
     return replace(Node(name, Resources(4000, 16 * GIB, {"gpu": 2})), **changes)  # type: ignore[arg-type]
-
-
-def sample(number: int, service_id: str = "s1", execution_id: str = "e1") -> UsageSample:
-    return UsageSample(execution_id, service_id, "node-1", float(number), number / 2, number * 100)
 
 
 # -- platform and policy -----------------------------------------------------------------------------------------------
@@ -120,7 +111,7 @@ def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:
     assert (first.data["order"], first.data["version"], first.data["filters"]) == ("size", 1, ["readiness"])
 
 
-def test_a_policy_of_an_old_version_is_refused(any_store: Store) -> None:
+def test_a_policy_of_an_old_version_is_refused(any_store: ExecutionStore) -> None:
     any_store.set_policy(Policy(order="size"), 0, 1.0, "admin")
     for version in (0, 2):
         with pytest.raises(ConcurrentUpdate):
@@ -162,48 +153,6 @@ def test_of_many_one_leads(open_store: OpenStore) -> None:
     assert len([epoch for epoch in epochs if epoch is not None]) == 1
 
 
-# -- people ------------------------------------------------------------------------------------------------------------
-def test_a_token_tells_who_holds_it(open_store: OpenStore) -> None:
-    store = open_store()
-    store.ensure_member("ada", "iostack", "user")
-    store.add_token(TOKEN)
-    expected = (Principal("ada", "iostack", Role.USER, frozenset({Scope.READ}), "t1"), "hash")
-    assert open_store().principal("t1", 9.9) == expected
-    assert store.principal("t1", 10.0) is None
-    assert store.principal("unknown", 0.0) is store.principal("\x00", 0.0) is None
-    store.ensure_member("ada", "iostack", "admin")
-    found = store.principal("t1", 0.0)
-    assert found is not None
-    assert found[0].scopes == {Scope.READ, Scope.OPERATE, Scope.ADMIN}
-
-
-def test_tokens_are_listed_and_revoked(any_store: Store) -> None:
-    any_store.ensure_member("ada", "iostack", "user")
-    any_store.ensure_member("bob", "iostack", "user")
-    never_expires = Token("t0", "bob", "iostack", "hash", frozenset(), 5.0, None, "for the cluster")
-    any_store.add_token(never_expires)
-    any_store.add_token(TOKEN)
-    assert list(any_store.tokens()) == [TOKEN, never_expires]
-    assert list(any_store.tokens("bob")) == [never_expires]
-    assert any_store.principal("t0", 1e12) is not None
-    any_store.revoke_token("t1")
-    assert any_store.principal("t1", 0.0) is None
-    for unknown in ("t1", "t\x001"):
-        with pytest.raises(NotFound):
-            any_store.revoke_token(unknown)
-
-
-def test_only_members_hold_tokens_and_ids_are_unique(any_store: Store) -> None:
-    any_store.ensure_member("ada", "other", "user")
-    with pytest.raises(NotFound):
-        any_store.add_token(TOKEN)
-    any_store.ensure_member("ada", "iostack", "user")
-    any_store.add_token(TOKEN)
-    with pytest.raises(ConcurrentUpdate):
-        any_store.add_token(replace(TOKEN, secret_hash="another"))
-    assert list(any_store.tenants()) == [Tenant("iostack"), Tenant("other")]
-
-
 # -- news --------------------------------------------------------------------------------------------------------------
 def test_commits_are_told_to_subscribers(open_store: OpenStore) -> None:
     listening, writing = open_store(), open_store()
@@ -236,7 +185,7 @@ def test_a_subscription_can_be_taken_again_and_closed_with_the_store(open_store:
 
 
 # -- availability ------------------------------------------------------------------------------------------------------
-CALLS: list[Callable[[Store], object]] = [
+CALLS: list[Callable[[ExecutionStore], object]] = [
     lambda store: store.submit(execution(), "request"),
     lambda store: store.append("e", [ev.Queued(at_s=1.0)], 1, None),
     lambda store: store.execution("e"),
@@ -252,20 +201,12 @@ CALLS: list[Callable[[Store], object]] = [
     lambda store: store.policy(),
     lambda store: store.set_policy(Policy(), 0, 1.0, "admin"),
     lambda store: store.try_lead("me"),
-    lambda store: store.ensure_member("ada", "iostack", "user"),
-    lambda store: store.tenants(),
-    lambda store: store.add_token(TOKEN),
-    lambda store: store.revoke_token("t1"),
-    lambda store: store.tokens(),
-    lambda store: store.principal("t1", 1.0),
-    lambda store: store.add_usage([sample(1)]),
-    lambda store: store.usage("e1"),
     lambda store: store.prune(1.0),
     lambda store: store.ping(),
 ]
 
 
-def test_without_a_database_every_call_says_so(unreachable_store: Store) -> None:
+def test_without_a_database_every_call_says_so(unreachable_store: ExecutionStore) -> None:
     for call in CALLS:
         with pytest.raises(StoreUnavailable):
             call(unreachable_store)
@@ -273,41 +214,7 @@ def test_without_a_database_every_call_says_so(unreachable_store: Store) -> None
     unreachable_store.stop_leading()
 
 
-def test_ping(any_store: Store) -> None:
+def test_ping(any_store: ExecutionStore) -> None:
     before_s = time.monotonic()
     any_store.ping()
     assert time.monotonic() - before_s < NEWS_S_MAX
-
-
-# -- credentials -------------------------------------------------------------------------------------------------------
-def test_a_credential_is_sealed_otherwise_unless_it_was_changed_meanwhile(open_store: OpenStore) -> None:
-    store = open_store()
-    store.ensure_member("ada", "acme", "user")
-    kept = SealedCredential("acme", "zoe", "acme:ann", b"old", 1.0, "ada")
-    assert not store.reseal_storage_credential(kept, b"new")
-    store.set_storage_credential(kept)
-    assert store.reseal_storage_credential(kept, b"new")
-    assert list(store.storage_credentials("acme")) == [replace(kept, sealed=b"new")]
-    assert not store.reseal_storage_credential(kept, b"late")
-    assert list(store.storage_credentials("acme")) == [replace(kept, sealed=b"new")]
-
-
-def test_credentials_are_kept_by_tenant_and_service_replaced_and_removed(open_store: OpenStore) -> None:
-    store = open_store()
-    store.ensure_member("ada", "acme", "user")
-    store.ensure_member("bob", "beta", "user")
-    first = SealedCredential("acme", "zoe", "acme:ann", b"\x00\xff", 1.0, "ada")
-    other = SealedCredential("acme", "s3a", "AK", b"sealed", 2.0, "root")
-    store.set_storage_credential(first)
-    store.set_storage_credential(other)
-    assert list(open_store().storage_credentials("acme")) == [other, first]
-    assert list(store.storage_credentials("beta")) == []
-    newer = replace(first, login="acme:bea", sealed=b"x", set_at_s=3.0)
-    store.set_storage_credential(newer)
-    assert list(store.storage_credentials("acme")) == [other, newer]
-    store.remove_storage_credential("acme", "zoe")
-    assert list(store.storage_credentials("acme")) == [other]
-    with pytest.raises(NotFound):
-        store.remove_storage_credential("acme", "zoe")
-    with pytest.raises(NotFound):
-        store.set_storage_credential(replace(first, tenant="nobody"))

@@ -86,7 +86,7 @@ def test_a_fast_committer_does_not_overtake_a_delayed_one(store: PostgresStore, 
 
 
 def test_a_submission_waits_for_a_quota_that_is_being_changed(store: PostgresStore, postgres_url: str) -> None:
-    store.add_tenant("iostack")
+    store.accounts.add_tenant("iostack")
     set_quota(store, "iostack", Quota(time_limit_s_max=120.0))
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with ThreadPoolExecutor(1) as pool, closing(connect(postgres_url)) as admin, admin.cursor() as cursor:
@@ -112,7 +112,7 @@ def test_a_stopped_writer_holds_nobody_up_for_ever(store: PostgresStore, postgre
 
 
 def rows_of_store(store: PostgresStore, statement: str) -> list[tuple[Any, ...]]:
-    with closing(store._database.dedicated()) as connection, connection.cursor() as cursor:
+    with closing(store.database.dedicated()) as connection, connection.cursor() as cursor:
         cursor.execute(statement)
         return cursor.fetchall()
 

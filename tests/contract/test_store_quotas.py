@@ -9,13 +9,13 @@ import pytest
 
 from tests.support.applications import application, execution
 from tests.support.limits import Quota, quota_of, set_quota
-from tests.support.stores import OpenStore
+from tests.support.stores import OpenStore, add_tenant
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome
 from zoe_lib.store.base import (
     ConcurrentUpdate,
+    ExecutionStore,
     QuotaExceeded,
-    Store,
     TimeLimitTooLong,
 )
 
@@ -28,16 +28,14 @@ def limited(number: int, time_limit_s: float | None, tenant: str = "red") -> Exe
     return replace(job(number, tenant), application=application(time_limit_s=time_limit_s))
 
 
-def end(store: Store, number: int) -> None:
+def end(store: ExecutionStore, number: int) -> None:
     refused = ev.Refused(at_s=9.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
     store.append(execution(number).id, [refused], 1, None)
 
 
 def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     store = open_store()
-    store.add_tenant("red")
-    with pytest.raises(ConcurrentUpdate):
-        store.add_tenant("red")
+    add_tenant(store, "red")
     set_quota(store, "red", Quota(2))
     assert quota_of(open_store(), "red") == Quota(2)
     for number in (1, 2):
@@ -53,7 +51,7 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
 
 def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
     store = open_store()
-    store.add_tenant("red")
+    add_tenant(store, "red")
     set_quota(store, "red", Quota(3, 1))
     assert quota_of(open_store(), "red") == Quota(3, 1)
     store.submit(job(1), "request")
@@ -70,7 +68,7 @@ def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
 
 def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenStore) -> None:
     store = open_store()
-    store.add_tenant("red")
+    add_tenant(store, "red")
     set_quota(store, "red", Quota(1))
     stored = store.submit(job(1), "request", "key", "same")
     assert open_store().submit(job(2), "request", "key", "same") == stored
@@ -81,7 +79,7 @@ def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenSt
 
 def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: OpenStore) -> None:
     handles = [open_store() for _ in range(4)]
-    handles[0].add_tenant("red")
+    add_tenant(handles[0], "red")
     set_quota(handles[0], "red", Quota(3))
 
     def passes(number: int) -> bool:
@@ -98,7 +96,7 @@ def test_of_those_that_come_together_no_more_than_the_quota_pass(open_store: Ope
 
 def test_a_quota_gives_the_longest_time_limit_and_refuses_a_longer_one(open_store: OpenStore) -> None:
     store = open_store()
-    store.add_tenant("red")
+    add_tenant(store, "red")
     before = store.submit(limited(1, None), "request")
     set_quota(store, "red", Quota(time_limit_s_max=7200.0))
     assert quota_of(open_store(), "red") == Quota(None, None, 7200.0)
@@ -119,8 +117,8 @@ def test_a_quota_gives_the_longest_time_limit_and_refuses_a_longer_one(open_stor
     assert open_store().execution(given.id) == given
 
 
-def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any_store: Store) -> None:
-    any_store.add_tenant("red")
+def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any_store: ExecutionStore) -> None:
+    add_tenant(any_store, "red")
     set_quota(any_store, "red", Quota(0, None, 60.0))
     with pytest.raises(TimeLimitTooLong):
         any_store.submit(limited(1, 61.0), "request")
@@ -130,7 +128,7 @@ def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any
 
 def test_what_has_its_time_limit_keeps_it_when_it_is_repeated(open_store: OpenStore) -> None:
     store = open_store()
-    store.add_tenant("red")
+    add_tenant(store, "red")
     set_quota(store, "red", Quota(time_limit_s_max=120.0))
     given = store.submit(limited(1, None), "request", "key", "same")
     asked = store.submit(limited(2, 120.0), "request")
@@ -145,7 +143,7 @@ def test_what_has_its_time_limit_keeps_it_when_it_is_repeated(open_store: OpenSt
 
 def test_no_execution_has_another_time_limit_than_a_quota_of_its_time(open_store: OpenStore) -> None:
     handles = [open_store() for _ in range(4)]
-    handles[0].add_tenant("red")
+    add_tenant(handles[0], "red")
     set_quota(handles[0], "red", Quota(time_limit_s_max=60.0))
 
     def change(number: int) -> None:

@@ -32,8 +32,8 @@ def test_a_signal_ends_it_in_order(executed: Installation, number: signal.Signal
 
 @pytest.mark.parametrize("trusted", [None, '["127.0.0.2"]', '["10.0.0.0/8", "127.0.0.2/31"]'])
 def test_only_a_proxy_that_is_trusted_says_who_asks_and_how(installation: Installation, trusted: str | None) -> None:
-    installation.store.add_user(User("ben", passwords.hashed(PASSWORD)))
-    installation.store.ensure_member("ben", "red", "user")
+    installation.store.accounts.add_user(User("ben", passwords.hashed(PASSWORD)))
+    installation.store.accounts.ensure_member("ben", "red", "user")
     port = free_port()
     installation.start_api(port, **({"ZOE_TRUSTED_PROXIES": trusted} if trusted else {}))
     until(lambda: answers(port), lambda: installation.log(f"api-{port}"))

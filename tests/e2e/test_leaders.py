@@ -16,7 +16,7 @@ from tests.support.waiting import until
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.sdk import Client
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.sql.journal import LEADER_LOCK
 
 
@@ -95,6 +95,6 @@ def paused_leader(installation: Installation, url: str, then: str) -> None:
     assert (installation.stop(first), installation.stop(second)) == (0, 0)
 
 
-def submit(store: Store, number: int, document: Document) -> str:
+def submit(store: ExecutionStore, number: int, document: Document) -> str:
     execution = Execution(f"x{number}", "job", TENANT, "root", parse(document), float(number))
     return store.submit(execution, "test").id

@@ -42,9 +42,9 @@ def start_master(
 def test_strangers_are_refused_with_what_helps(tmp_path: Path, postgres_url: str, second_tenant: bool) -> None:
     settings = {} if second_tenant else {"ZOE_API_HOST": "0.0.0.0"}
     store = PostgresStore(postgres_url)
-    store.ensure_member("ada", "default", "admin")
+    store.accounts.ensure_member("ada", "default", "admin")
     if second_tenant:
-        store.ensure_member("bob", "other", "user")
+        store.accounts.ensure_member("bob", "other", "user")
     store.close()
     refused = start_master(tmp_path, postgres_url, **settings)
     assert refused.returncode == 2

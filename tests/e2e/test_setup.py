@@ -41,7 +41,7 @@ def setup(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def administers(url: str, text: TokenText) -> bool:
     with closing(PostgresStore(url)) as store:
-        found = store.principal(text.id, time.time())
+        found = store.accounts.principal(text.id, time.time())
     return found is not None and Scope.ADMIN in found[0].scopes and found[1] == text.hashed
 
 
@@ -71,9 +71,9 @@ def test_a_revoked_first_token_does_not_come_back(url: str, tmp_path: Path) -> N
     (tmp_path / "token").write_text(str(first))
     assert setup(url, "--token-file", str(tmp_path / "token")).returncode == 0
     with closing(PostgresStore(url)) as store:
-        kept = store.tokens()[0]
-        store.add_token(type(kept)(second.id, kept.user, kept.tenant, second.hashed, kept.scopes, time.time()))
-        store.revoke_token(first.id)
+        kept = store.accounts.tokens()[0]
+        store.accounts.add_token(type(kept)(second.id, kept.user, kept.tenant, second.hashed, kept.scopes, time.time()))
+        store.accounts.revoke_token(first.id)
     assert setup(url, "--token-file", str(tmp_path / "token")).returncode == 0
     assert not administers(url, first)
     assert administers(url, second)
@@ -82,11 +82,11 @@ def test_a_revoked_first_token_does_not_come_back(url: str, tmp_path: Path) -> N
 def test_an_expired_or_lesser_token_does_not_count(url: str) -> None:
     assert setup(url).returncode == 0
     with closing(PostgresStore(url)) as store:
-        kept = store.tokens()[0]
-        store.revoke_token(kept.id)
+        kept = store.accounts.tokens()[0]
+        store.accounts.revoke_token(kept.id)
         for scopes, end_s in ((kept.scopes, time.time() - 1), (frozenset({"read"}), None)):
             text = TokenText.new()
-            store.add_token(type(kept)(text.id, kept.user, kept.tenant, text.hashed, scopes, 0.0, end_s))
+            store.accounts.add_token(type(kept)(text.id, kept.user, kept.tenant, text.hashed, scopes, 0.0, end_s))
     made = TokenText.read(setup(url).stdout.strip())
     assert made is not None
     assert administers(url, made)

@@ -77,11 +77,11 @@ def test_executions_that_an_older_version_stored_are_read(postgres_url: str) -> 
 
 def test_sessions_of_an_older_version_go_on_and_prove_nothing(postgres_url: str) -> None:
     with closing(PostgresStore(postgres_url)) as store:
-        store.ensure_member("ada", "red", "user")
-        store.add_session(Session("s1", "ada", "red", 1.0, 10.0, "hash"))
+        store.accounts.ensure_member("ada", "red", "user")
+        store.accounts.add_session(Session("s1", "ada", "red", 1.0, 10.0, "hash"))
         migrate.downgrade(postgres_url, "0021")
         migrate.upgrade(postgres_url)
-        ((who, proof_hash),) = store.sessions_among(["s1"], 5.0).values()
+        ((who, proof_hash),) = store.accounts.sessions_among(["s1"], 5.0).values()
         assert (who.user, proof_hash) == ("ada", None)
 
 

@@ -20,7 +20,7 @@ from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_simulator.invariants.queue import queue_problems
 
@@ -116,7 +116,7 @@ def check_turn_is_kept(seed: int) -> None:
     assert rested is not None
     freed = replace(rested[0], active=(), nodes=tuple(replace(n, foreign=NOTHING) for n in snapshot.nodes))
     plan = schedule(freed, policy)
-    could = [e for e in Queue(freed, policy).sequence() if fits_idle(e, freed.nodes)]
+    could = [e for e in queue_sequence(Pass.of(freed, policy)) if fits_idle(e, freed.nodes)]
     assert not could or could[0].id in plan.starts, f"{could[0].id} is first, and waits"
 
 

@@ -25,7 +25,7 @@ from zoe_master.scheduler.backfill.elastic import give_elastic
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.limits import TenantReservations
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
@@ -46,7 +46,7 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
             gateway = snapshot.nodes[0].gateway if service == bearer(execution) else NO_GATEWAY
             taken[placement.node].append(one.reservation + gateway)
             here = next(n for n in snapshot.nodes if n.name == placement.node)
-            assert here.open_to(execution.tenant, *Queue(snapshot, policy).span(execution))
+            assert here.open_to(execution.tenant, *Pass.of(snapshot, policy).span(execution))
             assert all(here.labels.get(k) == v for k, v in one.labels)
     ledger = Ledger(snapshot.nodes, snapshot.active)
     for name, amounts in taken.items():
@@ -79,7 +79,7 @@ def _check_preemptions(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
 
 def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
     """The first that waits for room finds none even now; and no elastic service that fits was left out."""
-    placer, spans = _after(snapshot, policy, plan), Queue(snapshot, policy).span
+    placer, spans = _after(snapshot, policy, plan), Pass.of(snapshot, policy).span
     first: Execution | None = None
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)

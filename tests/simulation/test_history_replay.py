@@ -14,7 +14,7 @@ from tests.support.limits import tenant_limit, user_limit
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Guarantee
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import encode
 from zoe_lib.store.postgres import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour
@@ -40,7 +40,7 @@ class Recorded(World):
         )
 
 
-def lively(seed: int, store: Store | None = None, policy: Policy | None = None) -> Recorded:
+def lively(seed: int, store: ExecutionStore | None = None, policy: Policy | None = None) -> Recorded:
     """Submissions, cancellations, crashes, foreign work, a node that goes and comes, changes of the policy."""
     chance = random.Random(seed)
     behaviours: dict[str, ServiceBehaviour] = {}
@@ -105,7 +105,7 @@ def test_under_every_kind_of_policy(policy: Policy) -> None:
 
 
 def test_from_the_database_too(store: PostgresStore) -> None:
-    store.ensure_member("ada", "default", "admin")
+    store.accounts.ensure_member("ada", "default", "admin")
     world = lively(1, store)
     recording = read_recording(store, 1000.0, world.clock())
     assert len(as_it_was(recording)) >= 5

@@ -19,7 +19,7 @@ from zoe_master.state.state_cache import StateCache
 def test_memory_and_database_tell_the_same_story(store: PostgresStore, seed: int) -> None:
     chance = random.Random(seed)
     behaviours: dict[str, ServiceBehaviour] = {}
-    store.ensure_member("ada", "default", "admin")
+    store.accounts.ensure_member("ada", "default", "admin")
     world = World(
         [node("n1", cores=6, memory_gib=12), node("n2", cores=3, memory_gib=8)],
         behave=lambda s: behaviours.setdefault(s.service_id, random_behaviour(chance)),

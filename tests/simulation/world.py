@@ -18,7 +18,7 @@ from zoe_lib.domain.execution import (
     Outcome,
 )
 from zoe_lib.domain.resources import Resources, total
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
@@ -65,11 +65,11 @@ class World:
         behave: Callable[[ServiceStart], ServiceBehaviour] = lambda _: ServiceBehaviour(run_s=10.0),
         backend_type: type[SimulatedBackend] = SimulatedBackend,
         images: frozenset[str] | None = None,
-        store: Store | None = None,
+        store: ExecutionStore | None = None,
         controller: StorageController | None = None,
     ) -> None:
         self.clock = ManualClock(1000.0)
-        self.store: Store = store or MemoryStore()
+        self.store: ExecutionStore = store or MemoryStore()
         self.waker = TickWaker()
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
         self.hit: Hit = never_crash

@@ -17,7 +17,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates, required
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.limits import limit_problems, line_problems
 from zoe_simulator.invariants.queue import queue_problems
@@ -86,7 +86,7 @@ class AtRest:
         """The first that waits for bandwidth has none beside what runs and what the first that waits for room keeps."""
         waiting = [
             e
-            for e in Queue(self._snapshot, self._policy).sequence()
+            for e in queue_sequence(Pass.of(self._snapshot, self._policy))
             if self._plan.reasons[e.id].code is ReasonCode.STORAGE_BANDWIDTH
         ]
         supply = self._snapshot.storage

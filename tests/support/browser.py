@@ -18,10 +18,10 @@ class Browser:
     def __init__(self, api: Api, user: str = "ben", role: str = "user", tenant: str = "red") -> None:
         self.user = user
         try:
-            api.store.add_user(User(user, passwords.hashed(PASSWORD)))
+            api.store.accounts.add_user(User(user, passwords.hashed(PASSWORD)))
         except ConcurrentUpdate:
-            api.store.set_password(user, passwords.hashed(PASSWORD))
-        api.store.ensure_member(user, tenant, role)
+            api.store.accounts.set_password(user, passwords.hashed(PASSWORD))
+        api.store.accounts.ensure_member(user, tenant, role)
         self.http = api.http(None)
 
     def try_to_sign_in(self, password: str = PASSWORD, tenant: str | None = None) -> httpx.Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from zoe_lib.domain.limits import EVERY, Amounts, Limits, LimitSubject
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 
 
 def tenant_limit(
@@ -32,7 +32,7 @@ class Quota(NamedTuple):
     time_limit_s_max: float | None = None
 
 
-def set_quota(store: Store, tenant: str, quota: Quota) -> None:
+def set_quota(store: ExecutionStore, tenant: str, quota: Quota) -> None:
     """Set them."""
 
     def change(limits: Limits) -> Limits:
@@ -43,7 +43,7 @@ def set_quota(store: Store, tenant: str, quota: Quota) -> None:
     store.change_limits(change, 1.0, "test")
 
 
-def quota_of(store: Store, tenant: str) -> Quota:
+def quota_of(store: ExecutionStore, tenant: str) -> Quota:
     """What holds."""
     limits = store.policy().limits
     of_tenant = limits.of(tenant)

@@ -11,7 +11,7 @@ from typing import Any
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.server import Server
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.background import metrics
@@ -28,7 +28,7 @@ NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GI
 class TickingMaster:
     """Services behave as `behaviours` says for their component; others run for ever."""
 
-    def __init__(self, store: Store, endpoint: str, keys_dir: Path, nodes: Sequence[Node] = NODES) -> None:
+    def __init__(self, store: ExecutionStore, endpoint: str, keys_dir: Path, nodes: Sequence[Node] = NODES) -> None:
         self.behaviours: dict[str, ServiceBehaviour] = {}
         self._waker = TickWaker()
         backend = SimulatedBackend(nodes, time.time, self._waker, self._behave)

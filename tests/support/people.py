@@ -6,14 +6,14 @@ import hashlib
 import secrets
 import time
 
-from zoe_lib.store.base import Store
 from zoe_lib.store.people import Token
+from zoe_lib.store.postgres import PostgresStore
 
 ALL_SCOPES = ("read", "submit", "operate", "admin")
 
 
 def make_token(
-    store: Store,
+    store: PostgresStore,
     user: str = "ada",
     tenant: str = "red",
     role: str = "user",
@@ -21,13 +21,13 @@ def make_token(
     lifetime_s: float | None = None,
 ) -> str:
     """A new token of a member who is made when missing."""
-    store.ensure_member(user, tenant, role)
+    store.accounts.ensure_member(user, tenant, role)
     token_id, secret, now_s = secrets.token_hex(6), secrets.token_hex(24), time.time()
     end_s = None if lifetime_s is None else now_s + lifetime_s
     hashed = hashlib.sha256(secret.encode()).hexdigest()
-    store.add_token(Token(token_id, user, tenant, hashed, frozenset(scopes), now_s, end_s))
+    store.accounts.add_token(Token(token_id, user, tenant, hashed, frozenset(scopes), now_s, end_s))
     return f"zoe_{token_id}_{secret}"
 
 
-def admin_token(store: Store, user: str = "root") -> str:
+def admin_token(store: PostgresStore, user: str = "root") -> str:
     return make_token(store, user, "red", "admin", ALL_SCOPES)

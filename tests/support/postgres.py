@@ -9,7 +9,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
@@ -75,6 +75,17 @@ class PostgresServer:
     def drop_database(self, url: str) -> None:
         """Also under whoever is connected; the server's own vacuum, which we may not end, is soon done."""
         until(lambda: self._dropped(make_url(url).database))
+
+    @contextmanager
+    def closed(self, url: str) -> Iterator[None]:
+        """A database that nobody reaches meanwhile."""
+        name = make_url(url).database
+        self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        self._execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        try:
+            yield
+        finally:
+            self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
     def _dropped(self, name: str | None) -> bool:
         try:

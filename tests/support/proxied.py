@@ -50,8 +50,9 @@ class Proxied:
             return answer
 
         store: Any = SimpleNamespace(
-            app_access=lambda key, _now_s: access if key == KNOWN else None,
-            enter_app=lambda *_: None,
+            accounts=SimpleNamespace(
+                app_access=lambda key, _now_s: access if key == KNOWN else None, enter_app=lambda *_: None
+            ),
             execution=lambda key: looking(key, EXECUTION),
             add_use=lambda *_: None,
             add_use_of=lambda *_: None,

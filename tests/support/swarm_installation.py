@@ -22,6 +22,7 @@ from zoe_embedded.home import Account
 from zoe_lib.descriptions import expand, parse
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import BackendError, PortAddress
 from zoe_master.backends.swarm.spec import labels
@@ -43,7 +44,7 @@ def document(name: str) -> dict[str, Any]:
 class Installation:
     """One tenant with a workspace that every node has at the same path."""
 
-    def __init__(self, harness: SwarmHarness) -> None:
+    def __init__(self, harness: SwarmHarness, store: ExecutionStore | None = None) -> None:
         self.harness = harness
         self.workspace = harness.base / "workspaces" / TENANT
         self.workspace.mkdir(parents=True)
@@ -59,7 +60,7 @@ class Installation:
             workspaces_dir=self.workspace.parent,
             tenant_users={TENANT: f"{OWNER.uid}:{OWNER.gid}"},
         )
-        self.store = MemoryStore()
+        self.store = store or MemoryStore()
         self._count = 0
         self.master = self._lead()
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.images import provide
+from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.swarm import swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.support.swarm_installation import Installation
 from tests.swarm.cluster import Cluster
 
-__all__ = ["harness", "swarm"]
+__all__ = ["harness", "postgres_server", "postgres_url", "store", "swarm"]
 
 
 @pytest.fixture

@@ -13,8 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.images import provide
 from tests.support.people import make_token
 from tests.support.serving import Served
+from tests.support.swarm_backend import SwarmHarness
 from tests.support.swarm_installation import TENANT, Installation, needs_time
 from tests.swarm.cluster import Cluster
 from tests.swarm.test_master_faults import sleepers
@@ -24,6 +26,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
+from zoe_lib.store.postgres import PostgresStore
 from zoe_master.rpc.handlers import RpcHandlers
 
 HIDDEN = re.compile(
@@ -33,10 +36,19 @@ STATIC = {"/api/v1/catalogue", "/api/v1/schema"}
 STREAMS = ("/api/v1/events", "/logs/stream")  # the first is asked by itself; the other has only what containers print
 
 
+@pytest.fixture
+def installation(swarm: Cluster, harness: SwarmHarness, store: PostgresStore) -> Installation:
+    """As elsewhere, with accounts."""
+    provide(swarm, "zoe/gateway")
+    return Installation(harness, store)
+
+
 class Asked:
     """The whole of the API over one installation, as a member and as an operator see it."""
 
     def __init__(self, installation: Installation, directory: Path) -> None:
+        store = installation.store
+        assert isinstance(store, PostgresStore)
         ensure_keys(directory)
         endpoint = f"ipc://{directory}/master"
         settings = Settings(keys_dir=directory, master_endpoint=endpoint, backend="swarm")
@@ -44,11 +56,11 @@ class Asked:
         answers = RpcHandlers(master, harness.backend, harness.waker, "test", 1)
         self._server = Server(endpoint, directory, answers.handlers(), answers.slow())
         self._client = MasterClient(endpoint, directory, 2.0, 2)
-        self.app = create_app(settings, installation.store, self._client)
+        self.app = create_app(settings, store, self._client)
         self._served = Served(self.app)
         self.tokens = {
-            "user": make_token(installation.store, "the-user", TENANT),
-            "operator": make_token(installation.store, "the-operator", TENANT, "operator", ("read", "operate")),
+            "user": make_token(store, "the-user", TENANT),
+            "operator": make_token(store, "the-operator", TENANT, "operator", ("read", "operate")),
         }
 
     def close(self) -> None:

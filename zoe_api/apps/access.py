@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import time
 from dataclasses import dataclass
@@ -14,8 +13,9 @@ from starlette.responses import RedirectResponse, Response
 from zoe_api import cookies
 from zoe_api.apps.port_numbers import label
 from zoe_api.apps.request_target import same_origin
+from zoe_api.ids import hash_of
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import AppAccess, Principal
 
 TICKET_S = 60.0
@@ -25,12 +25,12 @@ _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
 
 
-def ticket_for(store: Store, who: Principal, execution_id: ExecutionId, number: int) -> str:
+def ticket_for(accounts: AccountStore, who: Principal, execution_id: ExecutionId, number: int) -> str:
     """A ticket to a proxied port; whatever ends the session or token that asked for it ends the access, too."""
     ticket, now_s = secrets.token_urlsafe(24), time.time()
-    store.add_app_access(
+    accounts.add_app_access(
         AppAccess(
-            id=_hashed(ticket),
+            id=hash_of(ticket),
             user=who.user,
             tenant=who.tenant,
             session_id=who.session_id or None,
@@ -52,8 +52,8 @@ class _Remembered:
 class Accesses:
     """Looks cookies up, and remembers them for a moment."""
 
-    def __init__(self, store: Store, lifetime_s: float) -> None:
-        self._store = store
+    def __init__(self, accounts: AccountStore, lifetime_s: float) -> None:
+        self._accounts = accounts
         self._lifetime_s = lifetime_s
         self._remembered: dict[str, _Remembered] = {}
 
@@ -61,7 +61,7 @@ class Accesses:
         """Take the ticket; what the cookie is to hold, or None unless the ticket was for this port."""
         ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), time.time()
         until_s = now_s + self._lifetime_s
-        access = await run_in_threadpool(self._store.enter_app, _hashed(ticket), _hashed(secret), now_s, until_s)
+        access = await run_in_threadpool(self._accounts.enter_app, hash_of(ticket), hash_of(secret), now_s, until_s)
         if access is None or (access.execution_id, access.number) != (execution_id, number):
             return None
         return secret
@@ -76,10 +76,10 @@ class Accesses:
 
     async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
         """Whose request it is; None unless it may go to this port."""
-        ids = [_hashed(secret) for secret in cookies.secrets_in(connection, cookies.APP)]
+        ids = [hash_of(secret) for secret in cookies.secrets_in(connection, cookies.APP)]
         if len(ids) > 1:
             # Over plain HTTP applications can set some for each other: one look tells which are of this port at all.
-            of_port = await run_in_threadpool(self._store.app_accesses_among, ids, execution_id, number)
+            of_port = await run_in_threadpool(self._accounts.app_accesses_among, ids, execution_id, number)
             ids = [one for one in ids if one in of_port]
         for access_id in ids:
             access = await self._known(access_id)
@@ -93,7 +93,7 @@ class Accesses:
         if remembered is not None and now_s < remembered.until_s:
             return remembered.access
         self._remembered.pop(access_id, None)
-        access = await run_in_threadpool(self._store.app_access, access_id, time.time())
+        access = await run_in_threadpool(self._accounts.app_access, access_id, time.time())
         if access is not None:
             if len(self._remembered) >= _REMEMBERED_MAX:
                 self._remembered.clear()
@@ -109,7 +109,3 @@ def host_of(domain: str, execution_id: ExecutionId, number: int) -> str:
 def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str) -> str:
     """Where a browser goes with a ticket."""
     return f"{scheme}://{host_of(domain, execution_id, number)}{ENTRANCE}?ticket={ticket}"
-
-
-def _hashed(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.base import ExecutionStore, StoreUnavailable
 
 EVERY_S = 60.0
 _REMEMBERED_MAX = 10_000
@@ -29,7 +29,7 @@ def is_use(request: Request) -> bool:
 class Activity:
     """Of one API process: each application's use at most once a minute."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ExecutionStore) -> None:
         self._store = store
         self._told_s: dict[ExecutionId, float] = {}
 

@@ -27,8 +27,9 @@ from zoe_api.problems import ApiProblem, problem, problem_response, refuse_unrea
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
-from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AppAccess
+from zoe_lib.store.postgres import PostgresStore
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +43,7 @@ class AppsMiddleware:
         self,
         app: ASGIApp,
         domain: str,
-        store: Store,
+        store: PostgresStore,
         master: MasterClient,
         lifetime_s: float,
         streams: StreamPlaces,
@@ -51,7 +52,7 @@ class AppsMiddleware:
         self._streams = streams
         logging.getLogger("uvicorn.error").addFilter(forwarding.not_told)
         self._suffix = f".{domain}".lower()
-        self._accesses = Accesses(store, lifetime_s)
+        self._accesses = Accesses(store.accounts, lifetime_s)
         self._targets = Targets(store, master)
         self._activity = Activity(store)
         self._transport: httpx.AsyncHTTPTransport | None = None

@@ -11,7 +11,7 @@ from zoe_api.apps.port_numbers import service_at
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import ExecutionId, Service, ServiceId
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.base import ExecutionStore, NotFound
 
 _REMEMBERED_S = 5.0
 # Without a master nothing moves; what ended meanwhile by itself is told by nobody, and its address may be given anew.
@@ -47,7 +47,7 @@ class _Told:
 class Targets:
     """Raises MasterUnreachable while nobody can tell a new address."""
 
-    def __init__(self, store: Store, master: MasterClient) -> None:
+    def __init__(self, store: ExecutionStore, master: MasterClient) -> None:
         self._store = store
         self._master = master
         self._told: dict[tuple[ExecutionId, int], _Told] = {}

@@ -158,7 +158,7 @@ def _entered(its: Services, request: Request, user: str, tenant: str | None) -> 
 def _sign_out(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
     asker = _changing(its, request, fields, "lite_sign_out")
     answer = RedirectResponse(HOME, 303, _HEADERS)
-    sessions.end(its.store, request, answer, asker)
+    sessions.end(its.accounts, request, answer, asker)
     return answer
 
 
@@ -170,7 +170,7 @@ def _cancel(its: Services, request: Request, fields: Mapping[str, str]) -> Respo
 
 
 def _signed_in(its: Services, request: Request, fields: Mapping[str, str]) -> sessions.Asker:
-    asker = sessions.require(its.store, request, fields.get(_PROOF, ""))
+    asker = sessions.require(its.accounts, request, fields.get(_PROOF, ""))
     access.asked_by(request, asker.who)
     return asker
 
@@ -178,7 +178,7 @@ def _signed_in(its: Services, request: Request, fields: Mapping[str, str]) -> se
 def _changing(its: Services, request: Request, fields: Mapping[str, str], action: str) -> sessions.Asker:
     """Who asks for a change by a form of ours; it is written down before anything is done."""
     asker = _signed_in(its, request, fields)
-    request.state.audit_id = its.store.add_audit(access.entry(asker.who, request, action))
+    request.state.audit_id = its.accounts.add_audit(access.entry(asker.who, request, action))
     sessions.check_proved(asker)
     return asker
 

@@ -14,7 +14,7 @@ from zoe_api.access import Admin
 from zoe_api.addresses import address_of
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
-from zoe_api.dependencies import Services, ServicesDep, StoreDep
+from zoe_api.dependencies import AccountsDep, Services, ServicesDep, StoreDep
 from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
 from zoe_api.routers.limits import check_tenant, quota_of
@@ -22,7 +22,7 @@ from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.password_checks import ADMINS
 from zoe_api.views import token_view
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Membership, Principal, User
 from zoe_lib.wire import (
     AuditEntryView,
@@ -47,10 +47,10 @@ router = APIRouter(prefix="/admin", tags=["administration"])
 
 
 @router.get("/users", response_model=UserList)
-def list_users(_who: Admin, store: StoreDep) -> UserList:
+def list_users(_who: Admin, accounts: AccountsDep) -> UserList:
     """All users with their roles."""
-    roles = store.memberships()
-    return UserList(users=[_user(user, [m for m in roles if m.user == user.name]) for user in store.users()])
+    roles = accounts.memberships()
+    return UserList(users=[_user(user, [m for m in roles if m.user == user.name]) for user in accounts.users()])
 
 
 @router.post("/users", status_code=201, response_model=UserView)
@@ -61,7 +61,7 @@ async def add_user(body: NewUser, _who: Admin, its: ServicesDep, request: Reques
         if body.password:
             check_strength(body.password, body.name, its, "password")
         user = User(body.name, passwords.hashed(body.password) if body.password else None)
-        its.store.add_user(user)
+        its.accounts.add_user(user)
         return _user(user, [])
 
     return await _in_its_lane(its, request, body.password, add)
@@ -83,26 +83,26 @@ async def _in_its_lane(its: Services, request: Request, password: str | None, wo
 
 
 def _changed(user: str, body: UserChange, its: Services, request: Request) -> UserView:
-    store = its.store
-    before = store.user(user)
+    accounts = its.accounts
+    before = accounts.user(user)
     if body.password is not None:
         check_strength(body.password, user, its, "password")
-        store.set_password(user, passwords.hashed(body.password))
+        accounts.set_password(user, passwords.hashed(body.password))
         if body.end_tokens:
-            store.end_access(user)
+            accounts.end_access(user)
     if body.disabled is not None:
-        store.set_disabled(user, body.disabled)
+        accounts.set_disabled(user, body.disabled)
         if body.disabled:
-            store.end_access(user)  # or who stole a token would have it again when the user is enabled
-    after = store.user(user)
+            accounts.end_access(user)  # or who stole a token would have it again when the user is enabled
+    after = accounts.user(user)
     note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
-    return _user(after, store.memberships(user=user))
+    return _user(after, accounts.memberships(user=user))
 
 
 @router.delete("/users/{user}/access", response_model=EndedAccessView)
-def end_access(user: str, _who: Admin, store: StoreDep, request: Request) -> EndedAccessView:
+def end_access(user: str, _who: Admin, accounts: AccountsDep, request: Request) -> EndedAccessView:
     """End all tokens and sessions of a user at once; the user may sign in again, and executions go on."""
-    ended = store.end_access(user)
+    ended = accounts.end_access(user)
     note_changes(request, asdict(ended), {"tokens": 0, "sessions": 0})
     return EndedAccessView.model_validate(ended)
 
@@ -113,7 +113,7 @@ def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
     active: Counter[str] = Counter()
     for (tenant, _), number in store.active_counts().items():
         active[tenant] += number
-    members, limits = store.memberships(), store.policy().limits
+    members, limits = store.accounts.memberships(), store.policy().limits
     return TenantList(
         tenants=[
             TenantDetail(
@@ -122,7 +122,7 @@ def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
                 executions=active[tenant.name],
                 members=[MemberView(user=m.user, role=m.role) for m in members if m.tenant == tenant.name],
             )
-            for tenant in store.tenants()
+            for tenant in store.accounts.tenants()
         ]
     )
 
@@ -130,44 +130,46 @@ def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
 @router.post("/tenants", status_code=201, response_model=QuotaView)
 def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
     """Make a tenant. The local back-end is for one: with a second it will not start again."""
-    if its.settings.backend == "local" and not its.settings.insecure and its.store.tenants():
+    if its.settings.backend == "local" and not its.settings.insecure and its.accounts.tenants():
         raise ApiProblem(Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE where all trust each other")
-    its.store.add_tenant(body.name)
+    its.accounts.add_tenant(body.name)
     return QuotaView(executions_max=None)
 
 
 @router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
-def set_role(tenant: str, user: str, body: RoleChoice, who: Admin, store: StoreDep, request: Request) -> MemberView:
+def set_role(
+    tenant: str, user: str, body: RoleChoice, who: Admin, accounts: AccountsDep, request: Request
+) -> MemberView:
     """Make a user a member of a tenant, or change the role there."""
     _check_own(who, user, tenant)
-    store.user(user)
-    check_tenant(store, tenant)
-    before = _role(store, user, tenant)
-    store.ensure_member(user, tenant, body.role)
+    accounts.user(user)
+    check_tenant(accounts, tenant)
+    before = _role(accounts, user, tenant)
+    accounts.ensure_member(user, tenant, body.role)
     note_changes(request, {"role": before}, {"role": body.role})
     return MemberView(user=user, role=body.role)
 
 
 @router.delete("/tenants/{tenant}/members/{user}", status_code=204)
-def remove_member(tenant: str, user: str, who: Admin, store: StoreDep, request: Request) -> Response:
+def remove_member(tenant: str, user: str, who: Admin, accounts: AccountsDep, request: Request) -> Response:
     """End a membership, with its tokens and sessions; executions go on."""
     _check_own(who, user, tenant)
-    before = _role(store, user, tenant)
-    store.remove_member(user, tenant)
+    before = _role(accounts, user, tenant)
+    accounts.remove_member(user, tenant)
     note_changes(request, {"role": before}, {"role": None})
     return Response(status_code=204)
 
 
 @router.get("/tokens", response_model=TokenList)
-def list_all_tokens(_who: Admin, store: StoreDep) -> TokenList:
+def list_all_tokens(_who: Admin, accounts: AccountsDep) -> TokenList:
     """Everybody's tokens, without their secrets."""
-    return TokenList(tokens=[token_view(token) for token in store.tokens()])
+    return TokenList(tokens=[token_view(token) for token in accounts.tokens()])
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
-def revoke_any_token(token_id: str, _who: Admin, store: StoreDep) -> Response:
+def revoke_any_token(token_id: str, _who: Admin, accounts: AccountsDep) -> Response:
     """Make a token worthless at once."""
-    store.revoke_token(token_id)
+    accounts.revoke_token(token_id)
     return Response(status_code=204)
 
 
@@ -181,7 +183,7 @@ def list_audit(
 ) -> AuditList:
     """Who asked for which change, newest first."""
     limit = min(limit, its.settings.api_page_max)
-    entries = its.store.audit(before, limit, user)
+    entries = its.accounts.audit(before, limit, user)
     return AuditList(
         entries=[AuditEntryView.model_validate(entry) for entry in entries],
         next_before=entries[-1].id if len(entries) == limit else None,
@@ -194,8 +196,8 @@ def _check_own(who: Principal, user: str, tenant: str) -> None:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
 
 
-def _role(store: Store, user: str, tenant: str) -> str | None:
-    return next((one.role for one in store.memberships(user=user) if one.tenant == tenant), None)
+def _role(accounts: AccountStore, user: str, tenant: str) -> str | None:
+    return next((one.role for one in accounts.memberships(user=user) if one.tenant == tenant), None)
 
 
 def _shown(user: User, password: str) -> dict[str, object]:

@@ -33,7 +33,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.plain_errors import sentence
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import encode
 from zoe_lib.wire import (
     Diagnostic,
@@ -165,7 +165,7 @@ class _Held:
     services: int = 0
 
 
-def _reserved(store: Store, gateway: Resources) -> dict[str, _Held]:
+def _reserved(store: ExecutionStore, gateway: Resources) -> dict[str, _Held]:
     """What executions hold on each node, their gateways' share too."""
     there: dict[str, _Held] = defaultdict(_Held)
     for execution in store.active():

@@ -24,7 +24,7 @@ Tenant = Annotated[str | None, Query(description="Another tenant than the own, a
 @router.get("", response_model=CredentialList)
 def list_storage_credentials(who: Reader, its: ServicesDep, tenant: Tenant = None) -> CredentialList:
     """For which services the tenant has credentials, without their keys."""
-    kept = its.store.storage_credentials(_tenant(who, tenant))
+    kept = its.accounts.storage_credentials(_tenant(who, tenant))
     return CredentialList(credentials=[_view(one) for one in kept], services=sorted(its.settings.storage_services))
 
 
@@ -39,14 +39,14 @@ def set_storage_credential(
     owner = _tenant(who, tenant)
     sealed = Seal.of(its.settings.keys_dir).sealed(body.key, owner, service, body.user)
     credential = SealedCredential(owner, service, body.user, sealed, time.time(), who.user)
-    its.store.set_storage_credential(credential)
+    its.accounts.set_storage_credential(credential)
     return _view(credential)
 
 
 @router.delete("/{service}", status_code=204)
 def remove_storage_credential(service: str, who: Submitter, its: ServicesDep, tenant: Tenant = None) -> Response:
     """Forget how the tenant logs in to a service; what runs already keeps what it got."""
-    its.store.remove_storage_credential(_tenant(who, tenant), service)
+    its.accounts.remove_storage_credential(_tenant(who, tenant), service)
     return Response(status_code=204)
 
 

@@ -20,7 +20,7 @@ from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.base import ExecutionStore, NotFound
 from zoe_lib.store.codec import encode
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
@@ -140,7 +140,7 @@ def _as_submitted(
     return application, [*fit.notes, *told], fit.priority
 
 
-def _demand(store: Store, who: Principal, application: Application) -> DemandView:
+def _demand(store: ExecutionStore, who: Principal, application: Application) -> DemandView:
     """What it would take; QuotaExceeded when a limit of executions refuses it."""
     core, everything = application.core_resources(), application.total_resources()
     limits, active = store.policy().limits, store.active_counts()

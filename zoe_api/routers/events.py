@@ -23,7 +23,7 @@ from zoe_api.views import all_entries, event_view
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import EventList, WaitShare, WaitSpan, WhyWaited
@@ -85,7 +85,7 @@ def stream_events(
     tenant = None if all_tenants or execution is not None else who.tenant
     over = execution is not None and execution.terminal
     batches = _encoded(its.news, after, tenant, execution_id, over, who)
-    return EventStream(batches, lambda: still(its.store, who), stream_place(its, who))
+    return EventStream(batches, lambda: still(its.accounts, who), stream_place(its, who))
 
 
 async def _encoded(
@@ -105,7 +105,7 @@ async def _encoded(
                 return
 
 
-def _all_events(store: Store, execution_id: str) -> Iterator[Event]:
+def _all_events(store: ExecutionStore, execution_id: str) -> Iterator[Event]:
     for e in all_entries(store, execution_id):
         if e.kind in EVENT_TYPES:
             yield event_of(e.kind, e.at_s, e.cause_id, e.data)

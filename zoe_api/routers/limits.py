@@ -15,7 +15,8 @@ from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.meters import meters
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject, used
-from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import NotFound
 from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 
 router = APIRouter(prefix="/admin", tags=["administration"])
@@ -35,7 +36,7 @@ def list_limits(
 ) -> LimitList:
     """All limits that are set, and how much of theirs tenants and users have now."""
     limits, uses = store.policy().limits, used(store.active())
-    subjects = {LimitSubject(one.name) for one in store.tenants()} | uses.keys() | {*limits.subjects()}
+    subjects = {LimitSubject(one.name) for one in store.accounts.tenants()} | uses.keys() | {*limits.subjects()}
     if tenant is not None:
         subjects = {one for one in subjects | {LimitSubject(tenant, user)} if one.tenant == tenant}
     metered = sorted((one for one in subjects if EVERY not in one), key=lambda one: (one.tenant, one.user or ""))
@@ -58,7 +59,7 @@ def set_limit(body: LimitChange, _who: Admin, its: ServicesDep, request: Request
     """Set amounts of a limit: null is no limit; those that are not named stay. What was submitted before keeps what it
     has."""
     subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
-    _check_subject(its.store, subject, amounts)
+    _check_subject(its.accounts, subject, amounts)
     return _view(_change(its, request, lambda limits: limits.changed(subject, amounts), subject), subject)
 
 
@@ -83,7 +84,7 @@ def clear_limit(
 def set_quota(tenant: str, body: QuotaView, _who: Admin, its: ServicesDep, request: Request) -> QuotaView:
     """Set the limits of how many executions of a tenant, and of each of its users, wait or run at the same time, and of
     how long their time limits are; null is no limit. What was submitted before keeps what it has."""
-    check_tenant(its.store, tenant)
+    check_tenant(its.accounts, tenant)
     before = quota_of(its.store.policy().limits, tenant)
 
     def change(limits: Limits) -> Limits:
@@ -113,9 +114,9 @@ def quota_of(limits: Limits, tenant: str) -> QuotaView:
     return QuotaView(**{name: getattr(limits.of(tenant, user), amount) for name, (user, amount) in _OF_QUOTA.items()})
 
 
-def check_tenant(store: Store, tenant: str) -> None:
+def check_tenant(accounts: AccountStore, tenant: str) -> None:
     """Raise NotFound when there is no such tenant."""
-    if all(one.name != tenant for one in store.tenants()):
+    if all(one.name != tenant for one in accounts.tenants()):
         raise NotFound(f"there is no tenant {tenant!r}")
 
 
@@ -135,13 +136,13 @@ def _change(its: Services, request: Request, change: Callable[[Limits], Limits],
     return after
 
 
-def _check_subject(store: Store, subject: LimitSubject, amounts: Amounts) -> None:
+def _check_subject(accounts: AccountStore, subject: LimitSubject, amounts: Amounts) -> None:
     if subject.tenant != EVERY:
-        check_tenant(store, subject.tenant)
+        check_tenant(accounts, subject.tenant)
     if subject.user not in (None, EVERY):
         if subject.tenant == EVERY:
             raise ApiProblem(Code.INVALID_REQUEST, "name the tenant in which the user has the limit")
-        store.user(str(subject.user))
+        accounts.user(str(subject.user))
     errors = list(_amounts_of_tenants(subject, amounts))
     if errors:
         raise ApiProblem(Code.INVALID_REQUEST, errors=errors)

@@ -70,4 +70,4 @@ def stream_logs(
     resumed = resume_point(last_event_id)
     tail = LogTail(its.store, its.master, its.news, execution_id, service_id, who.user)
     batches = tail.follow(offset if resumed is None else resumed)
-    return EventStream(batches, lambda: still(its.store, who), stream_place(its, who))
+    return EventStream(batches, lambda: still(its.accounts, who), stream_place(its, who))

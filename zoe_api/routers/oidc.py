@@ -19,6 +19,7 @@ from zoe_api.addresses import address_of
 from zoe_api.apps import pages
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
 from zoe_api.sign_in.brake import network_of
@@ -48,9 +49,9 @@ async def oidc_start(
 
     def begin() -> str:
         url = _provider(its, provider).start_url(_redirect_uri(request, its), state, nonce, verifier)
-        kept = sessions.id_of(state), sessions.id_of(browser)
+        kept = hash_of(state), hash_of(browser)
         attempt = SignInAttempt(*kept, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
-        its.store.add_sign_in(attempt)
+        its.accounts.add_sign_in(attempt)
         return url
 
     try:
@@ -72,7 +73,7 @@ async def oidc_callback(
         return await _in_its_lane(its, request, attempt.provider, lambda: _signed_in(request, its, attempt, code or ""))
     except ApiProblem as refusal:
         if not hasattr(request.state, "user"):
-            await run_in_threadpool(its.sign_in_audit.note_refused, request, its.store, "", "oidc")
+            await run_in_threadpool(its.sign_in_audit.note_refused, request, its.accounts, "", "oidc")
         return _told(request, refusal)
 
 
@@ -85,8 +86,8 @@ async def _in_its_lane(its: Services, request: Request, provider: str, work: Cal
 
 def _taken(request: Request, its: Services, state: str, code: str, error: str) -> SignInAttempt:
     """Return the attempt that this browser comes back from, which nobody can come back from again."""
-    attempt = its.store.take_sign_in(sessions.id_of(state), time.time())
-    browsers = [sessions.id_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
+    attempt = its.accounts.take_sign_in(hash_of(state), time.time())
+    browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
     if error or not code:
@@ -98,9 +99,9 @@ def _signed_in(request: Request, its: Services, attempt: SignInAttempt, code: st
     provider = _provider(its, attempt.provider)
     identity = provider.identity(code, _redirect_uri(request, its), attempt.nonce, attempt.verifier)
     try:
-        user = admit(its.store, identity, its.settings.sign_in_roles, request)
+        user = admit(its.accounts, identity, its.settings.sign_in_roles, request)
     except ApiProblem:
-        its.sign_in_audit.note_refused(request, its.store, identity.name, identity.provider)
+        its.sign_in_audit.note_refused(request, its.accounts, identity.name, identity.provider)
         raise
     its.sign_in_audit.note_right(request, user, identity.provider)
     entered = Response()

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.codes import Code
-from zoe_api.dependencies import Services, ServicesDep, StoreDep
+from zoe_api.dependencies import AccountsDep, Services, ServicesDep
 from zoe_api.problems import ApiProblem
 from zoe_api.views import token_view
 from zoe_lib.api_tokens import TokenText
@@ -29,16 +29,16 @@ def get_me(who: Reader) -> PrincipalView:
 
 
 @router.get("/tokens", response_model=TokenList)
-def list_tokens(who: Reader, store: StoreDep) -> TokenList:
+def list_tokens(who: Reader, accounts: AccountsDep) -> TokenList:
     """The own tokens, without their secrets."""
-    return TokenList(tokens=[token_view(token) for token in store.tokens(who.user)])
+    return TokenList(tokens=[token_view(token) for token in accounts.tokens(who.user)])
 
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
 def add_token(body: TokenRequest, who: Submitter, its: ServicesDep) -> TokenView:
     """Make a token with no more scopes and no longer life than the one used, with which it ends; one that is made by a
     session always ends. Its secret is shown this once."""
-    store = its.store
+    accounts = its.accounts
     missing = set(body.scopes) - who.scopes
     if missing:
         raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
@@ -54,24 +54,24 @@ def add_token(body: TokenRequest, who: Submitter, its: ServicesDep) -> TokenView
         note=body.note,
         made_by=who.token_id or None,
     )
-    store.add_token(token)
+    accounts.add_token(token)
     return token_view(token).model_copy(update={"secret": str(text)})
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
-def revoke_token(token_id: str, who: Reader, store: StoreDep) -> Response:
+def revoke_token(token_id: str, who: Reader, accounts: AccountsDep) -> Response:
     """Make an own token worthless at once, and all that it made: the one used, or with the scope `submit` any."""
-    if all(token.id != token_id for token in store.tokens(who.user)):
+    if all(token.id != token_id for token in accounts.tokens(who.user)):
         raise NotFound(f"no token {token_id}")
     if token_id != who.token_id:
         check(who, Scope.SUBMIT)
-    store.revoke_token(token_id)
+    accounts.revoke_token(token_id)
     return Response(status_code=204)
 
 
 def _end_of(lifetime_s: float | None, now_s: float, who: Principal, its: Services) -> float | None:
     """When a new token ends: never after the one that made it, or a token that leaked could be renewed for ever."""
-    ends = [token.expires_at_s for token in its.store.tokens(who.user) if token.id == who.token_id]
+    ends = [token.expires_at_s for token in its.accounts.tokens(who.user) if token.id == who.token_id]
     if who.session_id:
         ends.append(now_s + its.settings.session_token_lifetime_s_max)
     ends.append(None if lifetime_s is None else now_s + lifetime_s)

@@ -79,7 +79,7 @@ def open_port(
     """A URL that lets a browser into a proxied port: it works once, within a minute, and for the own tenant only."""
     execution = visible_execution(its.store, replace(who, scopes=who.scopes - {Scope.OPERATE}), execution_id)
     number = number_of(execution, _running(execution, service_id), port).number
-    ticket = ticket_for(its.store, who, execution_id, number)
+    ticket = ticket_for(its.accounts, who, execution_id, number)
     domain = its.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")
     return OpenView(url=entrance(request.url.scheme, domain, execution_id, number, ticket))
 

@@ -14,7 +14,8 @@ from starlette.requests import Request
 
 from zoe_api.addresses import address_of
 from zoe_api.audit_bounds import PerMinute, plain
-from zoe_lib.store.base import Store, StoreUnavailable
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 
 ACTION = "sign_in"
@@ -46,9 +47,9 @@ class SignInAudit:
             listed = self._right.take(user)
         self._note(request, user, provider, listed)
 
-    def note_refused(self, request: Request, store: Store, user: str, provider: str) -> None:
+    def note_refused(self, request: Request, accounts: AccountStore, user: str, provider: str) -> None:
         """Have the sign-in that was refused written down after its answer. It may ask the database."""
-        known = user.casefold() in self._names_of(store)
+        known = user.casefold() in self._names_of(accounts)
         with self._lock:
             listed = (self._of_users if known else self._of_others).take(user.casefold())
         request.state.audit_late = True
@@ -65,13 +66,13 @@ class SignInAudit:
             request.state.audit_changes = {"sign_ins_not_listed_before": [0, left_out]}
         request.state.audit = _entry(request, user, provider)
 
-    def _names_of(self, store: Store) -> frozenset[str]:
+    def _names_of(self, accounts: AccountStore) -> frozenset[str]:
         """The names of all users, as of a minute ago at most; those of before while the database is away."""
         now_s = time.monotonic()
         if now_s >= self._names_until_s:
             self._names_until_s = now_s + _NAMES_KEPT_S
             with suppress(StoreUnavailable):
-                self._names = frozenset(user.name.casefold() for user in store.users())
+                self._names = frozenset(user.name.casefold() for user in accounts.users())
         return self._names
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
 from zoe_api.codes import Code
+from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 
 WITHIN_S = 300.0
 FAILURES_OF_PAIR_MAX = 10
@@ -45,17 +45,17 @@ class Brake:
     @property
     def pair(self) -> str:
         """The key of the user at this network."""
-        return _key(f"{self.network} {self.provider} {self.user}")
+        return hash_of(f"{self.network} {self.provider} {self.user}")
 
     @property
     def place(self) -> str:
         """The key of the network."""
-        return _key(self.network)
+        return hash_of(self.network)
 
     @property
     def everywhere(self) -> str:
         """The key of the user over all networks."""
-        return _key(f"everywhere {self.provider} {self.user}")
+        return hash_of(f"everywhere {self.provider} {self.user}")
 
     @property
     def _keys(self) -> Sequence[str]:
@@ -63,41 +63,41 @@ class Brake:
 
     @property
     def _familiar(self) -> str:
-        return _key(f"familiar {self.network} {self.provider} {self.user}")
+        return hash_of(f"familiar {self.network} {self.provider} {self.user}")
 
-    def take(self, store: Store) -> float:
+    def take(self, accounts: AccountStore) -> float:
         """Count a guess before it is checked, and return when; after too many failures raise Braked and count nothing.
 
         Guesses that are checked at the same moment, here or in other processes, are counted one after the other.
         """
         now_s = time.time()
         limits = {self.pair: (now_s - WITHIN_S, FAILURES_OF_PAIR_MAX)}
-        if not self.is_familiar(store):
+        if not self.is_familiar(accounts):
             limits[self.place] = (now_s - WITHIN_S, FAILURES_OF_NETWORK_MAX)
             limits[self.everywhere] = (now_s - USER_WITHIN_S, FAILURES_OF_USER_MAX)
-        reached = store.take_guess(self._keys, limits, now_s)
+        reached = accounts.take_guess(self._keys, limits, now_s)
         if reached == self.everywhere:
             raise Braked(self.pair, USER_WITHIN_S)
         if reached is not None:
             raise Braked(reached, WITHIN_S)
         return now_s
 
-    def succeeded(self, store: Store, taken_s: float) -> None:
+    def succeeded(self, accounts: AccountStore, taken_s: float) -> None:
         """Give the guess that was taken then back, and remember that the user signs in from this network.
 
         The mark is kept as long as failures are.
         """
-        self.give_back(store, taken_s)
-        if not self.is_familiar(store, FAMILIAR_S / 2):
-            store.add_failure(self._familiar, time.time())
+        self.give_back(accounts, taken_s)
+        if not self.is_familiar(accounts, FAMILIAR_S / 2):
+            accounts.add_failure(self._familiar, time.time())
 
-    def give_back(self, store: Store, taken_s: float) -> None:
+    def give_back(self, accounts: AccountStore, taken_s: float) -> None:
         """Forget the guess that was taken then: it was not wrong."""
-        store.give_back_guess(self._keys, taken_s)
+        accounts.give_back_guess(self._keys, taken_s)
 
-    def is_familiar(self, store: Store, within_s: float = FAMILIAR_S) -> bool:
+    def is_familiar(self, accounts: AccountStore, within_s: float = FAMILIAR_S) -> bool:
         """Return whether the user signed in from this network lately."""
-        return bool(store.failures([self._familiar], time.time() - within_s).get(self._familiar))
+        return bool(accounts.failures([self._familiar], time.time() - within_s).get(self._familiar))
 
 
 def network_of(address: str) -> str:
@@ -112,8 +112,3 @@ def network_of(address: str) -> str:
         return str(found.ipv4_mapped)
     network = int(found) >> (128 - _IPV6_NETWORK_BITS) << (128 - _IPV6_NETWORK_BITS)
     return f"{IPv6Address(network)}/{_IPV6_NETWORK_BITS}"
-
-
-def _key(text: str) -> str:
-    """Names come as they are typed; a digest of them can be stored."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -14,7 +14,8 @@ from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.roles import Role
 from zoe_lib.sign_in_settings import RoleRule
-from zoe_lib.store.base import ConcurrentUpdate, Store, Unstorable
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import ConcurrentUpdate, Unstorable
 from zoe_lib.store.people import AuditEntry, User
 from zoe_lib.wire.people import NAME_PATTERN
 
@@ -42,7 +43,7 @@ def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role
     return found
 
 
-def admit(store: Store, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:
+def admit(accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:
     """The user's name here, made at the first time, with the roles of now; 403 when there is no being let in."""
     rules = [rule for rule in rules if rule.provider == identity.provider]
     name = identity.name.lower()
@@ -55,7 +56,7 @@ def admit(store: Store, identity: Identity, rules: Iterable[RoleRule], request: 
         time.time(), name, "", "", path, request_id, by=identity.provider, status=200, address=asked_from
     )
     try:
-        adopted = store.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules}, change)
+        adopted = accounts.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules}, change)
     except (ConcurrentUpdate, Unstorable) as error:
         raise ApiProblem(Code.SIGN_IN_REFUSED, str(error), "ask an admin") from None
     if adopted.disabled:

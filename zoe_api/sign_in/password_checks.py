@@ -13,7 +13,7 @@ from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.brake import Brake, Braked
 from zoe_api.sign_in.lane import Lane, NoPlace
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 
 T = TypeVar("T")
 AT_ONCE_MAX = 4  # a check takes 64 MiB
@@ -39,7 +39,7 @@ class PasswordChecks:
         self._looks = Lane("familiar", _LOOKS_AT_ONCE_MAX, _LOOKS_MAX, _LOOKS_OF_NETWORK_MAX)
         self._braked: dict[str, float] = {}
 
-    async def run(self, brake: Brake, store: Store, work: Callable[[], T]) -> T:
+    async def run(self, brake: Brake, accounts: AccountStore, work: Callable[[], T]) -> T:
         """Return what the work gives; Braked, or 429 when the places are taken.
 
         Whoever would wait or be refused for what others at the network did goes, where familiar, to a lane apart.
@@ -47,7 +47,7 @@ class PasswordChecks:
         if self._is_braked(brake.pair):
             raise _too_many()
         braked = self._is_braked(brake.place)
-        familiar = (braked or self.lane(brake.provider).is_busy) and await self._is_familiar(brake, store)
+        familiar = (braked or self.lane(brake.provider).is_busy) and await self._is_familiar(brake, accounts)
         if braked and not familiar:
             raise _too_many()
         try:
@@ -86,10 +86,10 @@ class PasswordChecks:
                 self._lanes[name] = Lane(f"passwords-{name}", at_once_max, INSIDE_MAX, OF_NETWORK_MAX)
             return self._lanes[name]
 
-    async def _is_familiar(self, brake: Brake, store: Store) -> bool:
+    async def _is_familiar(self, brake: Brake, accounts: AccountStore) -> bool:
         """False also when too many ask."""
         try:
-            return await asyncio.wrap_future(self._looks.submit(brake.network, lambda: brake.is_familiar(store)))
+            return await asyncio.wrap_future(self._looks.submit(brake.network, lambda: brake.is_familiar(accounts)))
         except NoPlace:
             return False
 

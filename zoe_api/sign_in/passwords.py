@@ -12,7 +12,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.brake import Brake, network_of
-from zoe_lib.store.base import NotFound, Store
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import NotFound
 
 T = TypeVar("T")
 LENGTH_MIN, LENGTH_MAX = 10, 1000
@@ -33,29 +34,29 @@ def _nobodys(_of: PasswordHasher) -> str:
     return hasher.hash("nobody's password")
 
 
-def verify(store: Store, user: str, password: str, address: str) -> None:
+def verify(accounts: AccountStore, user: str, password: str, address: str) -> None:
     """Return when that is the user's password; 401 when it is not, 429 after too many failures."""
-    guess(store, Brake(LOCAL, user, network_of(address)), lambda: right(store, user, password))
+    guess(accounts, Brake(LOCAL, user, network_of(address)), lambda: right(accounts, user, password))
 
 
-def guess(store: Store, brake: Brake, check: Callable[[], T | None]) -> T:
+def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -> T:
     """Return what a check of a password gives; None is a wrong one: 401. 429 without a check after too many of them."""
-    taken_s = brake.take(store)
+    taken_s = brake.take(accounts)
     try:
         told = check()
     except BaseException:  # nobody could tell whether it is right
-        brake.give_back(store, taken_s)
+        brake.give_back(accounts, taken_s)
         raise
     if told is None:
         raise ApiProblem(Code.BAD_SIGN_IN)
-    brake.succeeded(store, taken_s)
+    brake.succeeded(accounts, taken_s)
     return told
 
 
-def right(store: Store, user: str, password: str) -> str | None:
+def right(accounts: AccountStore, user: str, password: str) -> str | None:
     """Return the user whose password that is; None when it is wrong, or there is no such user."""
     try:
-        found = store.user(user)
+        found = accounts.user(user)
     except NotFound:
         found = None
     known = found is not None and found.password_hash is not None and not found.disabled

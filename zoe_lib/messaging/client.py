@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import zmq
 
-from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Request, read_reply, write
+from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Reply, Request, read, write
 from zoe_lib.messaging.header import RECEIVED, write_header
 from zoe_lib.messaging.keys import API, MASTER, load_keys, load_public
 
@@ -109,7 +109,7 @@ class MasterClient:
                 if not socket.poll(max(round((until_s - time.monotonic()) * 1000), 0)):
                     raise MasterUnreachable("the master received the question and has not answered in time")
                 frames = socket.recv_multipart()
-            reply = read_reply(frames[-1])  # before it, an older master gives the header back
+            reply = read(Reply, frames[-1])  # before it, an older master gives the header back
         except (zmq.ZMQError, BadEnvelope):
             return None
         finally:

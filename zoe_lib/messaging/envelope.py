@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+M = TypeVar("M", bound=BaseModel)
 VERSION: Literal[1] = 1
 MESSAGE_BYTES_MAX = 4 << 20  # a chunk of a log, base64, with room to spare
 
@@ -45,18 +46,10 @@ class Reply(BaseModel):
     problem: Problem | None = None
 
 
-def read_request(data: bytes) -> Request:
-    """The request in these bytes; BadEnvelope."""
+def read(message: type[M], data: bytes) -> M:
+    """The message in these bytes; BadEnvelope."""
     try:
-        return Request.model_validate_json(data)
-    except (ValidationError, ValueError, RecursionError) as error:
-        raise BadEnvelope(str(error)[:500]) from None
-
-
-def read_reply(data: bytes) -> Reply:
-    """The reply in these bytes; BadEnvelope."""
-    try:
-        return Reply.model_validate_json(data)
+        return message.model_validate_json(data)
     except (ValidationError, ValueError, RecursionError) as error:
         raise BadEnvelope(str(error)[:500]) from None
 

@@ -14,7 +14,7 @@ import zmq
 import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
-from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, Reply, Request, read_request, write
+from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, Reply, Request, read, write
 from zoe_lib.messaging.header import RECEIVED, Question, arrived
 from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
 from zoe_lib.messaging.refusal import Refusal
@@ -138,7 +138,7 @@ class Server:
             replies.connect(_REPLIES_ENDPOINT)
             while (question := self._waiting.get()) is not None and not self._closing.is_set():
                 try:
-                    request = read_request(question.payload)
+                    request = read(Request, question.payload)
                 except BadEnvelope as error:
                     log.warning("message dropped", why=str(error))
                     _reply(replies, question, None)

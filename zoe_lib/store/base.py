@@ -14,7 +14,6 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.domain.values import value
-from zoe_lib.store.people import AuditEntry, PeopleStore
 
 
 class StoreError(Exception):
@@ -185,9 +184,10 @@ class Subscription(Protocol):
         ...
 
 
-class Store(PeopleStore, Protocol):
-    """All state of Zoe. Thread-safe; a call that raised anything but StoreUnavailable changed nothing.
+class ExecutionStore(Protocol):
+    """Executions, their journal, and the installation that runs them.
 
+    Thread-safe; a call that raised anything but StoreUnavailable changed nothing.
     Every method may raise StoreUnavailable. `leader_epoch` is None only for what users do (submit, cancel).
     """
 
@@ -198,7 +198,6 @@ class Store(PeopleStore, Protocol):
         cause_id: str,
         idempotency_key: str | None = None,
         fingerprint: str = "",
-        audit: AuditEntry | None = None,
     ) -> Execution:
         """Keep a new execution with its services and the `submitted` event, in one transaction.
 
@@ -207,7 +206,6 @@ class Store(PeopleStore, Protocol):
         id by the same user again returns what is stored, too; of anybody else it is a ConcurrentUpdate.
         What the limits say is looked at in the same transaction: QuotaExceeded when the tenant or its user has
         as many as may be, TimeLimitTooLong; one without a time limit is stored with the longest, and a note of that.
-        `audit` is kept in that transaction, too, and nothing is when this raises.
         """
         ...
 
@@ -335,44 +333,11 @@ class Store(PeopleStore, Protocol):
         ...
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
-    def add_usage(self, samples: Sequence[UsageSample]) -> None:
-        """Keep samples, dropping the oldest of a service beyond the bound."""
-        ...
-
-    def usage(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
-        """The samples of an execution, oldest first."""
-        ...
-
-    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, *, by_node: bool) -> Sequence[UsePoint]:
-        """What samples of that time come to, by time and then name: by node, else by the executions' name.
-
-        Cores are told where a service has two samples in a stretch at least.
-        """
-        ...
-
-    def add_bandwidth(self, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True) -> None:
-        """Keep what a look at the storage controller found then, by tenant; who is missing had nothing of the store.
-
-        measured: False where the controller tells nobody's `achieved` and `missed`; then these are not kept. A look
-        that is kept already stays as it is. Unstorable.
-        """
-        ...
-
-    def bandwidth_over_time(
-        self, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
-    ) -> Sequence[BandwidthPoint]:
-        """Means over the looks of each stretch, by time and then tenant; of one tenant, or of all that appear.
-
-        All of them have a point in each stretch with a look. A stretch without any is missing: nothing is known of it.
-        `achieved` and `missed` are means over the looks that measured them, None where none did.
-        """
-        ...
-
     def prune(self, now_s: float) -> int:
         """Remove a batch of the executions that ended before the retention began, with all that hangs on them.
 
         Their use is added to the daily use in the same transaction. The answer is how many went; 0: none is left.
-        What is too old of people, and of the object store's bandwidth, goes as well.
+        What is too old of the object store's bandwidth and, in a database, of accounts goes as well.
         """
         ...
 

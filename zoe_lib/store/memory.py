@@ -16,10 +16,9 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import Limits
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
-from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
+from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import (
-    BandwidthPoint,
     ConcurrentUpdate,
     ExecutionPage,
     ExecutionQuery,
@@ -30,20 +29,15 @@ from zoe_lib.store.base import (
     StoreUnavailable,
     Subscription,
     TickRecord,
-    Unstorable,
-    UsageSample,
-    UsePoint,
 )
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
-from zoe_lib.store.memory_people import MemoryPeople
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
-from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
-from zoe_lib.store.text import check_submission, checked, storable
+from zoe_lib.store.text import check_submission, checked
 
 
-class MemoryStore(MemoryPeople):
+class MemoryStore:
     """One process's handle on state in memory; `another` is a second one, as another process would have.
 
     `available = False` makes every call of this handle raise StoreUnavailable.
@@ -65,19 +59,15 @@ class MemoryStore(MemoryPeople):
         cause_id: str,
         idempotency_key: str | None = None,
         fingerprint: str = "",
-        audit: AuditEntry | None = None,
     ) -> Execution:
         """Keep a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         with self._reached() as state:
             known = self._known(execution, idempotency_key, fingerprint)
-            fresh = self._admitted(execution) if known is None else execution
-            if audit is not None:
-                self.add_audit(audit)
             if known is not None:
                 return known
             event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
-            new = apply(fresh, event)
+            new = apply(self._admitted(execution), event)
             if idempotency_key is not None:
                 key = (execution.tenant, idempotency_key)
                 state.idempotency_keys[key] = (fingerprint, execution.id, execution.submitted_at_s)
@@ -289,42 +279,10 @@ class MemoryStore(MemoryPeople):
             raise NotLeader(f"epoch {leader_epoch} is over: the newest is {self._state.epoch}")
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
-    def add_usage(self, samples: Sequence[UsageSample]) -> None:
-        """Keep samples."""
-        with self._reached() as state:
-            for sample in samples:
-                state.add_usage(sample, self._limits.usage_samples_per_service_max)
-
-    def usage(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
-        """Samples of an execution."""
-        with self._reached() as state:
-            return state.usage_of(execution_id)
-
-    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, *, by_node: bool) -> Sequence[UsePoint]:
-        """What samples of a time come to."""
-        with self._reached() as state:
-            return state.use_over_time(from_s, to_s, stretch_s, by_node)
-
-    def add_bandwidth(self, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True) -> None:
-        """Keep a look at the storage controller."""
-        with self._reached() as state:
-            if not storable(*tenants):
-                raise Unstorable("the name of a tenant holds characters that cannot be kept")
-            state.looks.add(at_s, tenants, measured)
-
-    def bandwidth_over_time(
-        self, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
-    ) -> Sequence[BandwidthPoint]:
-        """Means over the looks of each stretch."""
-        with self._reached() as state:
-            return state.looks.over_time(from_s, to_s, stretch_s, tenant)
-
     def prune(self, now_s: float) -> int:
         """Remove what is too old."""
         with self._reached() as state:
-            self.prune_people(now_s)
             state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
-            state.looks.prune(now_s - self._limits.retention_s)
             return state.prune(now_s - self._limits.retention_s)
 
     def cut_s(self) -> float:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections import defaultdict, deque
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from threading import RLock
 from types import TracebackType
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ServiceId
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.domain.roles import Role
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import JournalEntry, NotFound, TickRecord, UsageSample, UsePoint
+from zoe_lib.store.base import JournalEntry, NotFound, TickRecord
 from zoe_lib.store.codec import event_data
-from zoe_lib.store.memory_bandwidth import Looks
-from zoe_lib.store.people import AppAccess, AuditEntry, SealedCredential, Session, SignInAttempt, Tenant, Token, User
 
 
 @value(frozen=True, slots=True)
@@ -56,23 +51,6 @@ class Record:
         )
 
 
-@dataclass(slots=True)
-class PeopleState:
-    """The tables."""
-
-    users: dict[str, User] = field(default_factory=dict)
-    tenants: dict[str, Tenant] = field(default_factory=dict)
-    roles: dict[tuple[str, str], Role] = field(default_factory=dict)
-    tokens: dict[str, Token] = field(default_factory=dict)
-    sessions: dict[str, Session] = field(default_factory=dict)
-    app_accesses: dict[str, AppAccess] = field(default_factory=dict)
-    sign_ins: dict[str, SignInAttempt] = field(default_factory=dict)
-    failures: list[tuple[str, float]] = field(default_factory=list)
-    audit: list[AuditEntry] = field(default_factory=list)
-    audit_ids: int = 0
-    credentials: dict[tuple[str, str], SealedCredential] = field(default_factory=dict)
-
-
 class State:
     """All tables, and the lock that makes each use of them a transaction: `with state:`."""
 
@@ -94,9 +72,6 @@ class State:
         self.cut_s = 0.0
         self.kept_use: dict[DayOfUser, ResourceSeconds] = {}
         self.last_uses: dict[ExecutionId, float] = {}
-        self.people = PeopleState()
-        self.looks = Looks()
-        self._samples: dict[ExecutionId, dict[ServiceId, deque[UsageSample]]] = defaultdict(dict)
         self._newest_id = 0
 
     def __enter__(self) -> State:
@@ -159,36 +134,6 @@ class State:
         for notify in list(self.subscribers.values()):
             notify()
 
-    def add_usage(self, sample: UsageSample, kept_max: int) -> None:
-        """Keep a sample and drop the oldest one beyond the bound."""
-        samples = self._samples[sample.execution_id].setdefault(sample.service_id, deque())
-        if not samples or samples[-1].at_s <= sample.at_s:
-            samples.append(sample)
-        else:
-            insort(samples, sample, key=_sampled_at)
-        if len(samples) > kept_max:
-            samples.popleft()
-
-    def usage_of(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
-        """All samples of an execution, oldest first."""
-        of_services = self._samples.get(execution_id, {}).values()
-        return sorted((sample for samples in of_services for sample in samples), key=_sampled_at)
-
-    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, by_node: bool) -> Sequence[UsePoint]:
-        """Of each service in each stretch first, then summed by name."""
-        of_services: dict[tuple[float, str, ServiceId], list[UsageSample]] = defaultdict(list)
-        for execution_id, services in self._samples.items():
-            for sample in (one for samples in services.values() for one in samples if from_s <= one.at_s < to_s):
-                name = sample.node if by_node else self.executions[execution_id].name
-                of_services[sample.at_s // stretch_s, name, sample.service_id].append(sample)
-        sums: dict[tuple[float, str], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
-        for (stretch, name, _), found in of_services.items():
-            span_s = found[-1].at_s - found[0].at_s
-            cores, memory = sums[stretch, name]
-            used = (found[-1].cpu_s - found[0].cpu_s) / span_s if span_s else 0.0
-            sums[stretch, name] = cores + used, memory + sum(one.memory_bytes for one in found) / len(found)
-        return [UsePoint(stretch_s * at, name, *sums[at, name]) for at, name in sorted(sums)]
-
     def prune(self, ended_before_s: float) -> int:
         """Remove executions that ended before, with what hangs on them; how many."""
         old = {e.id for e in self.executions.values() if e.terminal and e.marks[Mark.ENDED] < ended_before_s}
@@ -198,7 +143,6 @@ class State:
         add_use(self.kept_use, daily_use(self.executions[execution_id] for execution_id in sorted(old)))
         for execution_id in old:
             self.counts[self.executions.pop(execution_id).state] -= 1
-            self._samples.pop(execution_id, None)
             self.last_uses.pop(execution_id, None)
         self.journal = [record for record in self.journal if record.execution_id not in old]
         self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[1] not in old}
@@ -231,7 +175,3 @@ def add_use(total: dict[DayOfUser, ResourceSeconds], more: Mapping[DayOfUser, Re
     """Add use to what there is."""
     for key, use in more.items():
         total[key] = total.get(key, ResourceSeconds()) + use
-
-
-def _sampled_at(sample: UsageSample) -> float:
-    return sample.at_s

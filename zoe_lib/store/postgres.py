@@ -6,43 +6,40 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition
-from zoe_lib.domain.limits import Limits
-from zoe_lib.domain.platform import BackendCapabilities, Platform
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
+from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
+from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import (
-    BandwidthPoint,
     ExecutionPage,
     ExecutionQuery,
-    JournalEntry,
     NotFound,
     StoreLimits,
     Subscription,
-    TickRecord,
     UsageSample,
-    UsePoint,
 )
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
-from zoe_lib.store.postgres_people import PostgresPeople
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import bandwidth, executions, installation, journal, submitting, ticks, upkeep, writing
-from zoe_lib.store.sql import last_uses as uses
-from zoe_lib.store.sql.database import Database
+from zoe_lib.store.sql import bandwidth, installation, submitting, upkeep, writing
+from zoe_lib.store.sql import executions as execution_rows
+from zoe_lib.store.sql import journal as journal_rows
+from zoe_lib.store.sql import last_uses as last_use_rows
+from zoe_lib.store.sql import ticks as tick_rows
+from zoe_lib.store.sql.database import Database, reads, writes
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, storable
 
 
-class PostgresStore(PostgresPeople):
-    """All state of Zoe in one database; see `Store` for what each method promises.
+class PostgresStore:
+    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` are in the same one.
+
+    Samples of what services use and of bandwidth are kept here only: nothing is decided by them.
 
     The database must have been brought up to date (`zoe_lib.store.migrate.upgrade`). With `read_only` the server
     refuses every write of this store's.
@@ -52,13 +49,14 @@ class PostgresStore(PostgresPeople):
         self, url: str, limits: StoreLimits | None = None, pool_size: int = 10, read_only: bool = False
     ) -> None:
         self._limits = limits or StoreLimits()
-        self._database = Database(url, pool_size, read_only)
+        self.database = Database(url, pool_size, read_only)
+        self.accounts = AccountStore(self.database, self._limits)
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._platform = installation.PlatformReader()
         self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
-        self._leadership = Leadership(self._database.dedicated)
-        self._listener = Listener(self._database.dedicated)
+        self._leadership = Leadership(self.database.dedicated)
+        self._listener = Listener(self.database.dedicated)
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
@@ -69,7 +67,7 @@ class PostgresStore(PostgresPeople):
         fingerprint: str = "",
         audit: AuditEntry | None = None,
     ) -> Execution:
-        """Keep a new execution, once per key."""
+        """Keep a new execution, once per key; `audit` in the same transaction, or not at all when this raises."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint, audit)
         self._submissions.do(submission)
@@ -77,9 +75,9 @@ class PostgresStore(PostgresPeople):
             submission = self._write_within_limits(submission)
         stored = submission.execution
         if not submission.written:
-            stored = self._database.read(lambda c: submitting.already_there(c, self._applications, submission))
+            stored = self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
             if audit is not None:
-                self.add_audit(audit)
+                self.accounts.add_audit(audit)
         self._recent.keep(stored)
         return stored
 
@@ -88,13 +86,13 @@ class PostgresStore(PostgresPeople):
         if not storable(tenant, idempotency_key):
             return None
         find = submitting.with_key
-        return self._database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
+        return self.database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
 
     def _write_within_limits(self, submission: Submission) -> Submission:
-        return self._database.write(lambda c: submitting.write_within_limits(c, self._applications, submission))
+        return self.database.write(lambda c: submitting.write_within_limits(c, self._applications, submission))
 
     def _write_submissions(self, submissions: Sequence[Submission]) -> None:
-        self._database.write_repeatable(lambda c: submitting.write(c, submissions))
+        self.database.write_repeatable(lambda c: submitting.write(c, submissions))
 
     def append(
         self,
@@ -107,7 +105,7 @@ class PostgresStore(PostgresPeople):
         """Write events with their projection."""
         clean = checked(events)
         known = after if clean is events else None
-        stored = self._database.write(
+        stored = self.database.write(
             lambda c: self._append(c, execution_id, clean, expected_version, leader_epoch, known)
         )
         self._recent.keep(stored)
@@ -136,92 +134,49 @@ class PostgresStore(PostgresPeople):
         """One execution."""
         if not storable(execution_id):
             raise NotFound(f"there is no execution {execution_id!r}")
-        found = self._database.read(lambda c: executions.one(c, self._applications, execution_id))
+        found = self.database.read(lambda c: execution_rows.one(c, self._applications, execution_id))
         self._recent.keep(found)
         return found
 
-    def add_use_of(self, execution_id: ExecutionId, at_s: float) -> None:
-        """Somebody used it."""
-        if storable(execution_id):
-            self._database.write(lambda c: uses.add(c, execution_id, at_s))
-
-    def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
-        """When each was used last."""
-        return self._database.read(lambda c: uses.read(c, execution_ids))
+    add_use_of = writes(last_use_rows.add)
+    last_uses = reads(last_use_rows.read)
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
-        """A page of executions."""
+        """A page of execution_rows."""
         if not storable(query.tenant, query.user, query.name_contains):
             return ExecutionPage((), None)
-        return self._database.read(lambda c: executions.page(c, self._applications, query))
+        return self.database.read(lambda c: execution_rows.page(c, self._applications, query))
 
     def active(self) -> Sequence[Execution]:
         """All executions that are not terminal."""
-        found = self._database.read(lambda c: executions.active(c, self._applications))
+        found = self.database.read(lambda c: execution_rows.active(c, self._applications))
         for execution in found:
             self._recent.keep(execution)
         return found
 
-    def active_counts(self) -> Mapping[tuple[str, str], int]:
-        """Those that wait or run, by tenant and user."""
-        return self._database.read(executions.active_counts)
-
-    def counts(self) -> Mapping[ExecutionState, int]:
-        """Executions by state."""
-        return self._database.read(executions.counts)
+    active_counts = reads(execution_rows.active_counts)
+    counts = reads(execution_rows.counts)
 
     # -- journal ---------------------------------------------------------------------------------------------------
-    def journal(
-        self,
-        after_id: int,
-        limit: int,
-        tenant: str | None = None,
-        execution_id: ExecutionId | None = None,
-        with_data: bool = True,
-    ) -> Sequence[JournalEntry]:
-        """Entries after an id."""
-        if not storable(tenant, execution_id):
-            return ()
-        return self._database.read(lambda c: journal.read(c, after_id, limit, tenant, execution_id, with_data))
-
-    def last_journal_id(self) -> int:
-        """The newest id."""
-        return self._database.read(journal.last_id)
+    journal = reads(journal_rows.read)
+    last_journal_id = reads(journal_rows.last_id)
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:
         """Call back after commits."""
         return self._listener.subscribe(notify)
 
     # -- installation ----------------------------------------------------------------------------------------------
-    def set_platform(self, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
-        """Replace the nodes."""
-        self._database.write(lambda c: installation.set_platform(c, nodes, at_s, leader_epoch))
-
-    def platform(self) -> Sequence[Node]:
-        """The nodes."""
-        return self._database.read(installation.read_platform)
-
-    def set_capabilities(
-        self, capabilities: BackendCapabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
-    ) -> None:
-        """Keep what the back-end can run, and the object store can promise."""
-        self._database.write(lambda c: installation.set_capabilities(c, capabilities, storage, at_s, leader_epoch))
+    set_platform = writes(installation.set_platform)
+    platform = reads(installation.read_platform)
+    set_capabilities = writes(installation.set_capabilities)
 
     def whole_platform(self) -> Platform:
         """All of it."""
-        return self._database.read(self._platform.read)
+        return self.database.read(self._platform.read)
 
-    def policy(self) -> Policy:
-        """The policy in force."""
-        return self._database.read(installation.read_policy)
-
-    def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
-        """Put a policy in force."""
-        return self._database.write(lambda c: installation.set_policy(c, policy, expected_version, at_s, cause_id))
-
-    def change_limits(self, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
-        """Change limits."""
-        return self._database.write(lambda c: installation.change_limits(c, change, at_s, cause_id))
+    policy = reads(installation.read_policy)
+    set_policy = writes(installation.set_policy)
+    change_limits = writes(installation.change_limits)
 
     # -- leadership ------------------------------------------------------------------------------------------------
     def try_lead(self, holder: str) -> int | None:
@@ -240,64 +195,37 @@ class PostgresStore(PostgresPeople):
     def add_usage(self, samples: Sequence[UsageSample]) -> None:
         """Keep samples."""
         if samples:
-            self._database.write(lambda c: upkeep.add_usage(c, samples, self._limits))
+            self.database.write(lambda c: upkeep.add_usage(c, samples, self._limits))
 
-    def usage(self, execution_id: ExecutionId) -> Sequence[UsageSample]:
-        """Samples of an execution."""
-        return self._database.read(lambda c: upkeep.read_usage(c, execution_id)) if storable(execution_id) else ()
-
-    def use_over_time(self, from_s: float, to_s: float, stretch_s: float, *, by_node: bool) -> Sequence[UsePoint]:
-        """What samples of a time come to."""
-        return self._database.read(lambda c: upkeep.use_over_time(c, from_s, to_s, stretch_s, by_node))
-
-    def add_bandwidth(self, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True) -> None:
-        """Keep a look at the storage controller."""
-        self._database.write(lambda c: bandwidth.add_look(c, at_s, tenants, measured))
-
-    def bandwidth_over_time(
-        self, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
-    ) -> Sequence[BandwidthPoint]:
-        """Means over the looks of each stretch."""
-        if not storable(tenant):
-            return ()
-        return self._database.read(lambda c: bandwidth.read_over_time(c, from_s, to_s, stretch_s, tenant))
+    usage = reads(upkeep.read_usage)
+    use_over_time = reads(upkeep.use_over_time)
+    add_bandwidth = writes(bandwidth.add_look)
+    bandwidth_over_time = reads(bandwidth.read_over_time)
 
     def prune(self, now_s: float) -> int:
         """Remove a batch of what is too old."""
-        self.prune_people(now_s)
-        self._database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
-        self._database.write(lambda c: bandwidth.prune_looks(c, now_s - self._limits.retention_s))
-        return self._database.write(
-            lambda c: upkeep.prune_some(c, self._applications, now_s - self._limits.retention_s)
-        )
+        self.accounts.prune(now_s)
+        self.database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
+        self.database.write(lambda c: bandwidth.prune_looks(c, now_s - self._limits.retention_s))
+        return self.database.write(lambda c: upkeep.prune_some(c, self._applications, now_s - self._limits.retention_s))
 
-    def cut_s(self) -> float:
-        """What ended before may have been removed."""
-        return self._database.read(upkeep.read_cut)
+    cut_s = reads(upkeep.read_cut)
 
     def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day, tenant and user."""
-        return self._database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day, now_s))
+        return self.database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day, now_s))
 
     # -- ticks -----------------------------------------------------------------------------------------------------
-    def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
-        """Keep what a tick saw."""
-        self._database.write(lambda c: ticks.add_tick(c, tick, leader_epoch))
-
-    def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
-        """What ticks saw."""
-        return self._database.read(lambda c: ticks.read_ticks(c, from_s, to_s))
-
-    def ticks_from_s(self) -> float | None:
-        """The first whole one."""
-        return self._database.read(ticks.earliest_s)
+    add_tick = writes(tick_rows.add_tick)
+    ticks = reads(tick_rows.read_ticks)
+    ticks_from_s = reads(tick_rows.earliest_s)
 
     def ping(self) -> None:
         """Ask the database for a sign of life."""
-        self._database.read(lambda c: c.execute(text("SELECT 1")))
+        self.database.read(lambda c: c.execute(text("SELECT 1")))
 
     def close(self) -> None:
         """Give back every connection."""
         self._listener.close()
         self._leadership.release()
-        self._database.close()
+        self.database.close()

@@ -1,22 +1,21 @@
-"""Executions, services, nodes and tokens to rows of the tables and back."""
+"""Values to rows of the tables and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
-from zoe_lib.store.base import JournalEntry, UsageSample
-from zoe_lib.store.codec import decode, encode
-from zoe_lib.store.people import Token
+from zoe_lib.store.codec import decode, encode, field_names
 
+T = TypeVar("T")
 Values = dict[str, Any]
 Row = Any  # a row of SQLAlchemy, whose columns are attributes
 
@@ -126,23 +125,9 @@ def _service_values(execution: Execution, position: int, service: Service) -> Va
 
 def to_service(row: Row) -> Service:
     """The service of a row."""
-    return Service(
-        id=row.id,
-        component=row.component,
-        index=row.instance,
-        core=row.core,
-        attempt=row.attempt,
-        state=ServiceState(row.state),
-        node=row.node,
-        backend_id=row.backend_id,
-        not_before_s=row.not_before_s,
-        started_at_s=row.started_at_s,
-        ready_at_s=row.ready_at_s,
-        ended_at_s=row.ended_at_s,
-        exit_code=row.exit_code,
-        cause=None if row.cause is None else Cause(row.cause),
-        message=row.message,
-    )
+    columns = row._mapping
+    values = {name: columns["instance" if name == "index" else name] for name in field_names(Service)}
+    return decode(Service, values)
 
 
 def node_values(node: Node, reserved: Resources, at_s: float) -> Values:
@@ -182,42 +167,15 @@ def to_node(row: Row) -> Node:
     )
 
 
-def to_entry(row: Row) -> JournalEntry:
-    """The journal entry of a row."""
-    return JournalEntry(
-        id=row.id,
-        kind=row.kind,
-        at_s=row.at_s,
-        cause_id=row.cause_id,
-        data=row.data,
-        execution_id=row.execution_id,
-        tenant=row.tenant,
-        version=row.version,
-    )
-
-
-def token_values(token: Token) -> Values:
-    """A token's row."""
-    values: Values = encode(token)
-    values["user_name"] = values.pop("user")
+def row_of(value: object) -> Values:
+    """The row of a value whose fields are columns; that of `user`, a word of SQL, is `user_name`."""
+    values: Values = encode(value)
+    if "user" in values:
+        values["user_name"] = values.pop("user")
     return values
 
 
-def to_token(row: Row) -> Token:
-    """The token of a row."""
-    return Token(
-        id=row.id,
-        user=row.user_name,
-        tenant=row.tenant,
-        secret_hash=row.secret_hash,
-        scopes=frozenset(row.scopes),
-        created_at_s=row.created_at_s,
-        expires_at_s=row.expires_at_s,
-        note=row.note,
-        made_by=row.made_by,
-    )
-
-
-def to_sample(row: Row) -> UsageSample:
-    """The usage sample of a row."""
-    return UsageSample(row.execution_id, row.service_id, row.node, row.at_s, row.cpu_s, row.memory_bytes)
+def from_row(wanted: type[T], row: Row) -> T:
+    """The value of such a row, of which JSON stays as it is."""
+    columns = row._mapping
+    return wanted(**{name: columns["user_name" if name == "user" else name] for name in field_names(wanted)})

@@ -9,13 +9,19 @@ from typing import Any
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.base import Unstorable
+from zoe_lib.store.base import NotFound, Unstorable
 from zoe_lib.store.codec import field_names
 
 
 def storable(*texts: str | None) -> bool:
     """Whether PostgreSQL can hold these texts: no NUL character and no half of a surrogate pair."""
     return all(text is None or _is_storable(text) for text in texts)
+
+
+def check_names(*names: str) -> None:
+    """NotFound for names that PostgreSQL cannot hold: nothing is called that."""
+    if not storable(*names):
+        raise NotFound(f"there is nobody and nothing called {', '.join(map(ascii, names))}")
 
 
 def cleaned(event: Event) -> Event:

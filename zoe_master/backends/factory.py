@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from zoe_lib.config import Settings
-from zoe_lib.store.base import Store
+from zoe_lib.store.accounts import AccountStore
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
 from zoe_master.waker import TickWaker
@@ -15,11 +15,11 @@ class BackendRefused(Exception):  # noqa: N818 - the name is the fact
     """The back-end must not be used with these settings; the message says why and what helps."""
 
 
-def make_backend(settings: Settings, store: Store, waker: TickWaker) -> Backend:
+def make_backend(settings: Settings, accounts: AccountStore, waker: TickWaker) -> Backend:
     """The configured back-end, ready to use; BackendRefused."""
     if settings.backend == "swarm":
         return _swarm_backend(settings, waker)
-    reason = refuse_reason(settings.api_host, [tenant.name for tenant in store.tenants()], settings.insecure)
+    reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
     if reason is not None:
         raise BackendRefused(reason)
     return local_backend(settings, waker)

@@ -7,7 +7,7 @@ import time
 
 import structlog
 
-from zoe_lib.store.base import Store, StoreError
+from zoe_lib.store.base import ExecutionStore, StoreError
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +19,7 @@ _REST_S = 1.0
 class ExecutionRetention:
     """Runs beside one master until it is closed."""
 
-    def __init__(self, store: Store, interval_s: float = _INTERVAL_S, rest_s: float = _REST_S) -> None:
+    def __init__(self, store: ExecutionStore, interval_s: float = _INTERVAL_S, rest_s: float = _REST_S) -> None:
         self._store = store
         self._interval_s = interval_s
         self._rest_s = rest_s

@@ -17,7 +17,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.store.base import NotLeader, Store
+from zoe_lib.store.base import ExecutionStore, NotLeader
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
 from zoe_master.loop.culling import ExecutionCulling, LastUses
@@ -48,7 +48,7 @@ class Master:
 
     def __init__(
         self,
-        store: Store,
+        store: ExecutionStore,
         backend: Backend,
         leader_epoch: int,
         clock: Clock = time.time,

@@ -18,7 +18,7 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import Store, TickRecord
+from zoe_lib.store.base import ExecutionStore, TickRecord
 from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import ImageStatus
 
@@ -56,7 +56,7 @@ class TickInputs:
 class TickRecorder:
     """The records of one leader."""
 
-    def __init__(self, store: Store, epoch: int) -> None:
+    def __init__(self, store: ExecutionStore, epoch: int) -> None:
         self._store = store
         self._epoch = epoch
         self._last = Inputs()

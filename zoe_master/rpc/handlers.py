@@ -16,7 +16,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
-from zoe_lib.store.codec import decode
+from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
@@ -136,16 +136,7 @@ class RpcHandlers:
             answer = self._tick().explain(question.execution_id, CpuBudget(left))
         if answer is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
-        reason = answer.reason
-        return {
-            "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
-            "ahead": answer.ahead,
-            "ahead_of_tenant": answer.ahead_of_tenant,
-            "ahead_ids": list(answer.ahead_ids),
-            "nodes": {node: dict(texts) for node, texts in answer.nodes.items()},
-            "change": None if answer.change is None else asdict(answer.change),
-            "places": [asdict(one) for one in answer.places],
-        }
+        return dict(encode(answer))
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """When a queued execution is expected to start and end."""
@@ -171,15 +162,7 @@ class RpcHandlers:
             proposal, told = self._tick().propose(
                 application, question.tenant, question.user, question.priority, budget
             )
-        reason, change = proposal.reason, proposal.change
-        return {
-            "starts_now": proposal.starts_now,
-            "reason": None if reason is None else _reason(reason.code, reason.sentence, reason.counts, reason.hint),
-            "ahead": proposal.ahead,
-            "change": None if change is None else asdict(change),
-            "change_sought": proposal.change_sought,
-            "forecast": None if told is None else asdict(told),
-        }
+        return {**encode(proposal), "forecast": encode(told)}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """What another policy would do with the present queue."""
@@ -195,30 +178,11 @@ class RpcHandlers:
             chunk = self._backend.logs(question.service_id, question.offset, question.limit, left)
         except BackendError as error:
             raise Refusal("no_logs", str(error)) from None
-        return {
-            "data": base64.b64encode(chunk.data).decode(),
-            "offset": chunk.offset,
-            "next_offset": chunk.next_offset,
-            "complete": chunk.complete,
-            "dropped_bytes": chunk.dropped_bytes,
-            "dropped_at_least": chunk.dropped_at_least,
-        }
+        return {**asdict(chunk), "data": base64.b64encode(chunk.data).decode()}
 
     def usage(self, _body: dict[str, Any]) -> dict[str, Any]:
         """What every running service uses now."""
-        return {
-            "usage": [
-                {
-                    "service_id": u.service_id,
-                    "execution_id": u.execution_id,
-                    "node": u.node,
-                    "cpu_s": u.cpu_s,
-                    "memory_bytes": u.memory_bytes,
-                    "at_s": u.at_s,
-                }
-                for u in self._backend.usage()
-            ]
-        }
+        return {"usage": [asdict(used) for used in self._backend.usage()]}
 
     def storage(self, _body: dict[str, Any]) -> dict[str, Any]:
         """How the object store's bandwidth is shared, as of the last look."""
@@ -284,10 +248,6 @@ def _shown(answer: DryRun) -> dict[str, Any]:
         "starts_total": len(answer.starts),
         "preempted_total": answer.preempted,
     }
-
-
-def _reason(code: str, sentence: str, counts: Mapping[str, int], hint: str) -> dict[str, Any]:
-    return {"code": code, "sentence": sentence, "counts": dict(counts), "hint": hint}
 
 
 Question = TypeVar("Question", bound=BaseModel)

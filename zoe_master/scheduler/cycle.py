@@ -12,7 +12,8 @@ from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.backfill.elastic import give_elastic, give_elastic_in_turns
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.limits import TenantReservations
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence, ranked, turns_of_elastic, turns_of_tenants
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -22,18 +23,20 @@ from zoe_master.scheduler.queue_pass import QueuePass
 def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Plan:
     """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
     # 1. Account for what runs.
-    queue = Queue(snapshot, policy)
-    placer = ServicePlacer(snapshot.ledger(), policy, queue.span, give_up)
+    present, holdings = Pass.of(snapshot, policy), TenantReservations(snapshot.active, policy)
+    placer = ServicePlacer(snapshot.ledger(), policy, present.span, give_up)
     # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
     #    Rigid ones do neither, and of them only those matter whose room comes free.
-    ordered = queue.sequence()
+    ordered = queue_sequence(present)
     placer.go_on()
     leaving = ExecutionState.STOPPING
-    running = queue.ranked(e for e in snapshot.active if e.application.malleable or e.state is leaving)
+    give_back = (e for e in snapshot.active if e.application.malleable or e.state is leaving)
+    running = ranked(give_back, present.moment)
     # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
     #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
-    reclaim = ElasticReclaim(placer, running, policy.preemption, queue.elastic_turns(running), queue.holdings.holders)
-    walk = QueuePass(placer, reclaim, queue, snapshot, policy)
+    turns_of_running = turns_of_elastic(running, snapshot, policy)
+    reclaim = ElasticReclaim(placer, running, policy.preemption, turns_of_running, holdings.holders)
+    walk = QueuePass(placer, reclaim, present, holdings)
     walk.walk(ordered)
     starts = walk.starts
     # 4. What no core can use goes to elastic services in policy order, or in turns where tenants take turns: a core
@@ -41,15 +44,15 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     candidates: Sequence[Execution] = [e for e in running if e.state is not leaving]
     started = [e for e, _ in walk.started if e.application.malleable]
     if started:
-        candidates = queue.ranked([*candidates, *started])
+        candidates = ranked([*candidates, *started], present.moment)
     left = policy.placements_per_tick_max - sum(map(len, starts.values()))
     #    What no core can take back must leave the room that backfill has promised to the first that waits.
     growth = walk.growth() if policy.preemption == "none" else None
-    turns = queue.turns(candidates)
+    turns = turns_of_tenants(candidates, holdings, snapshot, policy)
     if turns is None:
-        elastic = give_elastic(candidates, placer, queue.holdings, snapshot.now_s, left, growth)
+        elastic = give_elastic(candidates, placer, holdings, snapshot.now_s, left, growth)
     else:
-        elastic = give_elastic_in_turns(candidates, placer, queue.holdings, turns, snapshot.now_s, left, growth)
+        elastic = give_elastic_in_turns(candidates, placer, holdings, turns, snapshot.now_s, left, growth)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -9,18 +9,18 @@ from itertools import islice
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import core_groups
-from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
 from zoe_master.scheduler.backfill.profile import CapacityProfile
 from zoe_master.scheduler.backfill.reclaim import Elastic, ElasticReclaim
+from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.limits import TenantReservations
+from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.ordering.ranking import kept_apart
 from zoe_master.scheduler.ordering.reasons import Reasons
-from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests, lasting_refusal, refusal, surely_refused
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
@@ -51,18 +51,20 @@ class QueuePass:
         self,
         placer: ServicePlacer,
         reclaim: ElasticReclaim,
-        queue: Queue,
-        snapshot: Snapshot,
-        policy: Policy,
+        present: Pass,
+        holdings: TenantReservations,
         refuse: Refuse = refusal,
     ) -> None:
         self.starts: dict[ExecutionId, tuple[Placement, ...]] = {}
         self.reasons = Reasons()
         self._placer = placer
         self._reclaim = reclaim
-        self._queue = queue
-        self._snapshot = snapshot
-        self._policy = policy
+        self._snapshot = snapshot = present.snapshot
+        self._policy = policy = present.policy
+        self._estimates = present.estimates
+        self._span = present.span
+        self._holdings = holdings
+        self._guarantees = Guarantees(snapshot.active, snapshot.storage, policy, present.estimates, snapshot.now_s)
         self._refuse = refuse
         self.started: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._kept: list[tuple[Execution, tuple[Placement, ...]]] = []
@@ -71,7 +73,7 @@ class QueuePass:
         self._reservation: Reservation | None = None
         self._profile: CapacityProfile | None = None
         takes_back = policy.preemption == "elastic"
-        self._lines = LimitLines(snapshot, queue.holdings, queue.estimates, takes_back)
+        self._lines = LimitLines(snapshot, holdings, present.estimates, takes_back)
         self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -101,7 +103,7 @@ class QueuePass:
             if reason.code in _LASTING or reason.hint == NOT_SHOWN_TO_FIT:
                 self._lasting[self._alike(execution)] = reason
             else:
-                self._queue.guarantees.take(execution)
+                self._guarantees.take(execution)
         self.reasons.give(execution.id, reason)
         return not holds_up_others(reason)
 
@@ -114,7 +116,7 @@ class QueuePass:
             case "easy":
                 self._backfill(blocked, rest)
             case "easy-sjbf":
-                self._backfill(blocked, rest, key=self._queue.estimates.guess_s)
+                self._backfill(blocked, rest, key=self._estimates.guess_s)
             case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
 
@@ -141,7 +143,7 @@ class QueuePass:
     def _reserve(self, blocked: Execution) -> Reservation:
         """The reservation of the first that waits, made once in a pass."""
         if self._reservation is None:
-            widest, estimates = self._reclaim.rooms()[-1], self._queue.estimates
+            widest, estimates = self._reclaim.rooms()[-1], self._estimates
             self._reservation = Reservation(blocked, widest, self._releases(), estimates, self._snapshot.now_s)
         return self._reservation
 
@@ -151,9 +153,9 @@ class QueuePass:
         if self._blocked is not None and self._policy.backfill != "none":
             conservative = self._policy.backfill == "conservative"
             promised = self._reserve_all(self._blocked) if conservative else self._reserve(self._blocked)
-        if promised is None and not self._queue.holdings.limited:
+        if promised is None and not self._holdings.limited:
             return None
-        return ElasticGrowth(promised, self._lines, self._queue)
+        return ElasticGrowth(promised, self._lines, self._span)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
         """On what is free, or else where elastic services give way.
@@ -170,7 +172,7 @@ class QueuePass:
             self._keep_room(execution)
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
-        run_s, profile = self._queue.estimates.guess_s, self._reserve_all(blocked)
+        run_s, profile = self._estimates.guess_s, self._reserve_all(blocked)
         reserved = 1
         for execution in rest:
             if reserved >= self._policy.backfill_depth_max:
@@ -192,12 +194,12 @@ class QueuePass:
         """The reservations of all, of which that of the first that waits is made at once; one profile in a pass."""
         if self._profile is None:
             self._profile = CapacityProfile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
-            self._profile.reserve(blocked, self._queue.estimates.guess_s(blocked))
+            self._profile.reserve(blocked, self._estimates.guess_s(blocked))
         return self._profile
 
     def _releases(self) -> Iterator[Release]:
         """What stays, and what this walk has given places to, with the times at which it is expected to end."""
-        now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._queue.estimates
+        now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._estimates
         for execution in self._snapshot.active:
             yield estimates.release_s(execution, now_s), self._reclaim.staying(execution)
         for execution, placements in (*self.started, *self._kept):
@@ -205,7 +207,7 @@ class QueuePass:
 
     def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
         """Those for whom asking could find a reason; a long queue of plain executions is not asked one by one."""
-        if self._queue.holdings.limited or self._placed >= self._policy.placements_per_tick_max:
+        if self._holdings.limited or self._placed >= self._policy.placements_per_tick_max:
             return rest
         apart = kept_apart(self._snapshot.queued)
         if self._snapshot.held:
@@ -227,7 +229,7 @@ class QueuePass:
             return refused(execution) or _BACKOFF
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
-        return self._limit_refusal(execution) or self._queue.guarantees.refusal(execution, self._may_ever_start)
+        return self._limit_refusal(execution) or self._guarantees.refusal(execution, self._may_ever_start)
 
     def _known_to_last(self, execution: Execution) -> Reason | None:
         """What the first of its like was told; thousands may need the same nodes."""
@@ -240,14 +242,14 @@ class QueuePass:
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
         """Why a limit forbids it even once all that counts for that and leaves or can give way has gone."""
-        if not self._queue.holdings.limited:
+        if not self._holdings.limited:
             return None
-        for holder, excess in self._queue.holdings.excess(execution).items():
+        for holder, excess in self._holdings.excess(execution).items():
             if not self._reclaim.covers(holder, excess):
                 self._lines.wait(execution, holder, self._may_ever_start)
-                return self._queue.holdings.refusal(execution, holder)
+                return self._holdings.refusal(execution, holder)
         behind = self._lines.refuses(execution)
-        return None if behind is None else self._queue.holdings.behind(behind)
+        return None if behind is None else self._holdings.behind(behind)
 
     def _may_ever_start(self, execution: Execution) -> bool:
         """Whether no lasting reason would keep it from the nodes once a limit lets it."""
@@ -256,11 +258,11 @@ class QueuePass:
 
     def _giving(self, execution: Execution) -> Sequence[Elastic]:
         """The elastic services of its tenant or user that have to go before their limits let it start."""
-        return self._reclaim.givers(self._queue.holdings.excess(execution))
+        return self._reclaim.givers(self._holdings.excess(execution))
 
     def _give(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
         """It starts on these places, which are off the ledger; or they are kept until limits let it."""
-        if self._queue.holdings.excess(execution):
+        if self._holdings.excess(execution):
             self._undo(execution, placements)
             self._reclaim.keep(execution, placements, self._giving(execution))
             self._keep_room(execution)
@@ -288,7 +290,7 @@ class QueuePass:
 
     def _keep_room(self, execution: Execution) -> None:
         """Its place is kept, and it starts once that is free: at once, if it is."""
-        if not self._queue.holdings.excess(execution):
+        if not self._holdings.excess(execution):
             placements = self._reclaim.take_if_free(execution)
             if placements is not None:
                 self._count_start(execution, placements)
@@ -299,9 +301,9 @@ class QueuePass:
 
     def _count(self, execution: Execution) -> None:
         """What it gets counts for its tenant, its user and the store, from now on or soon."""
-        self._queue.holdings.take(execution, execution.application.core_resources())
-        self._queue.guarantees.take(execution)
-        if self._queue.holdings.limited:
+        self._holdings.take(execution, execution.application.core_resources())
+        self._guarantees.take(execution)
+        if self._holdings.limited:
             self._lines.take(execution)
 
 

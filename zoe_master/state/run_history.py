@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
-from zoe_lib.store.base import ExecutionQuery, Store
+from zoe_lib.store.base import ExecutionQuery, ExecutionStore
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.ordering.orders import attained
 from zoe_master.scheduler.ordering.run_history import RecentRunTimes
@@ -64,7 +64,7 @@ class RunTimeHistory:
     run time that was expected before.
     """
 
-    def __init__(self, store: Store, half_life_s: float) -> None:
+    def __init__(self, store: ExecutionStore, half_life_s: float) -> None:
         self._runs = RecentRunTimes()
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
@@ -118,7 +118,7 @@ class RunTimeHistory:
             self._used_at_s = at_s
 
 
-def _recently_ended(store: Store) -> list[Execution]:
+def _recently_ended(store: ExecutionStore) -> list[Execution]:
     """The newest ones, the earliest end first."""
     query = ExecutionQuery(states=TERMINAL_STATES, limit=_PAGE)
     found: list[Execution] = []

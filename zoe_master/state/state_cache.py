@@ -28,7 +28,7 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
-from zoe_lib.store.base import ConcurrentUpdate, JournalEntry, NotFound, Store
+from zoe_lib.store.base import ConcurrentUpdate, ExecutionStore, JournalEntry, NotFound
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
@@ -48,7 +48,7 @@ _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 class StateCache:
     """What the master knows of executions. Every change goes to the store first and is then kept here."""
 
-    def __init__(self, store: Store, leader_epoch: int) -> None:
+    def __init__(self, store: ExecutionStore, leader_epoch: int) -> None:
         self._store = store
         self._epoch = leader_epoch
         self._journal_id = store.last_journal_id()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import structlog
 
 from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
-from zoe_lib.store.base import Store, Unstorable
+from zoe_lib.store.base import Unstorable
+
+if TYPE_CHECKING:  # simulations need no driver of a database
+    from zoe_lib.store.postgres import PostgresStore
 
 log = structlog.get_logger(__name__)
 _NOTHING = Rates()
@@ -75,7 +79,7 @@ def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
     )
 
 
-def keep(report: BandwidthReport, store: Store) -> None:
+def keep(report: BandwidthReport, store: PostgresStore) -> None:
     """Keep a look for charts, unless it found nothing out; tenants that have nothing of the store are left out."""
     if report.problem:
         return

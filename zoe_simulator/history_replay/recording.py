@@ -11,7 +11,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import ExecutionQuery, JournalEntry, Store, TickRecord
+from zoe_lib.store.base import ExecutionQuery, ExecutionStore, JournalEntry, TickRecord
 from zoe_lib.store.codec import decode, event_of
 from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
@@ -61,7 +61,7 @@ class Recording:
     services: Mapping[ServiceId, ServiceRecord] = field(default_factory=dict)
 
 
-def read_recording(store: Store, from_s: float, to_s: float) -> Recording:
+def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recording:
     """All that a replay of this time needs; ReplayRefused when it is not kept (any more)."""
     ticks = _ticks(store, from_s, to_s)
     executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
@@ -173,7 +173,7 @@ def _states(fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEnt
     return states.values()
 
 
-def _ticks(store: Store, from_s: float, to_s: float) -> Sequence[TickRecord]:
+def _ticks(store: ExecutionStore, from_s: float, to_s: float) -> Sequence[TickRecord]:
     if to_s <= from_s:
         raise ReplayRefused("the end must be later than the begin")
     cut_s = store.cut_s()
@@ -191,14 +191,14 @@ def _date(at_s: float) -> str:
     return f"{datetime.fromtimestamp(math.ceil(at_s), UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _ended_before(store: Store, from_s: float) -> Iterator[Execution]:
+def _ended_before(store: ExecutionStore, from_s: float) -> Iterator[Execution]:
     query = ExecutionQuery(submitted_to_s=from_s, states=TERMINAL_STATES, limit=_PAGE)
     found = (x for x in _pages(store, query) if max(x.marks.values(), default=from_s) < from_s)
     for _, execution in zip(range(_ENDED_BEFORE_MAX), found, strict=False):
         yield execution
 
 
-def _pages(store: Store, query: ExecutionQuery) -> Iterator[Execution]:
+def _pages(store: ExecutionStore, query: ExecutionQuery) -> Iterator[Execution]:
     while True:
         page = store.executions(query)
         yield from page.executions
@@ -207,7 +207,7 @@ def _pages(store: Store, query: ExecutionQuery) -> Iterator[Execution]:
         query = replace(query, cursor=page.next_cursor)
 
 
-def _journal(store: Store, execution_id: ExecutionId | None) -> Iterator[JournalEntry]:
+def _journal(store: ExecutionStore, execution_id: ExecutionId | None) -> Iterator[JournalEntry]:
     newest = 0
     tenant = _NOBODY if execution_id is None else None
     while entries := store.journal(newest, _PAGE, tenant=tenant, execution_id=execution_id):

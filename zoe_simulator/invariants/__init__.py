@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import Store
+from zoe_lib.store.base import ExecutionStore
 from zoe_master.loop.tick import Tick
 from zoe_simulator.invariants.capacity import capacity_problems
 from zoe_simulator.invariants.grants import grant_problems
@@ -25,7 +25,7 @@ class Violation(Exception):  # noqa: N818 - it is what was found
 class Invariants:
     """Looks at every tick of one run, at the journal it writes to, and at a storage controller."""
 
-    def __init__(self, store: Store, controller: SimulatedController | None = None) -> None:
+    def __init__(self, store: ExecutionStore, controller: SimulatedController | None = None) -> None:
         self._journal = Journal(store)
         self._controller = controller
         self._promises = Promises()

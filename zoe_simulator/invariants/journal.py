@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.store.base import JournalEntry, Store
+from zoe_lib.store.base import ExecutionStore, JournalEntry
 from zoe_lib.store.codec import event_of
 
 _ENTRIES = 1000
@@ -15,7 +15,7 @@ _ENTRIES = 1000
 class Journal:
     """Reads a store's journal on and applies every event anew, from the submission on."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ExecutionStore) -> None:
         self._store = store
         self._read_to = store.last_journal_id()
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}

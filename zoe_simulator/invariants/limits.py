@@ -15,7 +15,7 @@ from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.room import Room, cores_of, counts_for, leaving
 
@@ -66,7 +66,7 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
     """
     if policy.backfill == "easy-sjbf" or plan.placements >= policy.placements_per_tick_max:
         return
-    sequence = list(Queue(snapshot, policy).sequence())
+    ordered = list(queue_sequence(Pass.of(snapshot, policy)))
     lines: dict[LimitSubject, Execution] = {}
     for execution in _refused(snapshot, policy, plan):
         holder, limit = _refusing(execution, policy, plan)
@@ -76,7 +76,7 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
             lines[holder] = execution
     for holder, first in lines.items():
         _, limit = _refusing(first, policy, plan)
-        behind = sequence[sequence.index(first) + 1 :]
+        behind = ordered[ordered.index(first) + 1 :]
         passed = [e for e in behind if counts_for(e, holder) and (e.id in plan.starts or e.id in plan.reserved)]
         without = {e.id for e in passed}
         starts_s = _starts_s(snapshot, policy, plan, holder, first, limit, without)
@@ -89,7 +89,7 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
 def _refused(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Execution]:
     """Whom a limit refuses, in the sequence of the queue."""
     limited = {e.id for e in snapshot.queued if (r := plan.reasons.get(e.id)) is not None and r.code in _REFUSALS}
-    return (e for e in Queue(snapshot, policy).sequence() if e.id in limited) if limited else iter(())
+    return (e for e in queue_sequence(Pass.of(snapshot, policy)) if e.id in limited) if limited else iter(())
 
 
 def _refusing(execution: Execution, policy: Policy, plan: Plan) -> tuple[LimitSubject, Limit]:

@@ -14,7 +14,7 @@ from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.queue import refused_for_room
 from zoe_simulator.invariants.timetable import Timetable
@@ -90,17 +90,17 @@ def _blocked(snapshot: Snapshot, policy: Policy, plan: Plan) -> _Blocked | None:
     head = refused_for_room(snapshot, plan)
     if head is None or plan.placements >= policy.placements_per_tick_max:
         return None
-    queue = Queue(snapshot, policy)
-    table = Timetable(snapshot, policy, queue)
+    present = Pass.of(snapshot, policy)
+    table = Timetable(present)
     if not table.known:
         return None
-    sequence = queue.sequence()
-    place = next(i for i, execution in enumerate(sequence) if execution.id == head.id)
-    given = {e.id: given for e in sequence if (given := plan.starts.get(e.id) or plan.reserved.get(e.id))}
-    for execution in sequence[:place]:
+    ordered = queue_sequence(present)
+    place = next(i for i, execution in enumerate(ordered) if execution.id == head.id)
+    given = {e.id: given for e in ordered if (given := plan.starts.get(e.id) or plan.reserved.get(e.id))}
+    for execution in ordered[:place]:
         if execution.id in given:
             table.hold(table.now(execution, given[execution.id]))
-    return _Blocked(head, table, sequence[place:], given)
+    return _Blocked(head, table, ordered[place:], given)
 
 
 def _may_be_kept_back(execution: Execution, policy: Policy) -> bool:

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import held, wanted
-from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.ordering.queue import Queue
-from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -44,12 +42,13 @@ class Timetable:
     than is counted here: at paths to the object store.
     """
 
-    def __init__(self, snapshot: Snapshot, policy: Policy, queue: Queue) -> None:
+    def __init__(self, present: Pass) -> None:
+        snapshot, policy = present.snapshot, present.policy
         self._now_s = snapshot.now_s
         self._after_s = math.nextafter(snapshot.now_s, math.inf)
-        self._run_s = queue.estimates.guess_s
+        self._run_s = present.estimates.guess_s
         self._empty = Ledger(snapshot.nodes, (), snapshot.locality, snapshot.paths)
-        self._placer = ServicePlacer(self._empty, policy, queue.span)
+        self._placer = ServicePlacer(self._empty, policy, present.span)
         self.known = self._empty.paths is None
         self._devices = sorted({kind for node in snapshot.nodes for kind in node.total.devices})
         nodes = range(len(self._empty.nodes))
@@ -62,7 +61,7 @@ class Timetable:
                 for service, amount in held(execution, self._empty.gateway)
                 if not leaving(execution, service) and (service.core or policy.preemption == "none")
             ]
-            end_s = max(queue.estimates.release_s(execution, self._now_s), self._after_s)
+            end_s = max(present.estimates.release_s(execution, self._now_s), self._after_s)
             self.hold(Use(execution.id, self._now_s, end_s, self._amounts(stays)))
 
     def now(self, execution: Execution, placements: Iterable[Placement]) -> Use:

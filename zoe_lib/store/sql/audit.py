@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, delete, insert, select, update
 
 from zoe_lib.store.people import AuditEntry
-from zoe_lib.store.rows import Values
+from zoe_lib.store.rows import Values, from_row, row_of
 from zoe_lib.store.tables import audit
+from zoe_lib.store.text import storable
 
 
 def add(connection: Connection, entry: AuditEntry) -> int:
@@ -19,48 +20,28 @@ def add(connection: Connection, entry: AuditEntry) -> int:
 
 def values_of(entry: AuditEntry) -> Values:
     """Its row, but for the id that the database gives."""
-    return {
-        "at_s": entry.at_s,
-        "user_name": entry.user,
-        "tenant": entry.tenant,
-        "action": entry.action,
-        "target": entry.target,
-        "request_id": entry.request_id,
-        "by": entry.by,
-        "status": entry.status,
-        "address": entry.address,
-        "changes": dict(entry.changes),
-    }
+    values = row_of(entry)
+    del values["id"]
+    return values
 
 
-def end(connection: Connection, entry_id: int, status: int, changes: Mapping[str, Sequence[object]]) -> None:
-    """Say how it ended."""
-    connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status, changes=dict(changes)))
+def end(
+    connection: Connection, entry_id: int, status: int, changes: Mapping[str, Sequence[object]] | None = None
+) -> None:
+    """Say how the change of an entry ended, and which values it changed."""
+    connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status, changes=dict(changes or {})))
 
 
-def read(connection: Connection, before_id: int | None, limit: int, user: str | None) -> Sequence[AuditEntry]:
-    """Entries newest first."""
+def read(connection: Connection, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:
+    """Entries newest first, with ids below `before_id`."""
+    if not storable(user):
+        return ()
     statement = select(audit).order_by(audit.c.id.desc()).limit(limit)
     if before_id is not None:
         statement = statement.where(audit.c.id < before_id)
     if user is not None:
         statement = statement.where(audit.c.user_name == user)
-    return [
-        AuditEntry(
-            row.at_s,
-            row.user_name,
-            row.tenant,
-            row.action,
-            row.target,
-            row.request_id,
-            row.by,
-            row.status,
-            row.id,
-            row.address,
-            row.changes,
-        )
-        for row in connection.execute(statement)
-    ]
+    return [from_row(AuditEntry, row) for row in connection.execute(statement)]
 
 
 def prune(connection: Connection, to_s: float) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.store.base import BandwidthPoint
 from zoe_lib.store.tables import bandwidth_looks, bandwidth_samples
+from zoe_lib.store.text import storable
 
 # Whoever is not in a look had nothing of the store, so sums are divided by the looks and not by the samples.
 _OVER_TIME = text("""
@@ -40,7 +41,11 @@ _OVER_TIME = text("""
 def add_look(
     connection: Connection, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True
 ) -> None:
-    """Keep a look, unless it is kept already."""
+    """Keep what a look at the storage controller found then, by tenant; who is missing had nothing of the store.
+
+    measured: False where the controller tells nobody's `achieved` and `missed`; then these are not kept. A look
+    that is kept already stays as it is. Unstorable.
+    """
     look = insert_or(bandwidth_looks).values(at_s=at_s, measured=measured).on_conflict_do_nothing()
     new = connection.execute(look.returning(bandwidth_looks.c.at_s)).scalar_one_or_none() is not None
     if new and tenants:
@@ -48,9 +53,15 @@ def add_look(
 
 
 def read_over_time(
-    connection: Connection, from_s: float, to_s: float, stretch_s: float, tenant: str | None
+    connection: Connection, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
 ) -> Sequence[BandwidthPoint]:
-    """Means over the looks of each stretch."""
+    """Means over the looks of each stretch, by time and then tenant; of one tenant, or of all that appear.
+
+    All of them have a point in each stretch with a look. A stretch without any is missing: nothing is known of it.
+    `achieved` and `missed` are means over the looks that measured them, None where none did.
+    """
+    if not storable(tenant):
+        return ()
     span = {"from_s": from_s, "to_s": to_s, "stretch": stretch_s, "tenant": tenant}
     return [_point(*row) for row in connection.execute(_OVER_TIME, span)]
 

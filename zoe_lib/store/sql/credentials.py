@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from zoe_lib.store.base import NotFound
+from zoe_lib.store.base import NotFound, Unstorable
 from zoe_lib.store.people import SealedCredential
+from zoe_lib.store.rows import from_row
 from zoe_lib.store.tables import storage_credentials, tenants
+from zoe_lib.store.text import storable
 
 _KEY = (storage_credentials.c.tenant, storage_credentials.c.service)
 
 
 def put(connection: Connection, credential: SealedCredential) -> None:
-    """Keep it, in place of an earlier one; NotFound for an unknown tenant."""
+    """Keep it, in place of an earlier one for the same service; NotFound for an unknown tenant."""
+    if not storable(credential.tenant, credential.service, credential.login):
+        raise Unstorable("a text of this credential holds characters that cannot be kept")
     if connection.execute(select(tenants.c.name).where(tenants.c.name == credential.tenant)).first() is None:
         raise NotFound(f"there is no tenant {credential.tenant}")
-    values = {
-        "tenant": credential.tenant,
-        "service": credential.service,
-        "login": credential.login,
-        "sealed": credential.sealed,
-        "set_at_s": credential.set_at_s,
-        "set_by": credential.set_by,
-    }
+    values = asdict(credential)
     upsert = insert(storage_credentials).values(values)
     connection.execute(upsert.on_conflict_do_update(index_elements=list(_KEY), set_=values))
 
 
 def read(connection: Connection, tenant: str) -> Sequence[SealedCredential]:
     """Those of a tenant, by service."""
+    if not storable(tenant):
+        return ()
     wanted = select(storage_credentials).where(storage_credentials.c.tenant == tenant).order_by(*_KEY)
-    return [
-        SealedCredential(row.tenant, row.service, row.login, row.sealed, row.set_at_s, row.set_by)
-        for row in connection.execute(wanted)
-    ]
+    return [from_row(SealedCredential, row) for row in connection.execute(wanted)]
 
 
 def reseal(connection: Connection, was: SealedCredential, sealed: bytes) -> bool:
-    """Replace what is sealed, unless it is no longer what it was."""
+    """Keep the same login sealed otherwise; False, and nothing is done, when it was set or removed meanwhile."""
     table = storage_credentials.c
     same = (table.tenant == was.tenant, table.service == was.service, table.sealed == was.sealed)
     return connection.execute(update(storage_credentials).where(*same).values(sealed=sealed)).rowcount == 1
@@ -48,6 +45,8 @@ def reseal(connection: Connection, was: SealedCredential, sealed: bytes) -> bool
 
 def remove(connection: Connection, tenant: str, service: str) -> None:
     """Forget one; NotFound."""
+    if not storable(tenant, service):
+        raise NotFound(f"{tenant!r} has no credentials for {service!r}")
     mine = (storage_credentials.c.tenant == tenant, storage_credentials.c.service == service)
     if connection.execute(delete(storage_credentials).where(*mine)).rowcount != 1:
         raise NotFound(f"{tenant} has no credentials for {service}")

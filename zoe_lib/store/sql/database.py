@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NoReturn, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, TypeVar
 
 import psycopg2
 from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
@@ -11,6 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
 
+P = ParamSpec("P")
 T = TypeVar("T")
 IsolationLevel = Literal["REPEATABLE READ", "READ COMMITTED", "AUTOCOMMIT"]
 
@@ -102,6 +104,32 @@ class Database:
                 _raise_if_unstorable(error)
                 raise
         raise AssertionError("unreachable")
+
+
+class OnDatabase(Protocol):
+    """What has a database."""
+
+    database: Database
+
+
+def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+    """The function as a method that runs it on one frozen picture of the object's database."""
+
+    @wraps(work)
+    def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return holder.database.read(lambda connection: work(connection, *args, **kwargs))
+
+    return method
+
+
+def writes(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+    """The function as a method that runs it in one transaction of the object's database."""
+
+    @wraps(work)
+    def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return holder.database.write(lambda connection: work(connection, *args, **kwargs))
+
+    return method
 
 
 def with_driver(url: str) -> URL:

@@ -20,13 +20,9 @@ from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql import limits
 from zoe_lib.store.sql.journal import write_fact
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import (
-    HOLDS_RESERVATION,
-    capabilities,
-    platform,
-    policy,
-    services,
-)
+from zoe_lib.store.tables import HOLDS_RESERVATION, platform, services
+from zoe_lib.store.tables import capabilities as capabilities_table
+from zoe_lib.store.tables import policy as policy_table
 
 
 def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
@@ -46,20 +42,20 @@ def read_platform(connection: Connection) -> Sequence[Node]:
 
 def set_capabilities(
     connection: Connection,
-    wanted: BackendCapabilities,
+    capabilities: BackendCapabilities,
     storage: StoreCapacity | None,
     at_s: float,
     leader_epoch: int | None,
 ) -> None:
     """Replace what there was, with the next version; what was told last of the store stays while nothing else is."""
     check_leader(connection, leader_epoch)
-    values: dict[str, object] = {"data": encode(wanted), "set_at_s": at_s}
+    values: dict[str, object] = {"data": encode(capabilities), "set_at_s": at_s}
     if storage is not None:
         values["storage"] = encode(storage)
     connection.execute(
-        insert_or(capabilities)
+        insert_or(capabilities_table)
         .values(id=1, version=1, **values)
-        .on_conflict_do_update(index_elements=["id"], set_={**values, "version": capabilities.c.version + 1})
+        .on_conflict_do_update(index_elements=["id"], set_={**values, "version": capabilities_table.c.version + 1})
     )
 
 
@@ -71,10 +67,10 @@ class PlatformReader:
 
     def read(self, connection: Connection) -> Platform:
         """All of it, of one moment."""
-        version = connection.execute(select(capabilities.c.version)).scalar_one_or_none() or 0
+        version = connection.execute(select(capabilities_table.c.version)).scalar_one_or_none() or 0
         kept = self._kept
         if version != kept[0]:
-            data, storage = connection.execute(select(capabilities.c.data, capabilities.c.storage)).one()
+            data, storage = connection.execute(select(capabilities_table.c.data, capabilities_table.c.storage)).one()
             told = None if storage is None else decode(StoreCapacity, storage)
             kept = self._kept = (version, Platform((), decode(BackendCapabilities, data), told))
         return replace(kept[1], nodes=tuple(read_platform(connection)))
@@ -88,20 +84,20 @@ def _reserved(connection: Connection) -> Mapping[str, Resources]:
 
 def read_policy(connection: Connection) -> Policy:
     """The policy in force, with its limits."""
-    row = connection.execute(select(policy.c.version, policy.c.data)).one_or_none()
+    row = connection.execute(select(policy_table.c.version, policy_table.c.data)).one_or_none()
     found = Policy() if row is None else replace(decode(Policy, row.data), version=row.version)
     return with_limits(found, limits.read(connection))
 
 
-def set_policy(connection: Connection, wanted: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
+def set_policy(connection: Connection, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
     """Put a policy in force and say so in the journal; of limits, those that its documents have."""
     limits.lock(connection)
-    new = with_shown_limits(read_policy(connection), replace(wanted, version=expected_version + 1))
+    new = with_shown_limits(read_policy(connection), replace(policy, version=expected_version + 1))
     values = {"version": new.version, "data": encode(with_limits(new, Limits())), "set_at_s": at_s}
     if expected_version == 0:
-        done = connection.execute(insert_or(policy).values(id=1, **values).on_conflict_do_nothing())
+        done = connection.execute(insert_or(policy_table).values(id=1, **values).on_conflict_do_nothing())
     else:
-        done = connection.execute(update(policy).where(policy.c.version == expected_version).values(values))
+        done = connection.execute(update(policy_table).where(policy_table.c.version == expected_version).values(values))
     if done.rowcount != 1:
         raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
     limits.write(connection, new.limits)

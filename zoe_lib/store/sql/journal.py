@@ -13,8 +13,9 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.store.base import JournalEntry
 from zoe_lib.store.codec import event_data
-from zoe_lib.store.rows import to_entry
+from zoe_lib.store.rows import from_row
 from zoe_lib.store.tables import journal
+from zoe_lib.store.text import storable
 
 CHANNEL = "zoe_journal"
 # Names of advisory locks, of this database only. The first is held from the taking of an id to its commit: so ids
@@ -76,12 +77,17 @@ def read(
     connection: Connection,
     after_id: int,
     limit: int,
-    tenant: str | None,
-    execution_id: ExecutionId | None,
+    tenant: str | None = None,
+    execution_id: ExecutionId | None = None,
     with_data: bool = True,
 ) -> Sequence[JournalEntry]:
     """Entries after an id, in order."""
-    return [to_entry(row) for row in connection.execute(query(after_id, limit, tenant, execution_id, with_data))]
+    if not storable(tenant, execution_id):
+        return ()
+    return [
+        from_row(JournalEntry, row)
+        for row in connection.execute(query(after_id, limit, tenant, execution_id, with_data))
+    ]
 
 
 def query(

@@ -9,10 +9,13 @@ from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.store.tables import executions, last_uses
+from zoe_lib.store.text import storable
 
 
 def add(connection: Connection, execution_id: ExecutionId, at_s: float) -> None:
     """Keep the later one; nothing when the execution is not there."""
+    if not storable(execution_id):
+        return
     known = select(executions.c.id, literal(at_s)).where(executions.c.id == execution_id)
     new = insert(last_uses).from_select(["execution_id", "at_s"], known)
     later = func.greatest(last_uses.c.at_s, new.excluded.at_s)

@@ -8,16 +8,17 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Role
-from zoe_lib.store.base import ConcurrentUpdate, NotFound
+from zoe_lib.store.base import ConcurrentUpdate, NotFound, Unstorable
 from zoe_lib.store.codec import encode
 from zoe_lib.store.people import AuditEntry, Membership, Roles, Tenant, User, adoption_entries
-from zoe_lib.store.rows import Row
-from zoe_lib.store.sql import audit
+from zoe_lib.store.rows import from_row
+from zoe_lib.store.sql.audit import add as add_audit
 from zoe_lib.store.tables import memberships, sessions, tenants, users
+from zoe_lib.store.text import check_names, storable
 
 
 def ensure_member(connection: Connection, user: str, tenant: str, role: str) -> None:
-    """Make user, tenant and membership, or change the role."""
+    """Make sure that user, tenant and membership exist, with this role."""
     connection.execute(insert(users).values(name=user).on_conflict_do_nothing())
     connection.execute(insert(tenants).values(name=tenant).on_conflict_do_nothing())
     member = insert(memberships).values(user_name=user, tenant=tenant, role=Role(role).value)
@@ -26,7 +27,8 @@ def ensure_member(connection: Connection, user: str, tenant: str, role: str) -> 
 
 
 def remove_member(connection: Connection, user: str, tenant: str) -> None:
-    """End a membership; tokens and sessions go with it."""
+    """End a membership, with its tokens and sessions; NotFound."""
+    check_names(user, tenant)
     member = (memberships.c.user_name == user, memberships.c.tenant == tenant)
     if connection.execute(delete(memberships).where(*member)).rowcount != 1:
         raise NotFound(f"{user} is no member of {tenant}")
@@ -39,8 +41,12 @@ def check_member(connection: Connection, user: str, tenant: str) -> None:
         raise NotFound(f"{user} is no member of {tenant}")
 
 
-def read_memberships(connection: Connection, user: str | None, tenant: str | None) -> Sequence[Membership]:
-    """Of a user, of a tenant, or all."""
+def read_memberships(
+    connection: Connection, user: str | None = None, tenant: str | None = None
+) -> Sequence[Membership]:
+    """By tenant, then user."""
+    if not storable(user, tenant):
+        return ()
     statement = select(memberships).order_by(memberships.c.tenant, memberships.c.user_name)
     if user is not None:
         statement = statement.where(memberships.c.user_name == user)
@@ -50,27 +56,37 @@ def read_memberships(connection: Connection, user: str | None, tenant: str | Non
 
 
 def add_user(connection: Connection, user: User) -> None:
-    """Keep a user."""
+    """Keep a new user; ConcurrentUpdate when the name is taken."""
     row = insert(users).values(encode(user))
     if connection.execute(row.on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"there is a user {user.name} already")
 
 
 def read_users(connection: Connection) -> Sequence[User]:
-    """All users by name."""
-    return [_to_user(row) for row in connection.execute(select(users).order_by(users.c.name))]
+    """All by name."""
+    return [from_row(User, row) for row in connection.execute(select(users).order_by(users.c.name))]
 
 
 def read_user(connection: Connection, name: str) -> User:
-    """One user."""
+    """One; NotFound."""
+    check_names(name)
     row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
     if row is None:
         raise NotFound(f"there is no user {name!r}")
-    return _to_user(row)
+    return from_row(User, row)
 
 
-def adopt(connection: Connection, user: User, roles: Roles, managed: Collection[str], entry: AuditEntry | None) -> User:
-    """Keep a user whom a provider knows, with roles in the managed tenants."""
+def adopt(
+    connection: Connection, user: User, roles: Roles, managed: Collection[str], audit: AuditEntry | None = None
+) -> User:
+    """Keep a user whom a provider knows, with these roles in the tenants of `managed`, and no others there.
+
+    Who is known by provider and subject already keeps the name of the first time. ConcurrentUpdate when the name
+    is somebody else's. Roles in tenants that are not there are passed over. `audit` is written for each change,
+    with it or not at all.
+    """
+    if not storable(user.name, user.subject):
+        raise Unstorable("what the provider tells of this user cannot be kept")
     made = connection.execute(insert(users).values(encode(user)).on_conflict_do_nothing()).rowcount == 1
     known = (users.c.provider == user.provider, users.c.subject == user.subject)
     row = connection.execute(select(users).where(*known).with_for_update()).one_or_none()
@@ -83,43 +99,41 @@ def adopt(connection: Connection, user: User, roles: Roles, managed: Collection[
     connection.execute(delete(memberships).where(*mine))
     for tenant, role in sorted(wanted.items()):
         ensure_member(connection, row.name, tenant, role)
-    if entry is not None:
-        for change in adoption_entries(entry, row.name, made, before, _roles(connection, row.name)):
-            audit.add(connection, change)
-    return _to_user(row)
+    if audit is not None:
+        for change in adoption_entries(audit, row.name, made, before, _roles(connection, row.name)):
+            add_audit(connection, change)
+    return from_row(User, row)
 
 
 def set_password(connection: Connection, name: str, password_hash: str | None) -> None:
-    """Replace the hash; the sessions end."""
+    """Replace the hash of a password and end the user's sessions; NotFound."""
+    check_names(name)
     _change_user(connection, name, password_hash=password_hash)
     connection.execute(delete(sessions).where(sessions.c.user_name == name))
 
 
 def set_disabled(connection: Connection, name: str, disabled: bool) -> None:
-    """Disable or enable; who is disabled loses the sessions."""
+    """Let a user do nothing any more, or all again. Who is disabled loses the sessions; NotFound."""
+    check_names(name)
     _change_user(connection, name, disabled=disabled)
     if disabled:
         connection.execute(delete(sessions).where(sessions.c.user_name == name))
 
 
 def add_tenant(connection: Connection, name: str) -> None:
-    """Keep a tenant."""
+    """Keep a new tenant; ConcurrentUpdate when the name is taken."""
     if connection.execute(insert(tenants).values(name=name).on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"there is a tenant {name} already")
 
 
 def read_tenants(connection: Connection) -> Sequence[Tenant]:
-    """All tenants by name."""
+    """All by name."""
     rows = connection.execute(select(tenants).order_by(tenants.c.name))
     return [Tenant(row.name) for row in rows]
 
 
 def _roles(connection: Connection, user: str) -> Roles:
-    return {one.tenant: one.role for one in read_memberships(connection, user, None)}
-
-
-def _to_user(row: Row) -> User:
-    return User(row.name, row.password_hash, row.disabled, row.provider, row.subject)
+    return {one.tenant: one.role for one in read_memberships(connection, user)}
 
 
 def _change_user(connection: Connection, name: str, **values: object) -> None:

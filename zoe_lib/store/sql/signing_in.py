@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.base import ConcurrentUpdate, NotFound
-from zoe_lib.store.codec import encode
 from zoe_lib.store.people import (
     SIGN_INS_MAX,
     AppAccess,
@@ -20,33 +20,39 @@ from zoe_lib.store.people import (
     SignInAttempt,
     Token,
 )
-from zoe_lib.store.rows import Row, to_token, token_values
+from zoe_lib.store.rows import from_row, row_of
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
+from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
 
 
 def add_token(connection: Connection, token: Token) -> None:
-    """Keep a token of a member."""
+    """Keep a token; ConcurrentUpdate when the id is taken.
+
+    NotFound when its user is no member of its tenant, or the token that makes it is not there.
+    """
     check_member(connection, token.user, token.tenant)
     if token.made_by is not None:
         # Locked, so that a maker that is revoked at this moment takes the new token along.
         maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)
         if connection.execute(maker).first() is None:
             raise NotFound(f"there is no token {token.made_by}")
-    if connection.execute(insert(tokens).values(token_values(token)).on_conflict_do_nothing()).rowcount != 1:
+    if connection.execute(insert(tokens).values(row_of(token)).on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"the token id {token.id} is taken")
 
 
 def revoke_token(connection: Connection, token_id: str) -> None:
-    """Forget a token."""
+    """Forget a token, and all that it and those made; NotFound."""
+    check_names(token_id)
     if connection.execute(delete(tokens).where(tokens.c.id == token_id)).rowcount != 1:
         raise NotFound(f"there is no token {token_id}")
 
 
 def end_access(connection: Connection, user: str) -> EndedAccess:
-    """Forget all tokens and sessions of a user."""
+    """Forget all tokens and sessions of a user; NotFound."""
+    check_names(user)
     if connection.execute(select(users.c.name).where(users.c.name == user)).first() is None:
         raise NotFound(f"there is no user {user}")
     # Sessions last: with none of both left, nothing can make another.
@@ -54,16 +60,23 @@ def end_access(connection: Connection, user: str) -> EndedAccess:
     return EndedAccess(*(result.rowcount for result in ended))
 
 
-def read_tokens(connection: Connection, user: str | None) -> Sequence[Token]:
-    """Tokens of a user, or all; oldest first."""
+def read_tokens(connection: Connection, user: str | None = None) -> Sequence[Token]:
+    """The tokens of a user, or all."""
+    if not storable(user):
+        return ()
     statement = select(tokens).order_by(tokens.c.created_at_s, tokens.c.id)
     if user is not None:
         statement = statement.where(tokens.c.user_name == user)
-    return [to_token(row) for row in connection.execute(statement)]
+    return [replace(from_row(Token, row), scopes=frozenset(row.scopes)) for row in connection.execute(statement)]
 
 
 def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-    """Who holds a token that is not expired, and the hash of its secret."""
+    """Who holds that token, and the hash to compare its secret with.
+
+    None when it is unknown or expired at `now_s`, or its user is disabled.
+    """
+    if not storable(token_id):
+        return None
     in_time = or_(tokens.c.expires_at_s.is_(None), tokens.c.expires_at_s > now_s)
     held = select(tokens, memberships.c.role).join(memberships, _member_of(tokens)).join(users, _enabled(tokens))
     row = connection.execute(held.where(tokens.c.id == token_id, in_time)).one_or_none()
@@ -73,21 +86,13 @@ def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Prin
 
 
 def add_session(connection: Connection, session: Session) -> None:
-    """Keep a session of a member."""
+    """Keep a session; NotFound when its user is no member of its tenant."""
     check_member(connection, session.user, session.tenant)
-    values = {
-        "id": session.id,
-        "user_name": session.user,
-        "tenant": session.tenant,
-        "created_at_s": session.created_at_s,
-        "expires_at_s": session.expires_at_s,
-        "proof_hash": session.proof_hash,
-    }
-    connection.execute(insert(sessions).values(values))
+    connection.execute(insert(sessions).values(row_of(session)))
 
 
 def read_session(connection: Connection, session_id: str, now_s: float) -> Principal | None:
-    """Who is signed in."""
+    """Who is signed in; None when the session is unknown or over, or its user is disabled."""
     found = read_sessions(connection, [session_id], now_s).get(session_id)
     return None if found is None else found[0]
 
@@ -95,7 +100,7 @@ def read_session(connection: Connection, session_id: str, now_s: float) -> Princ
 def read_sessions(
     connection: Connection, ids: Collection[str], now_s: float
 ) -> Mapping[str, tuple[Principal, str | None]]:
-    """Those of these sessions that are not over, each with the hash of its proof."""
+    """Those of these sessions that `session` would return, by id, each with the hash of its proof."""
     held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
     return {
         row.id: (Principal.of(row.user_name, row.tenant, row.role, session_id=row.id), row.proof_hash)
@@ -104,46 +109,47 @@ def read_sessions(
 
 
 def end_session(connection: Connection, session_id: str) -> None:
-    """Forget a session."""
+    """Forget a session; nothing when it is unknown."""
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
 def add_sign_in(connection: Connection, attempt: SignInAttempt) -> None:
-    """Keep an attempt, and not more than the bound."""
-    connection.execute(insert(sign_ins).values(encode(attempt)))
+    """Keep an attempt; of very many the oldest go."""
+    connection.execute(insert(sign_ins).values(row_of(attempt)))
     oldest = select(sign_ins.c.id).order_by(sign_ins.c.expires_at_s.desc()).offset(SIGN_INS_MAX)
     connection.execute(delete(sign_ins).where(sign_ins.c.id.in_(oldest)))
 
 
 def take_sign_in(connection: Connection, attempt_id: str, now_s: float) -> SignInAttempt | None:
-    """Forget an attempt and tell it."""
+    """Forget an attempt and tell it; None when it is unknown, was taken, or is over."""
     taken = delete(sign_ins).where(sign_ins.c.id == attempt_id).returning(sign_ins)
     row = connection.execute(taken).one_or_none()
-    return SignInAttempt(**row._mapping) if row is not None and row.expires_at_s > now_s else None
+    return from_row(SignInAttempt, row) if row is not None and row.expires_at_s > now_s else None
 
 
 def add_app_access(connection: Connection, access: AppAccess) -> None:
-    """Keep a ticket of a session or token that is there."""
+    """Keep a ticket; NotFound when its session or token has gone."""
     for holder, wanted in ((sessions, access.session_id), (tokens, access.token_id)):
         if wanted is not None and connection.execute(select(holder.c.id).where(holder.c.id == wanted)).first() is None:
             raise NotFound("the session or token has gone")
-    values: dict[str, object] = encode(access)
-    values["user_name"] = values.pop("user")
-    connection.execute(insert(app_accesses).values(values))
+    connection.execute(insert(app_accesses).values(row_of(access)))
 
 
 def enter_app(
     connection: Connection, ticket_id: str, access_id: str, now_s: float, expires_at_s: float
 ) -> AppAccess | None:
-    """Turn a ticket into an access, once."""
+    """Turn a ticket into an access; None when it is unknown, used or over: of two at a time only one enters."""
     here = (app_accesses.c.id == ticket_id, ~app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
     changed = update(app_accesses).where(*here).values(id=access_id, entered=True, expires_at_s=expires_at_s)
     row = connection.execute(changed.returning(app_accesses)).one_or_none()
-    return None if row is None else _to_access(row)
+    return None if row is None else from_row(AppAccess, row)
 
 
 def read_app_access(connection: Connection, access_id: str, now_s: float) -> AppAccess | None:
-    """An access whose session or token still lets submit."""
+    """An access that was entered.
+
+    None when it is over, its session or token is, or its user is disabled or may not submit there any more.
+    """
     here = (app_accesses.c.id == access_id, app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
     row = connection.execute(select(app_accesses).where(*here)).one_or_none()
     if row is None:
@@ -152,27 +158,13 @@ def read_app_access(connection: Connection, access_id: str, now_s: float) -> App
     if row.token_id:
         found = principal(connection, row.token_id, now_s)
         who = None if found is None else found[0]
-    return _to_access(row) if who is not None and Scope.SUBMIT in who.scopes else None
+    return from_row(AppAccess, row) if who is not None and Scope.SUBMIT in who.scopes else None
 
 
 def app_accesses_among(connection: Connection, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
-    """Those of these ids that are for that port."""
+    """Those of these ids that are kept for that port of that execution, whether they still let in or not."""
     here = (app_accesses.c.id.in_(ids), app_accesses.c.execution_id == execution_id, app_accesses.c.number == number)
     return set(connection.execute(select(app_accesses.c.id).where(*here)).scalars())
-
-
-def _to_access(row: Row) -> AppAccess:
-    return AppAccess(
-        row.id,
-        row.user_name,
-        row.tenant,
-        row.session_id,
-        row.token_id,
-        row.execution_id,
-        row.number,
-        row.expires_at_s,
-        row.entered,
-    )
 
 
 def add_failure(connection: Connection, key: str, at_s: float) -> None:
@@ -181,7 +173,11 @@ def add_failure(connection: Connection, key: str, at_s: float) -> None:
 
 
 def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s: float) -> str | None:
-    """Count a guess under all keys, unless one of the limits is reached; that key."""
+    """Count a guess under all keys before it is checked, and return None.
+
+    When as many are counted under a key as its limit allows, count nothing and return that key. No two calls, of
+    any process, take the last place of a key.
+    """
     # One after the other, over all processes: each sees those that were counted before.
     connection.execute(select(func.pg_advisory_xact_lock(SIGN_IN_LOCK)))
     for key, (since_s, most) in limits.items():
@@ -192,13 +188,13 @@ def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s
 
 
 def give_back_guess(connection: Connection, keys: Sequence[str], at_s: float) -> None:
-    """Forget a guess that was right."""
+    """Forget a guess that was counted under these keys at that time, and was right."""
     its = sign_in_failures.c
     connection.execute(delete(sign_in_failures).where(its.key.in_(keys), its.at_s == at_s))
 
 
 def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
-    """Failed sign-ins by key."""
+    """How many were counted for each of these keys; those without any are left out."""
     key = sign_in_failures.c.key
     counted = select(key, func.count()).where(key.in_(keys), sign_in_failures.c.at_s >= since_s).group_by(key)
     return {row[0]: row[1] for row in connection.execute(counted)}

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
+from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.writing import check_leader
 from zoe_lib.store.tables import ticks
 
@@ -26,10 +27,7 @@ def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[T
     if start is None:
         return ()
     wanted = select(ticks).where(ticks.c.id >= start, ticks.c.at_s <= to_s).order_by(ticks.c.id)
-    return [
-        TickRecord(row.plan_id, row.at_s, row.epoch, row.read_to, row.whole, row.inputs)
-        for row in connection.execute(wanted)
-    ]
+    return [from_row(TickRecord, row) for row in connection.execute(wanted)]
 
 
 def earliest_s(connection: Connection) -> float | None:

@@ -12,10 +12,11 @@ from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import StoreLimits, UsageSample, UsePoint
 from zoe_lib.store.codec import encode, field_names
 from zoe_lib.store.documents import Applications
-from zoe_lib.store.rows import to_sample
+from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.executions import active, ended_before, ended_since
 from zoe_lib.store.tables import daily_use as kept_use
 from zoe_lib.store.tables import executions, idempotency_keys, journal, retention, ticks, usage_samples
+from zoe_lib.store.text import storable
 
 # Executions removed in one transaction: keeps its locks short.
 PRUNED_AT_ONCE = 500
@@ -33,7 +34,7 @@ _TRIM = text("""
 
 
 def add_usage(connection: Connection, samples: Sequence[UsageSample], limits: StoreLimits) -> None:
-    """Keep samples within the bound per service."""
+    """Keep samples, dropping the oldest of a service beyond the bound."""
     connection.execute(insert(usage_samples), [encode(sample) for sample in samples])
     services = sorted({sample.service_id for sample in samples})
     connection.execute(_TRIM, {"services": services, "kept": limits.usage_samples_per_service_max})
@@ -41,9 +42,11 @@ def add_usage(connection: Connection, samples: Sequence[UsageSample], limits: St
 
 def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[UsageSample]:
     """The samples of an execution, oldest first."""
+    if not storable(execution_id):
+        return ()
     ordered = select(usage_samples).order_by(usage_samples.c.at_s, usage_samples.c.id)
     rows = connection.execute(ordered.where(usage_samples.c.execution_id == execution_id))
-    return [to_sample(row) for row in rows]
+    return [from_row(UsageSample, row) for row in rows]
 
 
 # First what each service used in each stretch, then the sums of all services of a name.
@@ -64,9 +67,12 @@ _BY_NAME = text(_OVER_TIME.format(name="executions.name"))
 
 
 def use_over_time(
-    connection: Connection, from_s: float, to_s: float, stretch_s: float, by_node: bool
+    connection: Connection, from_s: float, to_s: float, stretch_s: float, *, by_node: bool
 ) -> Sequence[UsePoint]:
-    """What samples of a time come to."""
+    """What samples of that time come to, by time and then name: by node, else by the executions' name.
+
+    Cores are told where a service has two samples in a stretch at least.
+    """
     span = {"from_s": from_s, "to_s": to_s, "stretch": stretch_s}
     rows = connection.execute(_BY_NODE if by_node else _BY_NAME, span)
     return [UsePoint(at_s, name, cores, memory) for at_s, name, cores, memory in rows]

@@ -229,11 +229,6 @@ class SimulatedBackend:
         self._nodes[node.name] = node
         self._changed()
 
-    def remove_node(self, name: str) -> None:
-        """Take a node away with everything on it."""
-        self.lose_node(name, "node was removed")
-        del self._nodes[name]
-
     def set_foreign(self, name: str, foreign: Resources) -> None:
         """Let foreign work take this much of a node."""
         self.set_node(replace(self._nodes[name], foreign=foreign))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service
-from zoe_lib.domain.resources import total
+from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
-from zoe_master.scheduler.ordering.queue import Queue
-from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.placement.placement import ServicePlacer, Span
 from zoe_master.scheduler.placement.request import Request
 
 
@@ -30,10 +29,10 @@ class PromisedCapacity(Protocol):
 class ElasticGrowth:
     """For one pass. `promised` None: nothing is promised but by the lines of limits."""
 
-    def __init__(self, promised: PromisedCapacity | None, lines: LimitLines, queue: Queue) -> None:
+    def __init__(self, promised: PromisedCapacity | None, lines: LimitLines, span: Callable[[Execution], Span]) -> None:
         self._promised = promised
         self._lines = lines
-        self._queue = queue
+        self._span = span
 
     def place(
         self, execution: Execution, services: Sequence[Service], wanted: Request, placer: ServicePlacer
@@ -47,8 +46,7 @@ class ElasticGrowth:
         if len(nodes) == len(chosen) or self._promised is None:
             return nodes
         rest = replace(wanted, count=len(chosen) - len(nodes))
-        ends_s = self._queue.span(execution)[1]
-        amount = rest.component.reservation
+        amount, ends_s = rest.component.reservation, self._span(execution)[1]
         other = self._promised.beside(placer, ends_s) if self._lines.may_grow(execution, amount, ends_s) else None
         if other is None:
             return nodes
@@ -70,19 +68,17 @@ class ElasticGrowth:
         kept: list[int] = []
         for node in nodes:
             place = Placement(service_id=services[len(kept)].id, node=placer.ledger.nodes[node].name)
-            if self._lets(execution, [place]):
+            if self._lets(execution, place, wanted.component.reservation):
                 kept.append(node)
             else:
                 placer.undo(wanted, [node])
         return kept
 
-    def _lets(self, execution: Execution, places: Sequence[Placement]) -> bool:
-        ends_s = self._queue.span(execution)[1]
-        components = (execution.component_of(execution.service(place.service_id)) for place in places)
-        amount = total(one.reservation for one in components)
+    def _lets(self, execution: Execution, place: Placement, amount: Resources) -> bool:
+        ends_s = self._span(execution)[1]
         if not self._lines.may_grow(execution, amount, ends_s):
             return False
-        if self._promised is not None and not self._promised.lets_grow(execution, places, ends_s):
+        if self._promised is not None and not self._promised.lets_grow(execution, [place], ends_s):
             return False
         self._lines.grow(execution, amount, ends_s)
         return True

@@ -8,8 +8,9 @@ from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ServiceId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
-from zoe_master.scheduler.ordering.bandwidth import Guarantees
+from zoe_lib.domain.values import value
 from zoe_master.scheduler.ordering.capacity import capacity_of
+from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, QueueContext
 from zoe_master.scheduler.ordering.ranking import RankedQueue, in_sequence
@@ -24,91 +25,103 @@ from zoe_master.scheduler.ordering.tenancy import (
 from zoe_master.scheduler.ordering.virtual_time import NOBODY, VirtualTime, arrival_of, virtual_time
 
 
-class Queue:
-    """The sequence for one snapshot under one policy.
+@value(frozen=True, slots=True)
+class Pass:
+    """What one pass of the scheduler goes by: the snapshot, the policy, and what orders look at."""
 
-    `virtual` is the emulation for `psbs` if there is one already, advanced to the snapshot's time.
-    """
+    snapshot: Snapshot
+    policy: Policy
+    moment: QueueContext
 
-    def __init__(self, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> None:
-        self.estimates = snapshot.estimates()
-        self.holdings = TenantReservations(snapshot.active, policy)
-        self.guarantees = Guarantees(snapshot.active, snapshot.storage, policy, self.estimates, snapshot.now_s)
-        self._snapshot = snapshot
-        self._policy = policy
+    @classmethod
+    def of(cls, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> Pass:
+        """`virtual` is the emulation for `psbs` if there is one already, advanced to the snapshot's time."""
+        estimates = snapshot.estimates()
         usage = _usage_over_due(snapshot, policy) if policy.order == "fair-share" else {}
         if virtual is None:
-            virtual = self._virtual_time() if policy.order == "psbs" else NOBODY
-        self.virtual = virtual
+            virtual = _virtual_time(snapshot, estimates) if policy.order == "psbs" else NOBODY
         capacity = capacity_of(snapshot.nodes) if policy.order in SIZED_ORDERS else Resources()
-        self._moment = QueueContext(snapshot.now_s, policy, self.estimates, usage, virtual, capacity)
+        return cls(snapshot, policy, QueueContext(snapshot.now_s, policy, estimates, usage, virtual, capacity))
 
-    def ranked(self, executions: Iterable[Execution]) -> Sequence[Execution]:
-        """Higher priority first, then the policy's order, then who came first; ties by id."""
-        if isinstance(executions, RankedQueue) and in_sequence(executions, self._policy, self._moment.capacity):
-            return executions
-        if self._policy.order == "fifo":  # the cheapest
-            return sorted(executions, key=lambda e: (-e.priority, e.submitted_at_s, e.id))
-        key, moment = ORDERS[self._policy.order], self._moment
-        return sorted(executions, key=lambda e: (-e.priority, *key(e, moment), e.submitted_at_s, e.id))
-
-    def sequence(self) -> Sequence[Execution]:
-        """What waits, as the pass looks at it."""
-        policy, snapshot = self._policy, self._snapshot
-        result = self.ranked(snapshot.queued)
-        if policy.interactive_share > 0:
-            held = total(
-                map(self._staying, (e for e in snapshot.active if e.application.kind is ApplicationKind.INTERACTIVE))
-            )
-            result = interactive_first(result, held, policy.interactive_share, self._cluster())
-        if policy.tenants == "drf":
-            of_tenants = {tenant: total(map(self._staying, its)) for tenant, its in by_tenant(snapshot.active).items()}
-            result = by_dominant_share(result, of_tenants, policy.tenant_shares, self._cluster())
-        return result
-
-    def _staying(self, execution: Execution) -> Resources:
-        """What it holds that no core can take back. Were elastic services counted, taking them back would change whose
-        turn it is, and giving them again would change it back, for ever."""
-        takes_back = self._policy.preemption == "elastic"
-        return total(
-            execution.component_of(s).reservation
-            for s in execution.services
-            if s.node is not None and s.alive and (s.core or not takes_back)
-        )
-
-    def elastic_turns(self, ordered: Iterable[Execution]) -> Mapping[ServiceId, int] | None:
-        """The turn of each elastic service that runs, where tenants take turns: the last ones are given back first."""
-        if self._policy.tenants != "drf":
-            return None
-        return elastic_turns(ordered, self._snapshot.active, self._policy.tenant_shares, self._cluster())
-
-    def turns(self, executions: Iterable[Execution]) -> TenantTurns | None:
-        """The turns of these executions' tenants by what they hold now; None where the order alone counts."""
-        if self._policy.tenants != "drf":
-            return None
-        held = {execution.tenant: self.holdings.of(execution.tenant) for execution in executions}
-        return TenantTurns(held, self._policy.tenant_shares, self._cluster())
+    @property
+    def estimates(self) -> Estimates:
+        """How long executions are expected to run."""
+        return self.moment.estimates
 
     def span(self, execution: Execution) -> tuple[float, float]:
         """From when until when it is expected to use what it gets now."""
-        now_s = self._snapshot.now_s
+        now_s = self.snapshot.now_s
         if execution.state in ACTIVE_STATES:
             return now_s, self.estimates.end_s(execution, now_s)
         return now_s, now_s + self.estimates.run_s(execution)
 
-    def _virtual_time(self) -> VirtualTime:
-        """Processor sharing of the present cluster by all that is there and by what ended last."""
-        snapshot = self._snapshot
-        present = (arrival_of(e, self.estimates) for e in (*snapshot.queued, *snapshot.active))
-        return virtual_time((*snapshot.departed, *present), self._cluster().cores_milli, snapshot.now_s)
 
-    def _cluster(self) -> Resources:
-        return total(node.usable for node in self._snapshot.nodes)
+def ranked(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Execution]:
+    """Higher priority first, then the policy's order, then who came first; ties by id."""
+    policy = moment.policy
+    if isinstance(executions, RankedQueue) and in_sequence(executions, policy, moment.capacity):
+        return executions
+    if policy.order == "fifo":  # the cheapest
+        return sorted(executions, key=lambda e: (-e.priority, e.submitted_at_s, e.id))
+    key = ORDERS[policy.order]
+    return sorted(executions, key=lambda e: (-e.priority, *key(e, moment), e.submitted_at_s, e.id))
 
 
-def order_queue(queued: Sequence[Execution], now_s: float, policy: Policy) -> Sequence[Execution]:
-    """The sequence of what waits on a cluster of which nothing is known."""
-    return Queue(Snapshot(now_s, queued=tuple(queued)), policy).sequence()
+def queue_sequence(present: Pass) -> Sequence[Execution]:
+    """What waits, as the pass looks at it."""
+    policy, snapshot = present.policy, present.snapshot
+    result = ranked(snapshot.queued, present.moment)
+    takes_back = policy.preemption == "elastic"
+    if policy.interactive_share > 0:
+        interactive = (e for e in snapshot.active if e.application.kind is ApplicationKind.INTERACTIVE)
+        held = total(_staying(e, takes_back) for e in interactive)
+        result = interactive_first(result, held, policy.interactive_share, _cluster(snapshot))
+    if policy.tenants == "drf":
+        of_tenants = {
+            tenant: total(_staying(e, takes_back) for e in executions)
+            for tenant, executions in by_tenant(snapshot.active).items()
+        }
+        result = by_dominant_share(result, of_tenants, policy.tenant_shares, _cluster(snapshot))
+    return result
+
+
+def turns_of_elastic(
+    ordered: Iterable[Execution], snapshot: Snapshot, policy: Policy
+) -> Mapping[ServiceId, int] | None:
+    """The turn of each elastic service that runs, where tenants take turns: the last ones are given back first."""
+    if policy.tenants != "drf":
+        return None
+    return elastic_turns(ordered, snapshot.active, policy.tenant_shares, _cluster(snapshot))
+
+
+def turns_of_tenants(
+    executions: Iterable[Execution], holdings: TenantReservations, snapshot: Snapshot, policy: Policy
+) -> TenantTurns | None:
+    """The turns of these executions' tenants by what they hold now; None where the order alone counts."""
+    if policy.tenants != "drf":
+        return None
+    held = {execution.tenant: holdings.of(execution.tenant) for execution in executions}
+    return TenantTurns(held, policy.tenant_shares, _cluster(snapshot))
+
+
+def _staying(execution: Execution, takes_back: bool) -> Resources:
+    """What it holds that no core can take back. Were elastic services counted, taking them back would change whose
+    turn it is, and giving them again would change it back, for ever."""
+    return total(
+        execution.component_of(s).reservation
+        for s in execution.services
+        if s.node is not None and s.alive and (s.core or not takes_back)
+    )
+
+
+def _virtual_time(snapshot: Snapshot, estimates: Estimates) -> VirtualTime:
+    """Processor sharing of the present cluster by all that is there and by what ended last."""
+    present = (arrival_of(e, estimates) for e in (*snapshot.queued, *snapshot.active))
+    return virtual_time((*snapshot.departed, *present), _cluster(snapshot).cores_milli, snapshot.now_s)
+
+
+def _cluster(snapshot: Snapshot) -> Resources:
+    return total(node.usable for node in snapshot.nodes)
 
 
 def _usage_over_due(snapshot: Snapshot, policy: Policy) -> Mapping[str, float]:

@@ -105,7 +105,7 @@ class QueueRanking:
         return self._frozen
 
     def _key(self, execution: Execution) -> _Key:
-        """As `Queue.ranked` has it."""
+        """As `ranked` has it."""
         own = self._order(execution, self._moment)
         return (-execution.priority, *own, execution.submitted_at_s, execution.id)
 

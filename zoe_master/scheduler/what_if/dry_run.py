@@ -8,7 +8,7 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 
@@ -30,6 +30,6 @@ def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryR
     nodes = tuple(replace(node, hold=policy.node_holds.get(node.name)) for node in snapshot.nodes)
     held = replace(snapshot, nodes=nodes)
     plan = schedule(held, policy, give_up)
-    sequence = tuple(e.id for e in Queue(held, policy).sequence())
-    starts = tuple(execution for execution in sequence if execution in plan.starts)
-    return DryRun(sequence, starts, sum(map(len, plan.preempt.values())))
+    ordered = tuple(e.id for e in queue_sequence(Pass.of(held, policy)))
+    starts = tuple(execution for execution in ordered if execution in plan.starts)
+    return DryRun(ordered, starts, sum(map(len, plan.preempt.values())))

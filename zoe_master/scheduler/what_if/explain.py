@@ -11,7 +11,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
 from zoe_master.scheduler.placement.budget import GiveUp, never
@@ -63,9 +63,9 @@ def explain(
     if wanted is None:
         return None
     plan = schedule(snapshot, policy, too_late)
-    queue = Queue(snapshot, policy)
-    ordered = queue.sequence()
-    placer = ServicePlacer(snapshot.ledger(), policy, queue.span, too_late)
+    present = Pass.of(snapshot, policy)
+    ordered = queue_sequence(present)
+    placer = ServicePlacer(snapshot.ledger(), policy, present.span, too_late)
     nodes = {} if isinstance(admit(wanted, placer), tuple) else _refusals(wanted, placer)
     reason = plan.reasons.get(execution_id)
     position = ordered.index(wanted)

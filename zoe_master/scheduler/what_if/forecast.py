@@ -22,7 +22,8 @@ from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
 from zoe_master.scheduler.ordering.estimate import Estimates
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.limits import TenantReservations
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import core_requests, lasting_refusal, refusal
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
@@ -59,20 +60,20 @@ def wait_of(
 
     Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet.
     """
-    queue = Queue(snapshot, policy)
-    ordered = queue.sequence()
+    present = Pass.of(snapshot, policy)
+    ordered = queue_sequence(present)
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
     if position is None:
         return None
     wanted = ordered[position]
-    future = _Future(snapshot, queue, policy, estimates, ordered[: position + 1 + _BEHIND], give_up)
+    future = _Future(present, estimates, ordered[: position + 1 + _BEHIND], give_up)
     try:
         if give_up():
             raise OutOfBudget
         if future.never_starts(wanted):
             return ForecastWait(math.inf)
         # Reservations know nothing of the limits of tenants and users, the steps do.
-        if policy.backfill == "conservative" and not queue.holdings.limited:
+        if policy.backfill == "conservative" and not policy.limits.hold_up():
             return future.reserved_wait_of(wanted)
         return future.wait_of(wanted)
     except OutOfBudget:
@@ -84,16 +85,14 @@ class _Future:
 
     def __init__(
         self,
-        snapshot: Snapshot,
-        queue: Queue,
-        policy: Policy,
+        present: Pass,
         estimates: Estimates,
         ordered: Sequence[Execution],
         give_up: GiveUp,
     ) -> None:
-        self._snapshot = snapshot
-        self._virtual = queue.virtual
-        self._policy = policy
+        self._snapshot = snapshot = present.snapshot
+        self._virtual = present.moment.virtual
+        self._policy = policy = present.policy
         self._estimates = estimates
         self._began_s = self._now_s = snapshot.now_s
         self._waiting = {e.id: e for e in ordered}
@@ -173,11 +172,12 @@ class _Future:
             held={k: v for k, v in self._snapshot.held.items() if k != wanted.id} if first else {},
         )
         self._virtual.advance(self._now_s)
-        queue = Queue(snapshot, self._policy, self._virtual)
+        present = Pass.of(snapshot, self._policy, self._virtual)
         nothing_to_lend = ElasticReclaim(self._placer, ())
         refuse = refusal if first or self._some_last else _blocked
-        walk = QueuePass(self._placer, nothing_to_lend, queue, snapshot, self._policy, refuse)
-        walk.walk(queue.sequence())
+        holdings = TenantReservations(snapshot.active, self._policy)
+        walk = QueuePass(self._placer, nothing_to_lend, present, holdings, refuse)
+        walk.walk(queue_sequence(present))
         for execution_id, placements in walk.starts.items():
             execution = _core_only(self._waiting.pop(execution_id))
             self._active[execution_id] = apply(execution, StartPlanned(at_s=self._now_s, placements=placements))

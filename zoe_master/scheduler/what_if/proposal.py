@@ -13,7 +13,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 
@@ -72,7 +72,7 @@ def propose(
     plan = schedule(with_it, policy, too_late)
     if execution.id in plan.starts:
         return PlanProposal(True)
-    ordered = Queue(with_it, policy).sequence()
+    ordered = queue_sequence(Pass.of(with_it, policy))
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
     change, sought = smallest_change(snapshot, policy, execution, give_up)
     return PlanProposal(False, plan.reasons[execution.id], ahead, change, sought)

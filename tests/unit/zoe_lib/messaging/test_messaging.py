@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Request, read_request, write
+from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Request, read, write
 from zoe_lib.messaging.keys import API, MASTER, ensure_keys, load_keys, load_public
 from zoe_lib.messaging.server import Refusal, Server
 
@@ -163,4 +163,4 @@ def test_secret_keys_are_for_their_owner_only(keys: Path) -> None:
 
 def test_a_request_of_another_version_is_none_of_ours() -> None:
     with pytest.raises(BadEnvelope):
-        read_request(b'{"v":9,"id":"a","kind":"b"}')
+        read(Request, b'{"v":9,"id":"a","kind":"b"}')

@@ -13,7 +13,7 @@ import zmq
 from tests.support.api import in_threads
 from tests.support.waiting import until
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.messaging.envelope import Reply, Request, read_reply, read_request, write
+from zoe_lib.messaging.envelope import Reply, Request, read, write
 from zoe_lib.messaging.header import RECEIVED, write_header
 from zoe_lib.messaging.keys import API, MASTER, ensure_keys, load_keys, load_public
 from zoe_lib.messaging.server import Server, Slow
@@ -239,7 +239,7 @@ def test_a_question_that_is_sent_twice_is_answered_once_where_it_was_sent_from_l
     second.send_multipart(frames)
     assert received(second) == [RECEIVED]
     work.may_end.set()
-    assert read_reply(received(second)[-1]).body == {"n": 1}
+    assert read(Reply, received(second)[-1]).body == {"n": 1}
     assert not first.poll(0)
     assert work.begun == [{"n": 1}]
 
@@ -250,7 +250,7 @@ def test_a_client_of_before_gets_the_answer_and_no_receipt(raw: Any, work: Work)
         socket = raw()
         socket.send(write(Request(id="r", kind=kind, body={"a": 1})))
         [reply] = received(socket)
-        assert read_reply(reply).body == {"a": 1}
+        assert read(Reply, reply).body == {"a": 1}
 
 
 def test_what_a_header_of_a_later_version_adds_is_ignored(raw: Any) -> None:
@@ -259,7 +259,7 @@ def test_what_a_header_of_a_later_version_adds_is_ignored(raw: Any) -> None:
         socket.send_multipart([header, write(Request(id="r", kind="echo", body={"a": 1}))])
         if receipt:
             assert received(socket) == [RECEIVED]
-        assert read_reply(received(socket)[-1]).body == {"a": 1}
+        assert read(Reply, received(socket)[-1]).body == {"a": 1}
 
 
 def test_a_master_of_before_is_understood(keys: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_master_of_before_is_understood(keys: Path) -> None:
 
     def answer() -> None:
         *route, payload = socket.recv_multipart()
-        request = read_request(payload)
+        request = read(Request, payload)
         socket.send_multipart([*route, write(Reply(id=request.id, body=request.body))])
 
     thread = threading.Thread(target=answer)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.connect import LazyController
+from storage_bridge.connect import connected_when_asked
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
 from storage_bridge.simulated import SimulatedController
@@ -105,7 +105,7 @@ def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie(
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        hangs = LazyController(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
+        hangs = connected_when_asked(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
         reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0, for_places=hangs)
         one = located("acme", "swift2d://meters.zoe/2015")
         try:

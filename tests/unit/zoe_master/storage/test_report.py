@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from prometheus_client import REGISTRY
 
 from storage_bridge.bandwidth.assignment import Capacity, TransferClaim
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
 from zoe_lib.domain.promises import Rates, TenantBandwidth
-from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
-from zoe_lib.store.memory import MemoryStore
 from zoe_master.background.metrics import observe_storage
 from zoe_master.storage.reconciler import InlineReconciler
-from zoe_master.storage.report import BandwidthReport, keep, report
+from zoe_master.storage.report import BandwidthReport, report
 from zoe_master.storage.slo_reconciler import DesiredSlos
 
 MB = 10**6
@@ -98,47 +95,12 @@ class Silent(SimulatedController):
 
 
 def test_what_is_not_told_is_no_zero_anywhere() -> None:
-    report, store = keeper_of(Silent(Capacity(100, {"disk": 100}))).report(), MemoryStore()
+    report = keeper_of(Silent(Capacity(100, {"disk": 100}))).report()
     untold = {"a": TenantBandwidth(Rates(80), None, None), "b": TenantBandwidth(Rates(60), None, None)}
     assert report.tenants == untold
-    keep(report, store)
-    assert {point.tenant: point.means for point in kept(store)} == untold
     observe_storage(BandwidthReport(1.0, tenants={"a": TenantBandwidth(Rates(80), Rates(70), Rates(5))}))
     assert told("achieved_bytes_per_second", tenant="a", direction="read") == 70
     observe_storage(report)
     assert told("granted_bytes_per_second", tenant="a", direction="read") == 80
     for name in ("achieved_bytes_per_second", "missed_bytes_per_second"):
         assert told(name, tenant="a", direction="read") is None
-
-
-def kept(store: MemoryStore) -> list[BandwidthPoint]:
-    return list(store.bandwidth_over_time(0.0, 1e12, 1e12))
-
-
-def test_a_look_is_kept_with_whoever_has_something_of_the_store() -> None:
-    store, one = MemoryStore(), TenantBandwidth(Rates(60), Rates(70, 1), Rates(5))
-    tenants = {"b": one, "granted": TenantBandwidth(Rates(9)), "idle": TenantBandwidth()}
-    keep(BandwidthReport(at_s=7.0, tenants=tenants), store)
-    assert kept(store) == [BandwidthPoint(0.0, "b", one), BandwidthPoint(0.0, "granted", TenantBandwidth(Rates(9)))]
-
-
-def test_a_look_that_found_nothing_out_is_not_kept() -> None:
-    store, one = MemoryStore(), controller()
-    reconciler = keeper_of(one)
-    keep(reconciler.report(), store)
-    before = kept(store)
-    assert {point.tenant for point in before} == {"a", "b", "stranger"}
-    one.down = True
-    reconciler.set_desired(DesiredSlos())
-    keep(reconciler.report(), store)
-    keep(InlineReconciler(controller()).report(), store)
-    assert kept(store) == before
-
-
-def test_a_name_that_cannot_be_kept_costs_that_look_alone_and_a_database_that_is_away_is_told() -> None:
-    store, report = MemoryStore(), keeper_of(controller()).report()
-    keep(replace(report, tenants={"nul\0": TenantBandwidth(Rates(1))}), store)
-    assert kept(store) == []
-    store.available = False
-    with pytest.raises(StoreUnavailable):
-        keep(report, store)

@@ -15,7 +15,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of, dominant_cores
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.orders import QueueContext, size
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
@@ -65,8 +65,8 @@ def test_a_kept_sequence_is_ranked_anew_when_the_cluster_has_changed() -> None:
     small, large = (node("n", cores=16, memory_gib=64),), (node("n", cores=16, memory_gib=640),)
     kept = QueueRanking(SIZE, {}, [hoarder, wide], capacity_of(small)).frozen()
     assert [e.id for e in kept] == ["wide", "hoarder"]
-    assert Queue(Snapshot(1.0, small, kept), SIZE).sequence() is kept
-    assert [e.id for e in Queue(Snapshot(1.0, large, kept), SIZE).sequence()] == ["hoarder", "wide"]
+    assert queue_sequence(Pass.of(Snapshot(1.0, small, kept), SIZE)) is kept
+    assert [e.id for e in queue_sequence(Pass.of(Snapshot(1.0, large, kept), SIZE))] == ["hoarder", "wide"]
 
 
 def test_for_any_cluster_asking_for_more_of_anything_is_never_smaller() -> None:

@@ -21,7 +21,7 @@ from zoe_master.scheduler.ordering.published_orders import (
     unicef,
     wfp3,
 )
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 DAY_S = 86_400.0
@@ -66,7 +66,7 @@ def job(name: str, at_s: float, run_s: float, cores: float, memory_gib: float = 
 
 
 def sequence(order: str, now_s: float, waiting: list[Execution]) -> list[Execution]:
-    return list(Queue(Snapshot(now_s, NODES, tuple(waiting)), Policy(order=order)).sequence())
+    return list(queue_sequence(Pass.of(Snapshot(now_s, NODES, tuple(waiting)), Policy(order=order))))
 
 
 # Arrivals of 1, 1000 and 10 s in a window of 15 days, by who waits so long until then.

@@ -1,27 +1,28 @@
-from typing import Any
-
 from tests.support.scheduling import component, queued
+from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.orders import QueueContext, size
-from zoe_master.scheduler.ordering.queue import order_queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
+from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 FIFO, SIZE = Policy(order="fifo"), Policy(order="size", ageing_s=600.0)
 
 
-def names(order: list[Any]) -> list[str]:
-    return [e.id for e in order]
+def order(waiting: list[Execution], now_s: float, policy: Policy) -> list[str]:
+    """On a cluster of which nothing is known."""
+    return [e.id for e in queue_sequence(Pass.of(Snapshot(now_s, queued=tuple(waiting)), policy))]
 
 
 def test_fifo_takes_who_came_first_and_ties_by_id() -> None:
     waiting = [queued("c", at_s=2), queued("b", at_s=1), queued("a", at_s=2)]
-    assert names(order_queue(waiting, 10.0, FIFO)) == ["b", "a", "c"]
+    assert order(waiting, 10.0, FIFO) == ["b", "a", "c"]
 
 
 def test_priority_comes_before_everything() -> None:
     waiting = [queued("old", at_s=1), queued("urgent", at_s=5, priority=10)]
     for policy in (FIFO, SIZE):
-        assert names(order_queue(waiting, 10.0, policy)) == ["urgent", "old"]
+        assert order(waiting, 10.0, policy) == ["urgent", "old"]
 
 
 def test_size_is_run_time_times_cores_and_falls_back_to_the_limit() -> None:
@@ -33,8 +34,8 @@ def test_size_is_run_time_times_cores_and_falls_back_to_the_limit() -> None:
 
 def test_the_smallest_goes_first() -> None:
     waiting = [queued("large", at_s=0, expected_run_s=1000.0), queued("small", at_s=5, expected_run_s=10.0)]
-    assert names(order_queue(waiting, 5.0, SIZE)) == ["small", "large"]
-    assert names(order_queue(waiting, 5.0, FIFO)) == ["large", "small"]
+    assert order(waiting, 5.0, SIZE) == ["small", "large"]
+    assert order(waiting, 5.0, FIFO) == ["large", "small"]
 
 
 def test_ageing_lets_a_large_one_pass_small_newcomers_in_the_end() -> None:
@@ -42,14 +43,14 @@ def test_ageing_lets_a_large_one_pass_small_newcomers_in_the_end() -> None:
     for halvings, first in ((9, "small"), (11, "large")):
         now_s = halvings * 600.0
         small = queued("small", at_s=now_s, expected_run_s=1.0)
-        assert names(order_queue([large, small], now_s, SIZE))[0] == first
+        assert order([large, small], now_s, SIZE)[0] == first
 
 
 def test_without_ageing_size_alone_counts() -> None:
     waiting = [queued("large", at_s=0, expected_run_s=1000.0), queued("small", at_s=1e6, expected_run_s=10.0)]
-    assert names(order_queue(waiting, 1e6, Policy(order="size", ageing_s=0.0))) == ["small", "large"]
+    assert order(waiting, 1e6, Policy(order="size", ageing_s=0.0)) == ["small", "large"]
 
 
 def test_years_of_waiting_do_not_overflow() -> None:
     waiting = [queued("old", at_s=0, expected_run_s=1.0), queued("older", at_s=-1e9, expected_run_s=1e9)]
-    assert names(order_queue(waiting, 1e9, SIZE)) == ["older", "old"]
+    assert order(waiting, 1e9, SIZE) == ["older", "old"]

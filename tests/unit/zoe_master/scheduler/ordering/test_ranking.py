@@ -11,7 +11,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import ORDERS, Policy
 from zoe_lib.domain.storage import StorageDemand
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, kept_apart, ranked_by
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
@@ -27,8 +27,10 @@ def somebody(chance: random.Random, number: int) -> Execution:
 
 
 def sequence(executions: tuple[Execution, ...], policy: Policy, past_runs: dict[RunKey, float]) -> list[str]:
-    queue = Queue(Snapshot(2000.0 + 1e6 * random.Random(1).random(), queued=executions, past_runs=past_runs), policy)
-    return [e.id for e in queue.sequence()]
+    present = Pass.of(
+        Snapshot(2000.0 + 1e6 * random.Random(1).random(), queued=executions, past_runs=past_runs), policy
+    )
+    return [e.id for e in queue_sequence(present)]
 
 
 @pytest.mark.parametrize("order", sorted(ORDERS))

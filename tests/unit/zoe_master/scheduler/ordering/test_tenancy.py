@@ -13,7 +13,7 @@ from zoe_lib.domain.application import ApplicationKind
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.queue import Queue
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 NODES = (node("n", cores=9, memory_gib=18),)
@@ -35,10 +35,10 @@ def test_who_holds_much_comes_later_and_shares_weigh() -> None:
     running = (started(of("a", "r", 0, 4, 1), "n"),)
     waiting = (of("a", "a", 1), of("b", "b", 2))
     snapshot = Snapshot(100.0, NODES, waiting, running)
-    assert [e.id for e in Queue(snapshot, Policy(tenants="drf")).sequence()] == ["b", "a"]
+    assert [e.id for e in queue_sequence(Pass.of(snapshot, Policy(tenants="drf")))] == ["b", "a"]
     both = Policy(tenants="drf", tenant_shares={"a": 100.0})
     after = replace(snapshot, active=(*running, started(of("b", "s", 0, 1, 1), "n")))
-    assert [e.id for e in Queue(after, both).sequence()] == ["a", "b"]
+    assert [e.id for e in queue_sequence(Pass.of(after, both))] == ["a", "b"]
 
 
 def test_elastic_services_are_given_in_turns_too() -> None:
@@ -90,9 +90,9 @@ def test_interactive_ones_come_first_within_their_share_only() -> None:
 
     waiting = (of("a", "batch", 0, 1), interactive("i1", 1), interactive("i2", 2), interactive("i3", 3))
     snapshot = Snapshot(10.0, NODES, waiting)
-    assert [e.id for e in Queue(snapshot, Policy()).sequence()] == ["batch", "i1", "i2", "i3"]
+    assert [e.id for e in queue_sequence(Pass.of(snapshot, Policy()))] == ["batch", "i1", "i2", "i3"]
     some = Policy(interactive_share=0.5)
-    assert [e.id for e in Queue(snapshot, some).sequence()] == ["i1", "i2", "batch", "i3"]
+    assert [e.id for e in queue_sequence(Pass.of(snapshot, some))] == ["i1", "i2", "batch", "i3"]
     urgent = replace(waiting[0], priority=1)
-    first = Queue(replace(snapshot, queued=(urgent, *waiting[1:])), some).sequence()[0]
+    first = queue_sequence(Pass.of(replace(snapshot, queued=(urgent, *waiting[1:])), some))[0]
     assert first.id == "batch"

@@ -16,7 +16,8 @@ from zoe_api.problems import ApiProblem
 from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, Brake
 from zoe_api.sign_in.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.postgres import PostgresStore
 
 FLOOD = 300
 
@@ -24,8 +25,8 @@ FLOOD = 300
 class Held:
     """Checks that end when they are released; knows how many began, and in how many threads."""
 
-    def __init__(self) -> None:
-        self.store, self.checks = MemoryStore(), PasswordChecks()
+    def __init__(self, accounts: AccountStore) -> None:
+        self.accounts, self.checks = accounts, PasswordChecks()
         self.released = threading.Event()
         self.threads: list[str] = []
 
@@ -36,7 +37,7 @@ class Held:
 
     async def sign_in(self, brake: Brake) -> str:
         try:
-            return await self.checks.run(brake, self.store, self.work)
+            return await self.checks.run(brake, self.accounts, self.work)
         except ApiProblem as refusal:
             return refusal.problem.code
 
@@ -52,8 +53,8 @@ class Held:
 
 
 @pytest.fixture
-def held() -> Held:
-    return Held()
+def held(store: PostgresStore) -> Held:
+    return Held(store.accounts)
 
 
 def test_a_flood_from_everywhere_takes_few_threads_and_few_places(held: Held) -> None:
@@ -75,7 +76,7 @@ def test_a_slow_directory_holds_up_no_other_provider(held: Held) -> None:
         brakes = [Brake("corp", "mia", f"10.0.{number}.1") for number in range(INSIDE_MAX)]
         slow = [asyncio.create_task(held.sign_in(brake)) for brake in brakes]
         await asyncio.to_thread(until, lambda: held.checks.inside("corp") == INSIDE_MAX)
-        other = await held.checks.run(Brake("other", "mia", "10.0.0.1"), held.store, lambda: "in")
+        other = await held.checks.run(Brake("other", "mia", "10.0.0.1"), held.accounts, lambda: "in")
         held.released.set()
         assert await asyncio.gather(*slow) == ["in"] * INSIDE_MAX
         return other
@@ -88,14 +89,17 @@ def test_a_slow_directory_holds_up_no_other_provider(held: Held) -> None:
 def test_floods_of_others_do_not_take_the_turn_of_a_familiar_user(held: Held, networks: int) -> None:
     """Nor does what the brake says of the network; somebody unfamiliar has to come back later."""
     known = Brake("local", "mia", "192.0.2.1")
-    known.succeeded(held.store, known.take(held.store))
+    known.succeeded(held.accounts, known.take(held.accounts))
 
     async def flooded() -> list[str]:
         brakes = [Brake("local", f"user-{n}", f"10.0.{n % networks}.1") for n in range(FLOOD)]
         tasks = [asyncio.create_task(held.sign_in(brake)) for brake in brakes]
         await asyncio.to_thread(until, lambda: held.checks.inside("local") == INSIDE_MAX)
         held.checks._remember(known.place)
-        told = [await held.checks.run(known, held.store, lambda: "in"), await held.sign_in(replace(known, user="ben"))]
+        told = [
+            await held.checks.run(known, held.accounts, lambda: "in"),
+            await held.sign_in(replace(known, user="ben")),
+        ]
         held.released.set()
         await asyncio.gather(*tasks)
         return told
@@ -107,8 +111,8 @@ def test_floods_of_others_do_not_take_the_turn_of_a_familiar_user(held: Held, ne
 class Guesses:
     """Wrong passwords at one store."""
 
-    def __init__(self) -> None:
-        self.store, self.checks = MemoryStore(), PasswordChecks()
+    def __init__(self, accounts: AccountStore) -> None:
+        self.accounts, self.checks = accounts, PasswordChecks()
         self.looks, self.hashes = 0, 0
         self.brake = Brake("local", "mia", "192.0.2.1")
 
@@ -117,21 +121,23 @@ class Guesses:
 
     def work(self) -> None:
         self.looks += 1
-        passwords.guess(self.store, self.brake, self.check)
+        passwords.guess(self.accounts, self.brake, self.check)
 
     async def guess(self, number: int) -> list[str]:
         async def one() -> str:
             with pytest.raises(ApiProblem) as refused:
-                await self.checks.run(self.brake, self.store, self.work)
+                await self.checks.run(self.brake, self.accounts, self.work)
             return refused.value.problem.code
 
         return await asyncio.gather(*(one() for _ in range(number)))
 
 
-def test_what_is_braked_takes_neither_a_hash_nor_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    guesses = Guesses()
+def test_what_is_braked_takes_neither_a_hash_nor_a_thread(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guesses = Guesses(store.accounts)
     for _ in range(FAILURES_OF_PAIR_MAX):
-        guesses.brake.take(guesses.store)
+        guesses.brake.take(guesses.accounts)
     assert asyncio.run(guesses.guess(1)) == [Code.TOO_MANY_SIGN_INS]
     assert (guesses.looks, guesses.hashes) == (1, 0)
     assert set(asyncio.run(guesses.guess(FLOOD))) == {Code.TOO_MANY_SIGN_INS}
@@ -142,8 +148,8 @@ def test_what_is_braked_takes_neither_a_hash_nor_a_thread(monkeypatch: pytest.Mo
     guesses.checks.close()
 
 
-def test_guesses_beside_each_other_do_not_pass_the_brake() -> None:
-    guesses = Guesses()
+def test_guesses_beside_each_other_do_not_pass_the_brake(store: PostgresStore) -> None:
+    guesses = Guesses(store.accounts)
     told = Counter(asyncio.run(guesses.guess(FLOOD)))
     while Code.TOO_MANY_SIGN_INS not in told:
         told += Counter(asyncio.run(guesses.guess(AT_ONCE_MAX)))

@@ -17,14 +17,15 @@ from zoe_api.sign_in.brake import (
     Brake,
     network_of,
 )
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.postgres import PostgresStore
 
 
 class Guesses:
     """Sign-ins at one store, of which only those with the right password succeed."""
 
-    def __init__(self) -> None:
-        self.store = MemoryStore()
+    def __init__(self, accounts: AccountStore) -> None:
+        self.accounts = accounts
         self.checked = 0
 
     def guess(self, address: str, user: str = "mia", right: bool = False) -> str:
@@ -35,15 +36,15 @@ class Guesses:
             return user if right else None
 
         try:
-            passwords.guess(self.store, Brake("local", user, network_of(address)), check)
+            passwords.guess(self.accounts, Brake("local", user, network_of(address)), check)
         except ApiProblem as refusal:
             return refusal.problem.code
         return "in"
 
 
 @pytest.fixture
-def guesses() -> Guesses:
-    return Guesses()
+def guesses(store: PostgresStore) -> Guesses:
+    return Guesses(store.accounts)
 
 
 @pytest.mark.parametrize(
@@ -113,18 +114,18 @@ def test_what_is_right_or_cannot_be_told_is_no_failure(guesses: Guesses) -> None
     for _ in range(2 * FAILURES_OF_PAIR_MAX):
         assert guesses.guess("192.0.2.1", right=True) == "in"
         with pytest.raises(ApiProblem, match="provider_unavailable"):
-            passwords.guess(guesses.store, Brake("local", "mia", "192.0.2.1"), away)
+            passwords.guess(guesses.accounts, Brake("local", "mia", "192.0.2.1"), away)
 
 
 def test_the_brake_on_a_user_lets_go(guesses: Guesses) -> None:
     brake = Brake("local", "mia", "192.0.2.1")
     for _ in range(FAILURES_OF_USER_MAX):
-        guesses.store.add_failure(brake.everywhere, time.time() - USER_WITHIN_S - 1)
+        guesses.accounts.add_failure(brake.everywhere, time.time() - USER_WITHIN_S - 1)
     assert guesses.guess("192.0.2.1", right=True) == "in"
 
 
 def test_familiarity_takes_one_mark_for_many_sign_ins(guesses: Guesses) -> None:
     for _ in range(5):
         guesses.guess("192.0.2.1", right=True)
-    kept = guesses.store.failures([Brake("local", "mia", "192.0.2.1")._familiar], 0.0)
+    kept = guesses.accounts.failures([Brake("local", "mia", "192.0.2.1")._familiar], 0.0)
     assert list(kept.values()) == [1]

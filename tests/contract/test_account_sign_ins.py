@@ -1,0 +1,136 @@
+"""What the store of accounts promises about accesses, failures to sign in, and the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.api import in_threads
+from tests.support.applications import execution
+from tests.support.limits import Quota, set_quota
+from tests.support.stores import OpenAccounts
+from zoe_lib.domain.execution import Execution
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.base import (
+    IdempotencyConflict,
+    NotFound,
+    QuotaExceeded,
+)
+from zoe_lib.store.people import (
+    AppAccess,
+    AuditEntry,
+    Session,
+)
+from zoe_lib.store.postgres import PostgresStore
+
+SESSION = Session("s1", "ada", "red", 1.0, 10.0)
+ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")
+
+
+def job(number: int, tenant: str = "red", user: str = "ada") -> Execution:
+    return replace(execution(number), tenant=tenant, user=user)
+
+
+def test_a_ticket_enters_once_and_its_access_ends_with_its_session(open_accounts: OpenAccounts) -> None:
+    accounts = open_accounts()
+    accounts.ensure_member("ada", "red", "user")
+    accounts.add_session(SESSION)
+    ticket = AppAccess("ticket", "ada", "red", "s1", None, "e1", 2, 5.0)
+    accounts.add_app_access(ticket)
+    with pytest.raises(NotFound):
+        accounts.add_app_access(replace(ticket, id="other", session_id="unknown"))
+    assert accounts.app_access("ticket", 0.0) is None
+    assert accounts.enter_app("ticket", "late", 5.0, 9.0) is None
+    entered = replace(ticket, id="access", entered=True, expires_at_s=9.0)
+    assert open_accounts().enter_app("ticket", "access", 4.9, 9.0) == entered
+    assert accounts.enter_app("ticket", "again", 4.9, 9.0) is None
+    assert open_accounts().app_access("access", 8.9) == entered
+    assert accounts.app_access("access", 9.0) is None
+    accounts.ensure_member("ada", "red", "viewer")
+    assert accounts.app_access("access", 0.0) is None
+    accounts.ensure_member("ada", "red", "user")
+    accounts.end_session("s1")
+    assert accounts.app_access("access", 0.0) is None
+
+
+def test_accesses_are_sieved_by_their_port(accounts: AccountStore) -> None:
+    accounts.ensure_member("ada", "red", "user")
+    accounts.add_session(SESSION)
+    for name, execution_id, number in (("a", "e1", 0), ("b", "e1", 1), ("c", "e2", 0), ("d", "e1", 0)):
+        accounts.add_app_access(AppAccess(name, "ada", "red", "s1", None, execution_id, number, 5.0))
+    assert set(accounts.app_accesses_among(["d", "a", "b", "c", "unknown", "a"], "e1", 0)) == {"a", "d"}
+    assert set(accounts.app_accesses_among([], "e1", 0)) == set()
+
+
+def test_failures_are_counted_by_key_and_time(accounts: AccountStore) -> None:
+    for key, at_s in (("a", 1.0), ("a", 2.0), ("b", 2.0), ("c", 2.0)):
+        accounts.add_failure(key, at_s)
+    assert accounts.failures(["a", "b", "x"], 2.0) == {"a": 1, "b": 1}
+    assert accounts.failures(["a"], 0.0) == {"a": 2}
+
+
+def test_a_guess_is_counted_under_all_keys_or_none(accounts: AccountStore) -> None:
+    limits = {"a": (1.0, 2), "b": (1.0, 1)}
+    assert accounts.take_guess(["a", "b"], limits, 0.5) is None  # before the time from which they count
+    assert accounts.take_guess(["a", "b", "c"], limits, 2.0) is None
+    assert accounts.take_guess(["a", "b", "c"], limits, 3.0) == "b"
+    assert accounts.failures(["a", "b", "c"], 0.0) == {"a": 2, "b": 2, "c": 1}
+    accounts.give_back_guess(["a", "b", "c"], 2.0)
+    assert accounts.failures(["a", "b", "c"], 0.0) == {"a": 1, "b": 1}
+
+
+def test_guesses_at_the_same_moment_do_not_take_the_same_place(open_accounts: OpenAccounts) -> None:
+    handles = [open_accounts(), open_accounts()]
+    told = in_threads(24, lambda n: handles[n % 2].take_guess(["a", "b"], {"a": (0.0, 10)}, 1.0 + n))
+    assert (told.count(None), told.count("a")) == (10, 14)
+    assert handles[0].failures(["a", "b"], 0.0) == {"a": 10, "b": 10}
+
+
+def test_the_audit_log_is_read_from_its_end(open_accounts: OpenAccounts) -> None:
+    accounts = open_accounts()
+    first, second = accounts.add_audit(ENTRY), accounts.add_audit(replace(ENTRY, user="bob"))
+    third = accounts.add_audit(replace(ENTRY, by="t1"))
+    accounts.end_audit(first, 200)
+    assert [(e.id, e.status) for e in open_accounts().audit(None, 10)] == [(third, None), (second, None), (first, 200)]
+    assert list(accounts.audit(third, 1)) == [replace(ENTRY, user="bob", id=second)]
+    assert [e.id for e in accounts.audit(None, 10, "ada")] == [third, first]
+
+
+def test_a_submissions_entry_is_kept_with_it_and_not_without(store: PostgresStore) -> None:
+    """Also of a repeated one, which changes nothing but is answered as the first."""
+    entry = replace(ENTRY, action="submit_execution", status=201)
+    store.accounts.ensure_member("ada", "red", "user")
+
+    def kept() -> list[str]:
+        return [one.request_id for one in store.accounts.audit(None, 10)]
+
+    store.submit(job(1), "r1", "key", "print", replace(entry, request_id="r1"))
+    store.submit(job(2), "r2", "key", "print", replace(entry, request_id="r2"))
+    store.submit(job(3), "r3", audit=replace(entry, request_id="r3"))
+    assert kept() == ["r3", "r2", "r1"]
+    assert list(store.accounts.audit(None, 1)) == [
+        replace(entry, request_id="r3", id=store.accounts.audit(None, 1)[0].id)
+    ]
+    with pytest.raises(IdempotencyConflict):
+        store.submit(job(4), "r4", "key", "another", replace(entry, request_id="r4"))
+    set_quota(store, "red", Quota(3))
+    store.submit(job(5), "r5", audit=replace(entry, request_id="r5"))
+    with pytest.raises(QuotaExceeded):
+        store.submit(job(6), "r6", audit=replace(entry, request_id="r6"))
+    store.submit(job(7), "r7", "key", "print", replace(entry, request_id="r7"))
+    assert kept() == ["r7", "r5", "r3", "r2", "r1"]
+
+
+def test_what_is_too_old_of_people_goes(accounts: AccountStore) -> None:
+    accounts.ensure_member("ada", "red", "user")
+    accounts.add_session(SESSION)
+    accounts.add_failure("a", 1.0)
+    accounts.add_audit(ENTRY)
+    accounts.prune(9.0)
+    assert accounts.session("s1", 9.0) is not None
+    assert accounts.failures(["a"], 0.0)
+    accounts.prune(1e9)
+    assert accounts.session("s1", 0.0) is None
+    assert not accounts.failures(["a"], 0.0)
+    assert not accounts.audit(None, 10)

@@ -1,0 +1,61 @@
+"""What is kept for charts of what the storage controller tells."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import Capacity
+from tests.support.stores import NOBODY_LISTENS
+from tests.unit.zoe_master.storage.test_report import Silent, controller, keeper_of
+from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.store.base import BandwidthPoint, StoreUnavailable
+from zoe_lib.store.postgres import PostgresStore
+from zoe_master.storage.reconciler import InlineReconciler
+from zoe_master.storage.report import BandwidthReport, keep
+from zoe_master.storage.slo_reconciler import DesiredSlos
+
+
+def kept(store: PostgresStore) -> list[BandwidthPoint]:
+    return list(store.bandwidth_over_time(0.0, 1e12, 1e12))
+
+
+def test_what_is_not_told_is_kept_as_unknown(store: PostgresStore) -> None:
+    report = keeper_of(Silent(Capacity(100, {"disk": 100}))).report()
+    keep(report, store)
+    assert {point.tenant: point.means for point in kept(store)} == {
+        "a": TenantBandwidth(Rates(80), None, None),
+        "b": TenantBandwidth(Rates(60), None, None),
+    }
+
+
+def test_a_look_is_kept_with_whoever_has_something_of_the_store(store: PostgresStore) -> None:
+    one = TenantBandwidth(Rates(60), Rates(70, 1), Rates(5))
+    tenants = {"b": one, "granted": TenantBandwidth(Rates(9)), "idle": TenantBandwidth()}
+    keep(BandwidthReport(at_s=7.0, tenants=tenants), store)
+    assert kept(store) == [BandwidthPoint(0.0, "b", one), BandwidthPoint(0.0, "granted", TenantBandwidth(Rates(9)))]
+
+
+def test_a_look_that_found_nothing_out_is_not_kept(store: PostgresStore) -> None:
+    one = controller()
+    reconciler = keeper_of(one)
+    keep(reconciler.report(), store)
+    before = kept(store)
+    assert {point.tenant for point in before} == {"a", "b", "stranger"}
+    one.down = True
+    reconciler.set_desired(DesiredSlos())
+    keep(reconciler.report(), store)
+    keep(InlineReconciler(controller()).report(), store)
+    assert kept(store) == before
+
+
+def test_a_name_that_cannot_be_kept_costs_that_look_alone_and_a_database_that_is_away_is_told(
+    store: PostgresStore,
+) -> None:
+    report = keeper_of(controller()).report()
+    keep(replace(report, tenants={"nul\0": TenantBandwidth(Rates(1))}), store)
+    assert kept(store) == []
+    with closing(PostgresStore(NOBODY_LISTENS)) as away, pytest.raises(StoreUnavailable):
+        keep(report, away)

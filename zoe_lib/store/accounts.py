@@ -1,0 +1,66 @@
+"""Users, tenants, and what they sign in and act with, in PostgreSQL."""
+
+from __future__ import annotations
+
+from zoe_lib.store.base import StoreLimits
+from zoe_lib.store.sql import audit as audit_log
+from zoe_lib.store.sql import credentials, people, signing_in
+from zoe_lib.store.sql.database import Database, reads, writes
+
+
+class AccountStore:
+    """Accounts, and the log of what was changed by whom. Thread-safe; each method is one transaction.
+
+    Every method may raise StoreUnavailable; a call that raised anything else changed nothing. What each method promises
+    stands with the function that it runs.
+    """
+
+    def __init__(self, database: Database, limits: StoreLimits) -> None:
+        self.database = database
+        self._limits = limits
+
+    ensure_member = writes(people.ensure_member)
+    remove_member = writes(people.remove_member)
+    memberships = reads(people.read_memberships)
+    add_user = writes(people.add_user)
+    adopt = writes(people.adopt)
+    users = reads(people.read_users)
+    user = reads(people.read_user)
+    set_password = writes(people.set_password)
+    set_disabled = writes(people.set_disabled)
+    add_tenant = writes(people.add_tenant)
+    tenants = reads(people.read_tenants)
+
+    add_token = writes(signing_in.add_token)
+    revoke_token = writes(signing_in.revoke_token)
+    end_access = writes(signing_in.end_access)
+    tokens = reads(signing_in.read_tokens)
+    principal = reads(signing_in.principal)
+    add_session = writes(signing_in.add_session)
+    session = reads(signing_in.read_session)
+    sessions_among = reads(signing_in.read_sessions)
+    end_session = writes(signing_in.end_session)
+    add_sign_in = writes(signing_in.add_sign_in)
+    take_sign_in = writes(signing_in.take_sign_in)
+    add_app_access = writes(signing_in.add_app_access)
+    enter_app = writes(signing_in.enter_app)
+    app_access = reads(signing_in.read_app_access)
+    app_accesses_among = reads(signing_in.app_accesses_among)
+    add_failure = writes(signing_in.add_failure)
+    take_guess = writes(signing_in.take_guess)
+    give_back_guess = writes(signing_in.give_back_guess)
+    failures = reads(signing_in.read_failures)
+
+    set_storage_credential = writes(credentials.put)
+    storage_credentials = reads(credentials.read)
+    reseal_storage_credential = writes(credentials.reseal)
+    remove_storage_credential = writes(credentials.remove)
+
+    add_audit = writes(audit_log.add)
+    end_audit = writes(audit_log.end)
+    audit = reads(audit_log.read)
+
+    def prune(self, now_s: float) -> None:
+        """Forget sessions that are over, old failures, and audit entries beyond their retention."""
+        self.database.write(lambda c: signing_in.prune(c, now_s, now_s - self._limits.failures_kept_s))
+        self.database.write(lambda c: audit_log.prune(c, now_s - self._limits.audit_kept_s))
