@@ -26,7 +26,7 @@ class Listener:
         self.heads: list[bytes] = []
         self.answer = b""
         self.connections = 0
-        self._thread = threading.Thread(target=self._run, name="listener")
+        self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
         self._thread.start()
 
     def close(self) -> None:

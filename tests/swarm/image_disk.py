@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from scripts.images.build import key_of
@@ -20,6 +21,8 @@ from tests.swarm.keeper import Keeper
 
 # An image holds the layers of those before it; what differs by engine or installation is not among them.
 IMAGES = ("base", "gateway", "mpi", "spark", "jupyter-spark")
+# Another checkout with other images may be about to copy its disk; each run marks the one that it uses.
+_UNUSED_S = 6 * 3600.0
 # What is an engine's own: its identity, and the networks of the machine it was on.
 _OWN = ("engine-id", "network", "runtimes", "tmp")
 
@@ -34,7 +37,8 @@ def image_disk() -> Path | None:
     with alone():
         if not path.exists():
             for old in directory().glob("disk-*"):
-                old.unlink()
+                if old.stat().st_mtime < time.time() - _UNUSED_S:
+                    old.unlink()
             _make(archives, path)
     os.utime(path)
     return path
