@@ -77,7 +77,7 @@ format: setup ## format the sources
 ci-tools: ## what the tests use beyond Python, from Debian's packages (as root)
 	@sh scripts/ci-tools.sh
 
-bench: setup ## all figures of docs/performance.md, measured here and now (minutes)
+bench: setup ## submission, wake-up to plan and first process, the first three sections of docs/performance.md (minutes)
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process
@@ -88,7 +88,7 @@ bench-web: setup web ## the web UI: what a first page weighs, frames of a table 
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
 
-bench-storage: setup ## the table of docs/storage.md, measured here and now (40 minutes; ROWS="slo cost pushdown connector stranger")
+bench-storage: setup ## the object store: filters, SLOs, views (docs/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
 	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
 
 bench-scheduler: setup ## speed of the scheduler beside its goals, and the plot of its growth (minutes)

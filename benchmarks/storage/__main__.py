@@ -1,4 +1,4 @@
-"""Every row of docs/storage.md, or those that are named: `make bench-storage`, `make bench-storage ROWS="slo cost"`."""
+"""Measure every row of the object store in docs/performance.md, or those named: `make bench-storage ROWS="slo cost"`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 MB = 10**6
-STORAGE_PAGE = CLONE / "docs" / "storage.md"
+STORAGE_PAGE = CLONE / "docs" / "storage-operations.md"
 CHUNK = 2**16
 
 
