@@ -233,8 +233,8 @@ def test_of_erasure_coded_objects_no_host_has_a_copy() -> None:
         line = SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key))
         counted, known = (SwiftPlaces(line, lambda _: None, fragmented=policies) for policies in ((), (0,)))
         one = InputObjects(1, 1000)
-        assert counted.places("acme", "swift2d://meters.zoe", ann.token).hosts == {"127.0.0.1": one}
-        assert known.places("acme", "swift2d://meters.zoe", ann.token) == Places(one, one, {})
+        assert counted.places("acme", "swift2d://meters.zoe/2015", ann.token).hosts == {"127.0.0.1": one}
+        assert known.places("acme", "swift2d://meters.zoe/2015", ann.token) == Places(one, one, {})
 
 
 def test_a_swift_that_does_not_tell_is_said_so() -> None:

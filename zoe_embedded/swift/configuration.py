@@ -15,6 +15,8 @@ REGION = "RegionOne"
 PROXY_NAME = "proxy"
 S3_REGION = "us-east-1"
 
+# By default an object server gives a container's server half a second to take its call and one to note an object, and
+# leaves the rest to a program that runs every five minutes and is not run here: the object would be in no listing.
 _SERVER = """\
 [DEFAULT]
 bind_ip = {host}
@@ -26,6 +28,8 @@ mount_check = false
 disable_fallocate = true
 fallocate_reserve = 1%
 log_name = {name}
+conn_timeout = 10
+container_update_timeout = 10
 {user}
 [pipeline:main]
 pipeline = {pipeline}
