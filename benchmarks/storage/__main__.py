@@ -1,4 +1,4 @@
-"""Measure every row of the object store in docs/performance.md, or those named: `make bench-storage ROWS="slo cost"`."""
+"""Measure the object store rows of docs/performance.md, or those named: `make bench-storage ROWS="slo cost"`."""
 
 from __future__ import annotations
 
