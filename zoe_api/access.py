@@ -27,6 +27,8 @@ _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _QUESTIONS = frozenset(
     {"validate_description", "plan_application", "convert_description", "fill_form", "try_policy", "replay_journal"}
 )
+# A page asks by it which session the browser has now, with whatever proof it kept.
+_TELLS_THE_SESSION = "get_session"
 # These put the entry into the transaction of the change itself; it is written alone when there is none.
 _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution"})
 
@@ -43,9 +45,11 @@ def principal(
     who = asker.who
     request.state.proved = asker.proved
     asked_by(request, who)
-    if request.method in _SAFE_METHODS:
-        return who
     action = request.scope["route"].name
+    if request.method in _SAFE_METHODS:
+        if action != _TELLS_THE_SESSION:
+            sessions.check_meant(asker, request)
+        return who
     if action not in _QUESTIONS:
         asked = entry(who, request, action)
         if action in _AUDITED_WITH_THE_CHANGE:

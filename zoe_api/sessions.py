@@ -89,6 +89,12 @@ def check_proved(asker: Asker) -> None:
         )
 
 
+def check_meant(asker: Asker, request: Request) -> None:
+    """403 when the request holds the proof of another session: its page would show one tenant's data as another's."""
+    if request.headers.get(CSRF_HEADER):
+        check_proved(asker)
+
+
 def _begin(
     accounts: AccountStore, request: Request, response: Response, user: str, tenant: str, lifetime_s: float
 ) -> str:

@@ -56,6 +56,22 @@ def test_changes_need_what_only_the_page_knows(api: Api) -> None:
     assert browser.use().post("/api/v1/executions", json=body).status_code == 201
 
 
+def test_a_page_acts_in_the_session_that_it_knows_or_not_at_all(api: Api) -> None:
+    """Another tab of the browser goes on in another tenant, or as another user: the cookie is of theirs then."""
+    browser = Browser(api)
+    Browser(api, "ben", "admin", "blue")
+    old = {"X-CSRF-Token": str(browser.sign_in("blue")["csrf_token"])}
+    assert browser.http.get("/api/v1/me", headers=old).json()["tenant"] == "blue"
+    new = browser.http.put(f"{SESSION}/tenant", json={"tenant": "red"}, headers=old).json()
+    for method, path in (("POST", "/api/v1/executions"), ("GET", "/api/v1/executions"), ("GET", "/api/v1/events")):
+        answer = browser.http.request(method, path, headers=old)
+        assert (answer.status_code, code(answer)) == (403, "csrf_token_missing"), (method, path)
+    told = browser.http.get(SESSION, headers=old).json()
+    assert (told["tenant"], told["csrf_token"]) == ("red", "")
+    proof = {"X-CSRF-Token": str(new["csrf_token"])}
+    assert browser.http.get("/api/v1/me", headers=proof).json()["tenant"] == "red"
+
+
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", "http://x.apps.localhost"])
 def test_pages_of_other_origins_get_nothing(api: Api, origin: str) -> None:
     http = Browser(api).use()
@@ -123,9 +139,9 @@ def test_one_session_for_one_tenant_and_a_choice_between_them(api: Api) -> None:
     before = dict(http.cookies)
     told = http.put(f"{SESSION}/tenant", json={"tenant": "blue"}).json()
     assert (told["tenant"], told["role"], told["tenants"]) == ("blue", "viewer", ["blue", "red"])
+    http.headers["X-CSRF-Token"] = told["csrf_token"]
     assert http.get("/api/v1/executions").json()["executions"] == []
     assert code(api.http(None, cookies=before).get("/api/v1/me")) == "session_over"
-    http.headers["X-CSRF-Token"] = told["csrf_token"]
     assert code(http.put(f"{SESSION}/tenant", json={"tenant": "green"})) == "no_membership"
 
 

@@ -163,6 +163,27 @@ def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: C
     expect(page.get_by_role("row").nth(2)).to_contain_text("small")
 
 
+def test_the_form_of_the_policy_tells_by_its_labels_what_cannot_be(
+    admin: Visitor, client: Client, policy: PolicyView
+) -> None:
+    page = admin.open("/cluster/policy")
+    limits = page.get_by_label("Limits of tenants, as JSON")
+    limits.fill('{"red": {"cores_milli": 5}, "red": {"cores_milli": 7}}')
+    expect(page.get_by_text('The key "red" is there twice in one object.')).to_be_visible()
+    expect(page.get_by_role("button", name="Put it in force", exact=True)).to_be_disabled()
+    limits.fill('{"default": {"cores_milli": -7}}')
+    page.get_by_label("Ageing, seconds (0: none)", exact=True).fill("-5")
+    page.get_by_role("button", name="Put it in force", exact=True).click()
+    told = page.get_by_role("alert").get_by_role("listitem")
+    expect(told).to_have_text(
+        [
+            "Ageing, seconds (0: none): must be at least 0.0, is -5",
+            "Limits of tenants › default › cores_milli: must be at least 0, is -7",
+        ]
+    )
+    assert client.policy() == policy
+
+
 def test_a_node_is_drained_and_released(admin: Visitor, client: Client) -> None:
     page = admin.open("/cluster")
     name = client.nodes().nodes[0].name

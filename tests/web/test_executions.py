@@ -118,6 +118,47 @@ def test_run_again_and_clone(admin: Visitor, client: Client) -> None:
     expect(editor.locator(".cm-lintRange-error").first).to_be_visible()
 
 
+def pressed_thrice(page: Page, button: str) -> None:
+    """In one task of the page, before it can draw anything."""
+    page.get_by_role("button", name=button, exact=True).evaluate("it => { it.click(); it.click(); it.click(); }")
+
+
+def test_one_execution_for_each_press_of_a_form(admin: Visitor, client: Client) -> None:
+    page = admin.open("/catalogue/batch")
+    page.get_by_label("Name of this execution", exact=True).fill("once")
+    expect(page.get_by_text("It would start now")).to_be_visible()
+    pressed_thrice(page, "Launch")
+    page.wait_for_url("**/executions/*")
+    first = page.url
+    page.get_by_role("link", name="Clone and edit", exact=True).click()
+    pressed_thrice(page, "Launch")
+    page.wait_for_url(re.compile("/executions/[^/]+$"))
+    second = page.url
+    pressed_thrice(page, "Run again")
+    page.wait_for_url(lambda url: url != second)
+    assert len({first, second, page.url}) == 3
+    admin.settled()
+    assert len(client.executions(name="once").executions) == 3
+
+
+def test_an_answer_that_was_lost_makes_no_second_execution(admin: Visitor, client: Client) -> None:
+    page = admin.open("/new")
+    button = page.get_by_role("button", name="Launch", exact=True)
+    before = len(client.executions(name="mine").executions)
+
+    def lost(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/api/v1/executions", lost)
+    button.click()
+    expect(page.get_by_role("alert")).to_contain_text("Zoe does not answer")
+    page.unroute("**/api/v1/executions")
+    button.click()
+    page.wait_for_url("**/executions/*")
+    assert len(client.executions(name="mine").executions) == before + 1
+
+
 def test_tabs_tell_of_an_execution(admin: Visitor, client: Client) -> None:
     page = admin.page
     admin.launch(sized(0.1, "sh", "-c", "while :; do :; done", name="busy"))

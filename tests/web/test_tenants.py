@@ -27,6 +27,9 @@ def two_tenants() -> Iterator[Stack]:
             client.admin.add_tenant("blue")
             client.admin.add_user("bea", PASSWORD)
             client.admin.set_role("bea", "blue", Role.USER)
+            client.admin.add_user("both", PASSWORD)
+            client.admin.set_role("both", "blue", Role.ADMIN)
+            client.admin.set_role("both", "default", Role.USER)
         yield running
 
 
@@ -147,3 +150,69 @@ def test_the_admin_sets_limits_and_sees_how_much_of_them_is_used(browser: Browse
     admin.close()
     visitor.close()
     assert admin.errors == visitor.errors == []
+
+
+def go_on_in(page: Page, tenant: str) -> None:
+    """By the menu of another tab."""
+    head, choice = page.locator("summary", has_text="both"), page.get_by_role("combobox", name="Tenant", exact=True)
+    if not choice.is_visible():
+        head.click()
+    choice.select_option(tenant)
+    expect(head).to_contain_text(tenant)
+
+
+def test_a_tab_submits_to_the_tenant_that_it_shows_or_to_none(browser: Browser, two_tenants: Stack) -> None:
+    visitor = Visitor.of(browser, two_tenants.url)
+    page = visitor.sign_in("both", PASSWORD)
+    head = page.locator("summary", has_text="both")
+    expect(head).to_contain_text("blue")
+    page = visitor.open("/catalogue/batch")
+    page.get_by_label("Command", exact=True).fill("sleep 600")
+    page.get_by_label("Name of this execution", exact=True).fill("in-the-tab")
+    expect(page.get_by_text("It would start now")).to_be_visible()
+    other = visitor.context.new_page()
+    other.goto(visitor.url)
+    go_on_in(other, "default")
+    # An event, not a click: what the page reads by itself may have opened the dialog over the button already.
+    launch = page.get_by_role("button", name="Launch", exact=True)
+    launch.dispatch_event("click")
+    dialog = page.get_by_role("dialog", name="The session changed in another tab", exact=True)
+    expect(dialog).to_contain_text("This page shows both in blue; another tab of this browser is now both in default.")
+    dialog.get_by_role("button", name="Go on as both in default", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("The session changed: nothing was sent")
+    expect(head).to_contain_text("default")
+    expect(page.get_by_role("link", name="Cluster", exact=True)).to_have_count(0)
+    expect(page.get_by_label("Command", exact=True)).to_have_value("sleep 600")
+    expect(page.get_by_label("Name of this execution", exact=True)).to_have_value("in-the-tab")
+    with Client(two_tenants.url, two_tenants.token) as client:
+        assert client.executions(name="in-the-tab", all_tenants=True).executions == []
+        go_on_in(other, "blue")
+        launch.dispatch_event("click")
+        dialog.get_by_role("button", name="Go back to default in all tabs", exact=True).click()
+        page.wait_for_url("**/executions/*")
+        (made,) = client.executions(name="in-the-tab", all_tenants=True).executions
+        assert made.tenant == "default"
+        cancel_all(client)
+    visitor.close()
+    assert visitor.errors == []
+
+
+def test_a_tab_never_shows_one_tenants_name_above_anothers_executions(browser: Browser, two_tenants: Stack) -> None:
+    with Client(two_tenants.url, two_tenants.token) as client:
+        client.submit(sized(0.1, "sleep", "600", name="of-default"))
+        visitor = Visitor.of(browser, two_tenants.url)
+        page = visitor.sign_in("both", PASSWORD)
+        page.get_by_role("link", name="Executions", exact=True).click()
+        expect(page.get_by_role("heading", name="Executions of blue", exact=True)).to_be_visible()
+        other = visitor.context.new_page()
+        other.goto(visitor.url)
+        go_on_in(other, "default")
+        dialog = page.get_by_role("dialog", name="The session changed in another tab", exact=True)
+        expect(dialog).to_be_visible()
+        expect(page.get_by_text("of-default")).to_have_count(0)
+        dialog.get_by_role("button", name="Go on as both in default", exact=True).click()
+        expect(page.get_by_role("heading", name="Executions of default", exact=True)).to_be_visible()
+        expect(page.get_by_role("row", name="of-default")).to_be_visible()
+        visitor.close()
+        cancel_all(client)
+    assert visitor.errors == []

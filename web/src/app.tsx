@@ -1,9 +1,10 @@
 import { lazy, Suspense } from "react";
 import { Navigate, Route, Routes } from "react-router";
-import { useMay, useSessionState } from "./api/session";
+import { useMay, useSessionState, useWhose } from "./api/session";
 import { Loading, ProblemBox } from "./components/feedback";
 import { Frame } from "./frame";
-import { SignInAgain, SignInPage } from "./pages/sign-in";
+import { SignInPage } from "./pages/sign-in";
+import { SignInAgain } from "./pages/sign-in-again";
 
 const CataloguePage = lazy(() => import("./pages/catalogue/page"));
 const LaunchPage = lazy(() => import("./pages/catalogue/launch"));
@@ -34,16 +35,18 @@ export function App() {
 function Pages() {
   const operates = useMay("operate");
   const administers = useMay("admin");
+  // Lists and streams of one tenant end with it; what is typed into the other pages stays.
+  const whose = useWhose();
   return (
     <Routes>
       <Route path="/" element={<Navigate to="/catalogue" replace />} />
       <Route path="/catalogue" element={<CataloguePage />} />
       <Route path="/catalogue/:entryId" element={<LaunchPage />} />
       <Route path="/new" element={<EditPage />} />
-      <Route path="/executions" element={<ExecutionsPage />} />
-      <Route path="/executions/:executionId" element={<ExecutionPage />} />
-      <Route path="/executions/:executionId/:tab" element={<ExecutionPage />} />
-      <Route path="/usage" element={<UsagePage />} />
+      <Route path="/executions" element={<ExecutionsPage key={whose} />} />
+      <Route path="/executions/:executionId" element={<ExecutionPage key={whose} />} />
+      <Route path="/executions/:executionId/:tab" element={<ExecutionPage key={whose} />} />
+      <Route path="/usage" element={<UsagePage key={whose} />} />
       <Route path="/account" element={<AccountPage />} />
       {operates && <Route path="/cluster/:tab?" element={<ClusterPage />} />}
       {administers && <Route path="/admin/:tab?" element={<AdminPage />} />}

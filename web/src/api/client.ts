@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { asRefused, refusedBy } from "./problem";
+import { asRefused, Refused, refusedBy } from "./problem";
 import { proof } from "./proof";
 import type { components, paths } from "./schema";
 
@@ -7,28 +7,42 @@ export type Schemas = components["schemas"];
 
 /** What requests do when the session has ended in mid-work. */
 interface SignedIn {
+  /** The user and the tenant that this page shows. */
+  whose: string;
   /** Resolves once somebody has signed in again; null before the first time. */
   renew: (() => Promise<void>) | null;
 }
 
-export const signedIn: SignedIn = { renew: null };
+export const signedIn: SignedIn = { whose: "", renew: null };
 
 export const PROOF_HEADER = "X-CSRF-Token";
 /** The browser has a cookie of a session, and this page cannot prove that the session is its own. */
 export const UNPROVED = "csrf_token_missing";
+/** Asked by the page for one user and tenant, and not repeated for others. */
+export const SESSION_CHANGED = "session_changed";
 const SIGN_IN_CODES = ["session_over", "no_token", UNPROVED];
 
 /**
- * `fetch` with the session's proof: changes need it, and by it the server knows the session among cookies of the same
- * name. A request that comes after the session has ended waits until its user
- * has signed in again, and is then made once more, so that nothing typed is lost.
+ * `fetch` with the proof of the page's session: by it the server knows the session among cookies of the same name, and
+ * refuses what is asked for one that another tab has replaced. A request that comes after the session has ended waits
+ * until its user has signed in again, and is then made once more, so that nothing typed is lost. It is not made for
+ * another user or tenant than the page showed when it was asked; throws Refused.
  */
 export async function fetchSignedIn(request: Request): Promise<Response> {
   const again = request.clone();
+  const sent = proof();
+  const { whose } = signedIn;
   const answer = await fetch(withProof(request));
   if (signedIn.renew === null || !(await saysSignIn(answer))) return answer;
-  await signedIn.renew();
-  return fetch(withProof(again));
+  // Another request may have had the session renewed while this one was under way.
+  if (proof() === sent) await signedIn.renew();
+  if (signedIn.whose === whose) return fetch(withProof(again));
+  throw new Refused(
+    403,
+    SESSION_CHANGED,
+    "The session changed: nothing was sent",
+    "Check the user and the tenant at the top of the page, then try again.",
+  );
 }
 
 /** Whether it was refused for want of a session or of its proof; a wrong password is a 401, too. */

@@ -2,20 +2,30 @@
 // program on another port of this host may be sent the session's cookie, but never reads this.
 const KEY = "zoe-csrf-token";
 
-/** For a browser that keeps nothing for pages: until this page goes. */
-let unkept = "";
+/** Of the session that this page acts in; null before it has looked. */
+let own: string | null = null;
+
+/**
+ * Of the session that this page acts in: the one that it found when it was loaded, or began since. Another tab may begin
+ * another session, of another tenant; requests of this page are refused then, instead of being made there.
+ */
+export function proof(): string {
+  own ??= newestProof();
+  return own;
+}
 
 /** Of the session that was begun last, in whichever tab. */
-export function proof(): string {
+export function newestProof(): string {
   try {
-    return window.localStorage.getItem(KEY) ?? unkept;
+    return window.localStorage.getItem(KEY) ?? own ?? "";
   } catch {
-    return unkept;
+    // This browser keeps nothing for pages: the page itself has it until it goes.
+    return own ?? "";
   }
 }
 
 export function keepProof(given: string): void {
-  unkept = given;
+  own = given;
   try {
     window.localStorage.setItem(KEY, given);
   } catch {
@@ -24,7 +34,7 @@ export function keepProof(given: string): void {
 }
 
 export function forgetProof(): void {
-  unkept = "";
+  own = null;
   try {
     window.localStorage.removeItem(KEY);
   } catch {

@@ -11,7 +11,7 @@ import {
 } from "react";
 import { api, PROOF_HEADER, type Schemas, signedIn, told, UNPROVED } from "./client";
 import { asRefused, Refused } from "./problem";
-import { forgetProof, keepProof, takeHandedOver } from "./proof";
+import { forgetProof, keepProof, newestProof, takeHandedOver } from "./proof";
 
 export type Session = Schemas["SessionView"];
 
@@ -41,8 +41,18 @@ export function useSession(): Session {
   return session;
 }
 
+/** For what shows one tenant's data: as a `key` it begins anew with the session of another. */
+export function useWhose(): string {
+  return whoseIs(useSession());
+}
+
 export function useMay(scope: Schemas["Scope"]): boolean {
   return useSession().scopes.includes(scope);
+}
+
+/** The user and the tenant of a session: pages show what is theirs, and act for them only. */
+export function whoseIs(session: Session): string {
+  return `${session.user} in ${session.tenant}`;
 }
 
 /** Before the first page is drawn: it takes the address that was meant for it. */
@@ -75,17 +85,16 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 
   const begin = useCallback(
     (begun: Session) => {
-      setSession((before) => {
-        // Somebody else, or another tenant: nothing that was shown may stay.
-        if (before && (before.user !== begun.user || before.tenant !== begun.tenant)) queries.clear();
-        return begun;
-      });
+      // Somebody else, or another tenant: nothing that was shown may stay.
+      if (signedIn.whose !== whoseIs(begun)) queries.clear();
+      signedIn.whose = whoseIs(begun);
       keepProof(begun.csrf_token);
       signedIn.renew = () =>
         new Promise((resolve) => {
           setEnded(true);
           waiting.current.push(resolve);
         });
+      setSession(begun);
       setEnded(false);
       setProblem(null);
       setKnown(true);
@@ -96,7 +105,9 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 
   const end = useCallback(async () => {
     signedIn.renew = null;
-    await told(api.DELETE("/api/v1/session"));
+    // Of this browser, also when another tab began its session.
+    await told(api.DELETE("/api/v1/session", { headers: { [PROOF_HEADER]: newestProof() } }));
+    signedIn.whose = "";
     forgetProof();
     queries.clear();
     setSession(null);

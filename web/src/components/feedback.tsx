@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { asRefused, type Diagnostic } from "../api/problem";
+import { fieldLabel, type Labels } from "./field-label";
 
 export function Loading({ what = "Loading" }: { what?: string }) {
   return (
@@ -14,11 +15,12 @@ interface ProblemProps {
   text?: string;
   hint?: string;
   errors?: Diagnostic[];
+  labels?: Labels;
   children?: ReactNode;
 }
 
 /** A refusal in words, with every finding. */
-export function ProblemBox({ title, text, hint, errors = [], children }: ProblemProps) {
+export function ProblemBox({ title, text, hint, errors = [], labels = {}, children }: ProblemProps) {
   return (
     <div className="problem" role="alert">
       <p>
@@ -29,7 +31,7 @@ export function ProblemBox({ title, text, hint, errors = [], children }: Problem
         <ul>
           {errors.map((one) => (
             <li key={`${one.pointer}${one.code}${one.message}`}>
-              {one.pointer && <code>{one.pointer}</code>} {one.message}
+              <Place pointer={one.pointer} labels={labels} /> {one.message}
               {one.hint && <span className="faint"> ({one.hint})</span>}
             </li>
           ))}
@@ -41,10 +43,18 @@ export function ProblemBox({ title, text, hint, errors = [], children }: Problem
   );
 }
 
-export function ErrorBox({ error }: { error: unknown }) {
+/** Where a finding is: the field of the form, by its label, or the place in the document. */
+function Place({ pointer, labels }: { pointer: string; labels: Labels }) {
+  const label = fieldLabel(pointer, labels);
+  if (label !== null) return <strong>{label}:</strong>;
+  return pointer === "" ? null : <code>{pointer}</code>;
+}
+
+/** With the labels of the form's fields, findings are told by these. */
+export function ErrorBox({ error, labels = {} }: { error: unknown; labels?: Labels }) {
   if (!error) return null;
   const refused = asRefused(error);
-  return <ProblemBox title={refused.message} hint={refused.hint} errors={refused.errors} />;
+  return <ProblemBox title={refused.message} hint={refused.hint} errors={refused.errors} labels={labels} />;
 }
 
 export function Empty({ children }: { children: ReactNode }) {

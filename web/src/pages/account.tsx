@@ -55,7 +55,7 @@ function Tokens() {
       <p className="faint">
         What programs may ask: <a href="/api/docs">the reference of the API</a>
       </p>
-      <ErrorBox error={error ?? add.error ?? revoke.error} />
+      <ErrorBox error={error ?? add.error ?? revoke.error} labels={{ note: "Note", lifetime_s: "Days" }} />
       {add.data?.secret && <NewSecret secret={add.data.secret} />}
       <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]}>
         {data?.tokens.map((token) => (
@@ -162,7 +162,7 @@ function Password() {
             required
           />
         </label>
-        <ErrorBox error={change.error} />
+        <ErrorBox error={change.error} labels={{ old: "Present password", new: "New password" }} />
         <button type="submit" disabled={change.isPending}>
           Change it
         </button>

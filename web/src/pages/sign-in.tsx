@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
-import { api, PROOF_HEADER, told } from "../api/client";
+import { type FormEvent, useState } from "react";
+import { api, told } from "../api/client";
 import type { Refused } from "../api/problem";
-import { leaveForProvider, proof } from "../api/proof";
-import { type Session, useSession, useSessionState } from "../api/session";
-import { Dialog } from "../components/dialog";
+import { leaveForProvider } from "../api/proof";
+import { useSessionState } from "../api/session";
 import { ErrorBox } from "../components/feedback";
 
 export function SignInPage({ problem }: { problem: Refused | null }) {
@@ -23,37 +22,8 @@ export function SignInPage({ problem }: { problem: Refused | null }) {
   );
 }
 
-const LOOK_MS = 2_000;
-
-/** The session ended in mid-work: the page stays as it is behind this. */
-export function SignInAgain() {
-  const ended = useSession();
-  const { begin } = useSessionState();
-  useEffect(() => {
-    const look = () => void begunElsewhere(ended).then(begin, () => undefined);
-    const timer = window.setInterval(look, LOOK_MS);
-    return () => window.clearInterval(timer);
-  }, [ended, begin]);
-  return (
-    <Dialog title="Sign in again">
-      <p>Your session has ended. Nothing you typed is lost; what you asked for goes on afterwards.</p>
-      <SignInForm user={ended.user} tenant={ended.tenant} />
-    </Dialog>
-  );
-}
-
-/** The session that the same user began in another tab, in the tenant of this one; throws while there is none. */
-async function begunElsewhere(ended: Session): Promise<Session> {
-  const begun = await told(api.GET("/api/v1/session", { headers: { [PROOF_HEADER]: proof() }, fetch }));
-  if (!begun.csrf_token) throw new Error("nobody signed in here");
-  if (begun.user !== ended.user) throw new Error("somebody else signed in");
-  if (begun.tenant === ended.tenant || !begun.tenants.includes(ended.tenant)) return begun;
-  const headers = { [PROOF_HEADER]: begun.csrf_token };
-  return told(api.PUT("/api/v1/session/tenant", { body: { tenant: ended.tenant }, headers, fetch }));
-}
-
 /** With a tenant: again, so that the page must stay and other providers' pages come in a tab of their own. */
-function SignInForm({ user: known = "", tenant = null }: { user?: string; tenant?: string | null }) {
+export function SignInForm({ user: known = "", tenant = null }: { user?: string; tenant?: string | null }) {
   const { begin } = useSessionState();
   const [user, setUser] = useState(known);
   const [password, setPassword] = useState("");
@@ -107,7 +77,7 @@ function SignInForm({ user: known = "", tenant = null }: { user?: string; tenant
           </select>
         </label>
       )}
-      <ErrorBox error={problem} />
+      <ErrorBox error={problem} labels={{ user: "User", password: "Password", provider: "Known to" }} />
       <button type="submit" className="primary" disabled={busy}>
         Sign in
       </button>

@@ -162,10 +162,16 @@ function SetLimit({ tenants, onChanged }: { tenants: Schemas["TenantDetail"][]; 
       <button type="submit" className="primary" disabled={set.isPending}>
         Set the limit
       </button>
-      <ErrorBox error={set.error} />
+      <ErrorBox error={set.error} labels={LABELS} />
     </form>
   );
 }
+
+const LABELS = {
+  tenant: "Tenant",
+  user: "Of",
+  ...Object.fromEntries(AMOUNTS.map((one) => [one.name, one.label])),
+};
 
 /** A label without its unit, which a meter's text has. */
 const plain = (amount: Amount) => amount.label.split(",")[0] as string;

@@ -38,7 +38,7 @@ export function TenantsTab() {
         <button type="submit" className="primary" disabled={add.isPending}>
           Add the tenant
         </button>
-        <ErrorBox error={add.error} />
+        <ErrorBox error={add.error} labels={{ name: "Name" }} />
       </form>
     </>
   );

@@ -10,6 +10,7 @@ import { newPassword } from "./password";
 type User = Schemas["UserView"];
 type Role = Schemas["Role"];
 
+const LABELS = { name: "Name", tenant: "Tenant", role: "Role" };
 const ROLES: Role[] = ["viewer", "user", "operator", "admin"];
 
 export function UsersTab() {
@@ -162,7 +163,7 @@ function NewUser({ tenants, onChanged, onPassword }: ChangeProps) {
       <button type="submit" className="primary" disabled={add.isPending}>
         Add the user
       </button>
-      <ErrorBox error={add.error} />
+      <ErrorBox error={add.error} labels={LABELS} />
     </form>
   );
 }

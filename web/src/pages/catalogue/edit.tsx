@@ -1,10 +1,12 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { useLocation, useNavigate, useSearchParams } from "react-router";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { useLocation, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { asRefused, type Diagnostic } from "../../api/problem";
-import { useMay } from "../../api/session";
+import { useMay, useWhose } from "../../api/session";
+import { useSubmission } from "../../api/submission";
 import { ErrorBox, Loading, ProblemBox } from "../../components/feedback";
+import { parseJson } from "../../components/json";
 import { useSettled } from "../../components/settled";
 import { LivePlan } from "./plan";
 
@@ -38,32 +40,28 @@ export default function EditPage() {
       told(api.GET("/api/v1/executions/{execution_id}", { params: { path: { execution_id: from ?? "" } } })),
     enabled: from !== null,
   });
-  if (error) return <ErrorBox error={error} />;
-  if (from !== null && !origin) return <Loading what="Reading the description" />;
-  return <Edit start={origin?.description ?? state?.document ?? BLANK} origin={origin ?? null} />;
+  // What is written stays, also when the session of another tenant cannot read where it came from.
+  const found = useRef<Schemas["ExecutionView"] | null>(null);
+  if (origin) found.current = origin;
+  const begun = found.current?.id === from ? found.current : null;
+  if (error && !begun) return <ErrorBox error={error} />;
+  if (from !== null && !begun) return <Loading what="Reading the description" />;
+  return <Edit key={from} start={begun?.description ?? state?.document ?? BLANK} origin={begun} />;
 }
 
 function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionView"] | null }) {
   const [text, setText] = useState(() => JSON.stringify(start, null, 2));
   const settled = useSettled(text, SETTLED_MS);
   const document = useMemo(() => parsed(settled), [settled]);
-  const navigate = useNavigate();
   const maySubmit = useMay("submit");
+  const whose = useWhose();
   const check = useQuery({
     queryKey: ["validate", document],
     queryFn: () => told(api.POST("/api/v1/validate", { body: { application: document as Document } })),
     enabled: document !== null,
     retry: false,
   });
-  const launch = useMutation({
-    mutationFn: () =>
-      told(
-        api.POST("/api/v1/executions", {
-          body: { application: JSON.parse(text) as Document, name: origin?.name ?? null },
-        }),
-      ),
-    onSuccess: (execution) => navigate(`/executions/${execution.id}`),
-  });
+  const launch = useSubmission(() => ({ application: documentOf(text), name: origin?.name ?? null }));
   const findings: Diagnostic[] = check.error ? asRefused(check.error).errors : [];
   useEffect(() => {
     const changed = text !== JSON.stringify(start, null, 2);
@@ -87,14 +85,14 @@ function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionVi
             <button
               type="button"
               className="primary"
-              disabled={launch.isPending || parsed(text) === null}
-              onClick={() => launch.mutate()}
+              disabled={launch.busy || parsed(text) === null}
+              onClick={launch.submit}
             >
               Launch
             </button>
           )}
         </div>
-        {check.data && document && <LivePlan document={document} />}
+        {check.data && document && <LivePlan key={whose} document={document} />}
       </div>
     </>
   );
@@ -102,17 +100,23 @@ function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionVi
 
 function parsed(text: string): Document | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Document) : null;
+    return documentOf(text);
   } catch {
     return null;
   }
 }
 
+/** The object that is written; throws SyntaxError. */
+function documentOf(text: string): Document {
+  const value = parseJson(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Document;
+  throw new SyntaxError("It must be one object.");
+}
+
 function syntaxError(text: string): string {
   try {
-    JSON.parse(text);
-    return "It must be one object.";
+    documentOf(text);
+    return "";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,9 +1,11 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { Link, useParams, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
-import { useMay } from "../../api/session";
+import { useMay, useWhose } from "../../api/session";
+import { useSubmission } from "../../api/submission";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import type { Labels } from "../../components/field-label";
 import { CopyButton } from "../../components/files";
 import { useSettled } from "../../components/settled";
 import { EntryForm, type Values } from "./form";
@@ -26,8 +28,9 @@ export default function LaunchPage() {
 
 function Launch({ entry }: { entry: Entry }) {
   const [query, setQuery] = useSearchParams();
-  const navigate = useNavigate();
   const maySubmit = useMay("submit");
+  const whose = useWhose();
+  const labels = useMemo(() => labelsOf(entry), [entry]);
   const given = useMemo(() => readValues(entry, query), [entry, query]);
   const [values, setValues] = useState<Values>(given);
   const [name, setName] = useState(query.get("execution_name") ?? "");
@@ -45,23 +48,18 @@ function Launch({ entry }: { entry: Entry }) {
     retry: false,
   });
   const document = filled.data?.document;
-  const launch = useMutation({
-    mutationFn: async () => {
-      const path = { entry_id: entry.id };
-      const now = await told(
-        api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
-      );
-      return told(
-        api.POST("/api/v1/executions", { body: { application: now.document, name: name || null } }),
-      );
-    },
-    onSuccess: (execution) => navigate(`/executions/${execution.id}`),
+  const launch = useSubmission(async () => {
+    const path = { entry_id: entry.id };
+    const now = await told(
+      api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
+    );
+    return { application: now.document, name: name || null };
   });
   // Once it is launched the page is about to go: another address would bring it back.
-  const { isIdle } = launch;
+  const { busy } = launch;
   useEffect(() => {
-    if (isIdle) setQuery(writeValues(entry, settled), { replace: true });
-  }, [entry, settled, setQuery, isIdle]);
+    if (!busy) setQuery(writeValues(entry, settled), { replace: true });
+  }, [entry, settled, setQuery, busy]);
   return (
     <>
       <h1>{entry.title}</h1>
@@ -79,15 +77,10 @@ function Launch({ entry }: { entry: Entry }) {
               onChange={(e) => setName(e.target.value)}
             />
           </div>
-          <ErrorBox error={filled.error ?? launch.error} />
+          <ErrorBox error={filled.error ?? launch.error} labels={labels} />
           <div className="row">
             {maySubmit && (
-              <button
-                type="button"
-                className="primary"
-                disabled={launch.isPending}
-                onClick={() => launch.mutate()}
-              >
+              <button type="button" className="primary" disabled={busy} onClick={launch.submit}>
                 Launch
               </button>
             )}
@@ -99,7 +92,7 @@ function Launch({ entry }: { entry: Entry }) {
             <CopyButton text={window.location.href} label="Copy a link to these settings" />
           </div>
         </section>
-        {document && <LivePlan document={document} />}
+        {document && <LivePlan key={whose} document={document} />}
       </div>
     </>
   );
@@ -107,10 +100,17 @@ function Launch({ entry }: { entry: Entry }) {
 
 interface FieldSchema {
   type?: string;
+  title?: string;
 }
 
 function fieldsOf(entry: Entry): Record<string, FieldSchema> {
   return (entry.form?.properties ?? {}) as Record<string, FieldSchema>;
+}
+
+/** What the form calls its fields. */
+function labelsOf(entry: Entry): Labels {
+  const titles = Object.entries(fieldsOf(entry)).map(([name, { title }]) => [name, title ?? name]);
+  return { ...Object.fromEntries(titles), name: "Name of this execution" };
 }
 
 /** The form's values as the page's address gives them; what is no number where one belongs is left out. */

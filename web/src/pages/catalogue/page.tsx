@@ -11,6 +11,8 @@ export function useCatalogue() {
     queryKey: ["catalogue"],
     queryFn: () => told(api.GET("/api/v1/catalogue")),
     staleTime: Number.POSITIVE_INFINITY,
+    // A form stays as it is filled while another session reads the catalogue anew.
+    placeholderData: (before) => before,
   });
 }
 

@@ -1,4 +1,6 @@
 import { useEffect, useState } from "react";
+import type { Labels } from "../../components/field-label";
+import { parseJson } from "../../components/json";
 import { BACKFILLS, ORDERS } from "./orders";
 import type { Policy } from "./policy-api";
 
@@ -40,11 +42,18 @@ const OBJECTS: [keyof Policy, string][] = [
   ["weighers", "Weighers of nodes"],
 ];
 
-const NAMES: Record<string, string> = {
+const CHOICE_LABELS: Record<string, string> = {
   order: "Queue order",
   backfill: "Backfill",
   preemption: "Preemption",
   tenants: "Between tenants",
+};
+
+/** What the form calls the settings, for what the API finds wrong with them. */
+export const POLICY_LABELS: Labels = {
+  ...CHOICE_LABELS,
+  ...Object.fromEntries(NUMBERS),
+  ...Object.fromEntries(OBJECTS),
 };
 
 /** The fields of a policy; docs/reference/policy.md says what each one does. */
@@ -63,7 +72,7 @@ export function PolicyForm({ policy, onChange, onSound }: FormProps) {
     <div className="stacked">
       {Object.entries(CHOICES).map(([name, choices]) => (
         <label key={name}>
-          {NAMES[name]}
+          {CHOICE_LABELS[name]}
           <select
             value={String(policy[name as keyof Policy])}
             onChange={(e) => put(name as keyof Policy, e.target.value)}
@@ -111,15 +120,15 @@ interface JsonFieldProps {
 
 function JsonField({ label, value, onChange, onSound }: JsonFieldProps) {
   const [text, setText] = useState(() => JSON.stringify(value, null, 1));
-  const [sound, setSound] = useState(true);
+  const [problem, setProblem] = useState("");
   const change = (next: string) => {
     setText(next);
     try {
-      onChange(JSON.parse(next));
-      setSound(true);
+      onChange(parseJson(next));
+      setProblem("");
       onSound(true);
-    } catch {
-      setSound(false);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
       onSound(false);
     }
   };
@@ -130,10 +139,10 @@ function JsonField({ label, value, onChange, onSound }: JsonFieldProps) {
         className="mono"
         rows={3}
         value={text}
-        aria-invalid={!sound}
+        aria-invalid={problem !== ""}
         onChange={(e) => change(e.target.value)}
       />
-      {!sound && <span className="danger">not JSON</span>}
+      {problem && <span className="danger">This cannot be used: {problem}</span>}
     </label>
   );
 }

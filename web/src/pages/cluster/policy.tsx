@@ -5,7 +5,7 @@ import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { DryRun } from "./dry-run";
 import type { Policy } from "./policy-api";
-import { PolicyForm } from "./policy-form";
+import { POLICY_LABELS, PolicyForm } from "./policy-form";
 
 /** The policy in force, tried on the present queue before it is changed. */
 export function PolicyTab() {
@@ -14,6 +14,7 @@ export function PolicyTab() {
     queryFn: () => told(api.GET("/api/v1/policy")),
     // What is being edited is not changed under its editor's hands.
     refetchOnWindowFocus: false,
+    placeholderData: (before) => before,
   });
   if (error) return <ErrorBox error={error} />;
   if (!data) return <Loading what="Reading the policy" />;
@@ -47,7 +48,7 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
           {changed.length === 0 ? "Nothing is changed." : `Changed here: ${changed.join(", ")}.`}
         </p>
         <PolicyForm policy={wanted} onChange={setWanted} onSound={setSound} />
-        <ErrorBox error={put.error ?? trial.error} />
+        <ErrorBox error={put.error ?? trial.error} labels={POLICY_LABELS} />
         <div className="row">
           <button type="button" disabled={trial.isPending || !sound} onClick={() => trial.mutate()}>
             Try it on the present queue

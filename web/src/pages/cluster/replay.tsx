@@ -9,6 +9,12 @@ import { BACKFILLS, ORDERS } from "./orders";
 type Result = Schemas["ReplayView"];
 
 const AS_IT_WAS = "as it was";
+const LABELS = {
+  from_s: "Since",
+  order: "Queue order",
+  backfill: "Backfill",
+  add_nodes: "One more node like",
+};
 const HOUR_MS = 3_600_000;
 
 /** What happened here, replayed under another policy or with one more node. */
@@ -59,7 +65,7 @@ export function ReplayTab() {
           Replay
         </button>
       </form>
-      <ErrorBox error={replay.error} />
+      <ErrorBox error={replay.error} labels={LABELS} />
       {replay.isPending && <Loading what="Replaying the journal" />}
       {replay.data && (
         <>

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import { api, told } from "../../api/client";
 import { useMay } from "../../api/session";
+import { useSubmission } from "../../api/submission";
 import { ErrorBox } from "../../components/feedback";
 import type { Execution } from "./types";
 
 export function Actions({ execution }: { execution: Execution }) {
   const may = useMay("submit");
   const queries = useQueryClient();
-  const navigate = useNavigate();
   const cancel = useMutation({
     mutationFn: () =>
       told(
@@ -18,15 +18,11 @@ export function Actions({ execution }: { execution: Execution }) {
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
   });
-  const again = useMutation({
-    mutationFn: () =>
-      told(
-        api.POST("/api/v1/executions", {
-          body: { application: execution.description, name: execution.name, priority: execution.priority },
-        }),
-      ),
-    onSuccess: (next) => navigate(`/executions/${next.id}`),
-  });
+  const again = useSubmission(() => ({
+    application: execution.description,
+    name: execution.name,
+    priority: execution.priority,
+  }));
   if (!may) return null;
   const over =
     execution.state === "succeeded" || execution.state === "failed" || execution.state === "cancelled";
@@ -45,7 +41,7 @@ export function Actions({ execution }: { execution: Execution }) {
             Cancel
           </button>
         )}
-        <button type="button" disabled={again.isPending} onClick={() => again.mutate()}>
+        <button type="button" disabled={again.busy} onClick={again.submit}>
           Run again
         </button>
         <Link className="button" to={`/new?from=${execution.id}`}>

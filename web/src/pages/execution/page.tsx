@@ -31,7 +31,7 @@ export default function ExecutionPage() {
     <>
       <div className="spread">
         <Summary execution={execution} link={link} />
-        <Actions execution={execution} />
+        <Actions key={execution.id} execution={execution} />
       </div>
       <ErrorBox error={error} />
       <IdleWarning execution={execution} events={events} />

@@ -1,0 +1,74 @@
+import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
+import { useNavigate } from "react-router";
+import { api, type Schemas, told } from "./client";
+
+type Submission = Schemas["SubmitRequest"];
+
+/**
+ * The idempotency keys of one form: the same for the same content until it has become an execution, so that trying again
+ * after an answer that was lost makes no second one.
+ */
+export class SubmissionKeys {
+  private content = "";
+  private key = "";
+
+  keyOf(content: string): string {
+    if (this.key === "" || content !== this.content) {
+      this.content = content;
+      this.key = randomKey();
+    }
+    return this.key;
+  }
+
+  /** It has become an execution: the same content again is another one. */
+  used(): void {
+    this.key = "";
+  }
+}
+
+/** `crypto.randomUUID` is not there without HTTPS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+}
+
+/** Runs one call at a time: `true` while one is under way, at once and not at the next drawing. */
+export class OneAtATime {
+  private busy = false;
+
+  begin(): boolean {
+    if (this.busy) return false;
+    this.busy = true;
+    return true;
+  }
+
+  end(): void {
+    this.busy = false;
+  }
+}
+
+/** Submits what a form holds and leads to the execution: one for each press, also of a button that is pressed twice. */
+export function useSubmission(filled: () => Submission | Promise<Submission>) {
+  const navigate = useNavigate();
+  const keys = useRef(new SubmissionKeys());
+  const turn = useRef(new OneAtATime());
+  const { mutate, error, status } = useMutation({
+    mutationFn: async () => {
+      const body = await filled();
+      const header = { "idempotency-key": keys.current.keyOf(JSON.stringify(body)) };
+      return told(api.POST("/api/v1/executions", { body, params: { header } }));
+    },
+    // It stays busy after a success: the page goes.
+    onError: () => turn.current.end(),
+    onSuccess: (execution) => {
+      keys.current.used();
+      navigate(`/executions/${execution.id}`);
+    },
+  });
+  const submit = () => {
+    if (turn.current.begin()) mutate();
+  };
+  return { submit, error, busy: status === "pending" || status === "success" };
+}
