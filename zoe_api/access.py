@@ -33,7 +33,7 @@ _TELLS_THE_SESSION = "get_session"
 _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution"})
 
 
-def principal(
+def get_principal(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Principal:
     """Who is asking, by token or by the cookie of a session; 401 for everybody else.
@@ -42,43 +42,43 @@ def principal(
     """
     accounts: AccountStore = request.app.state.services.accounts
     asker = _by_token(accounts, credentials.credentials) if credentials else sessions.require(accounts, request)
-    who = asker.who
+    principal = asker.principal
     request.state.proved = asker.proved
-    asked_by(request, who)
+    asked_by(request, principal)
     action = request.scope["route"].name
     if request.method in _SAFE_METHODS:
         if action != _TELLS_THE_SESSION:
             sessions.check_meant(asker, request)
-        return who
+        return principal
     if action not in _QUESTIONS:
-        asked = entry(who, request, action)
+        audit_entry = entry(principal, request, action)
         if action in _AUDITED_WITH_THE_CHANGE:
-            request.state.audit = asked
+            request.state.audit = audit_entry
         else:
-            request.state.audit_id = accounts.add_audit(asked)
+            request.state.audit_id = accounts.add_audit(audit_entry)
     sessions.check_proved(asker)
-    return who
+    return principal
 
 
-def still(accounts: AccountStore, who: Principal) -> bool:
+def still(accounts: AccountStore, principal: Principal) -> bool:
     """Return whether the session or token allows what it did, in the same tenant.
 
     Also when the database cannot tell just now.
     """
     try:
-        if who.token_id:
-            found = accounts.principal(who.token_id, time.time())
-            now = found[0] if found is not None else None
+        if principal.token_id:
+            current = accounts.principal(principal.token_id, time.time())
+            now = current[0] if current is not None else None
         else:
-            now = accounts.session(who.session_id, time.time())
+            now = accounts.session(principal.session_id, time.time())
     except StoreUnavailable:
         return True
-    return now is not None and now.tenant == who.tenant and who.scopes <= now.scopes
+    return now is not None and now.tenant == principal.tenant and principal.scopes <= now.scopes
 
 
-def asked_by(request: Request, who: Principal) -> None:
+def asked_by(request: Request, principal: Principal) -> None:
     """Have the line of the log that tells the answer name the one who asked."""
-    request.state.user, request.state.tenant = who.user, who.tenant
+    request.state.user, request.state.tenant = principal.user, principal.tenant
 
 
 def proved(request: Request) -> bool:
@@ -92,21 +92,21 @@ class Requires:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
-    async def __call__(self, who: Annotated[Principal, Depends(principal)]) -> Principal:
+    async def __call__(self, principal: Annotated[Principal, Depends(get_principal)]) -> Principal:
         """The principal, who has the scope; 403."""
-        check(who, self.scope)
-        return who
+        check(principal, self.scope)
+        return principal
 
 
-def check(who: Principal, scope: Scope) -> None:
+def check(principal: Principal, scope: Scope) -> None:
     """403 unless the role allows it, and the token, too."""
-    if scope in who.scopes:
+    if scope in principal.scopes:
         return
-    if scope in SCOPES[who.role]:
+    if scope in SCOPES[principal.role]:
         raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {scope}")
     if scope is Scope.ADMIN:
         raise ApiProblem(Code.NOT_ADMIN)
-    raise ApiProblem(Code.ROLE_MISSING, f"{who.role}s have no scope {scope}")
+    raise ApiProblem(Code.ROLE_MISSING, f"{principal.role}s have no scope {scope}")
 
 
 Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
@@ -115,10 +115,10 @@ Operator = Annotated[Principal, Depends(Requires(Scope.OPERATE))]
 Admin = Annotated[Principal, Depends(Requires(Scope.ADMIN))]
 
 
-async def _signed_in(who: Reader) -> Principal:
-    if not who.session_id:
+async def _signed_in(principal: Reader) -> Principal:
+    if not principal.session_id:
         raise ApiProblem(Code.SESSION_NEEDED, hint="sign in with a browser, or with POST /api/v1/session")
-    return who
+    return principal
 
 
 SignedIn = Annotated[Principal, Depends(_signed_in)]
@@ -128,21 +128,21 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 def _by_token(accounts: AccountStore, text: str) -> Asker:
     token = TokenText.read(text)
     if token is not None:
-        found = accounts.principal(token.id, time.time())
-        if found is not None and hmac.compare_digest(found[1], token.hashed):
-            return Asker(found[0], proved=True)
+        current = accounts.principal(token.id, time.time())
+        if current is not None and hmac.compare_digest(current[1], token.hashed):
+            return Asker(current[0], proved=True)
     raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
 
 
-def entry(who: Principal, request: Request, action: str) -> AuditEntry:
+def entry(principal: Principal, request: Request, action: str) -> AuditEntry:
     """What is written down of a change before it is made."""
     return AuditEntry(
         at_s=time.time(),
-        user=who.user,
-        tenant=who.tenant,
+        user=principal.user,
+        tenant=principal.tenant,
         action=action,
         target=request.url.path,
         request_id=request.state.request_id,
-        by=who.token_id or "session",
+        by=principal.token_id or "session",
         address=address_of(request),
     )

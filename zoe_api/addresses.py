@@ -33,12 +33,12 @@ def host_name(host: str) -> str | None:
 
     None when it is none of these.
     """
-    found = _HOST.fullmatch(host.lower())
-    if found is None or int(found[3] or 0) > _PORT_MAX:
+    match = _HOST.fullmatch(host.lower())
+    if match is None or int(match[3] or 0) > _PORT_MAX:
         return None
-    if found[1] is None:
-        return found[2]
+    if match[1] is None:
+        return match[2]
     try:
-        return str(IPv6Address(found[1]))
+        return str(IPv6Address(match[1]))
     except ValueError:
         return None

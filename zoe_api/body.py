@@ -51,10 +51,10 @@ class BodyMiddleware:
             return
         except _Gone:
             return
-        found = await _check(body) if body and _is_json(headers.get(b"content-type", b"")) else []
-        if found:
+        errors = await _check(body) if body and _is_json(headers.get(b"content-type", b"")) else []
+        if errors:
             note_refused(scope, Code.INVALID_JSON)
-            refusal = problem_response(problem(Code.INVALID_JSON, errors=found, path=scope["path"]))
+            refusal = problem_response(problem(Code.INVALID_JSON, errors=errors, path=scope["path"]))
             await refusal(scope, receive, send)
             return
         await self._app(scope, _replayed(body, receive), send)
@@ -78,13 +78,13 @@ class BodyMiddleware:
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """What the application reads: the whole body at once, then whatever comes, which is the disconnect."""
-    given = False
+    sent = False
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
+        nonlocal sent
+        if sent:
             return await receive()
-        given = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay

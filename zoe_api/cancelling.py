@@ -24,27 +24,27 @@ _CANCEL_ATTEMPTS_MAX = 5
 def cancel(
     store: ExecutionStore,
     master: MasterClient,
-    who: Principal,
+    principal: Principal,
     execution_id: str,
     request_id: str,
     if_match: str | None = None,
 ) -> Execution:
     """The execution as it is then. Idempotent while it stops; 409 when it had ended otherwise before."""
     for _ in range(_CANCEL_ATTEMPTS_MAX):
-        execution = visible_execution(store, who, execution_id)
+        execution = visible_execution(store, principal, execution_id)
         check_if_match(if_match, execution.version)
         try:
-            cancelled = _cancel(store, execution, who, request_id)
+            cancelled = _cancel(store, execution, principal, request_id)
         except ConcurrentUpdate:
             continue
         master.hint()
-        log.info("cancelled", execution=execution_id, user=who.user, state=cancelled.state.value)
+        log.info("cancelled", execution=execution_id, user=principal.user, state=cancelled.state.value)
         return cancelled
     raise ApiProblem(Code.CONFLICT, "it changes too fast to be cancelled; try again")
 
 
-def _cancel(store: ExecutionStore, execution: Execution, who: Principal, request_id: str) -> Execution:
-    message = f"cancelled by {who.user}"
+def _cancel(store: ExecutionStore, execution: Execution, principal: Principal, request_id: str) -> Execution:
+    message = f"cancelled by {principal.user}"
     now_s = time.time()
     event: ev.Event
     if execution.state in WAITING_STATES:

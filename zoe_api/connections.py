@@ -152,22 +152,22 @@ class Connections:
     def sweep(self) -> None:
         """End those whose request does not come, or whose answer is not taken."""
         now_s = self.clock()
-        for one in list(self.exchanges):
-            if self._is_late(one, now_s):
+        for exchange in list(self.exchanges):
+            if self._is_late(exchange, now_s):
                 self._late += 1
-                one.end()
-            elif one.is_stuck(now_s, self.bounds.write_s):
+                exchange.end()
+            elif exchange.is_stuck(now_s, self.bounds.write_s):
                 self._stuck += 1
-                one.abort()
+                exchange.abort()
         self._tell()
 
-    def _is_late(self, one: Exchange, now_s: float) -> bool:
-        if one.head_since_s is not None:
-            return now_s >= one.head_since_s + self.bounds.head_s
-        if one.body_since_s is None or one.paused():
+    def _is_late(self, exchange: Exchange, now_s: float) -> bool:
+        if exchange.head_since_s is not None:
+            return now_s >= exchange.head_since_s + self.bounds.head_s
+        if exchange.body_since_s is None or exchange.paused():
             return False
-        granted_s = self.bounds.body_s + one.body_bytes / self.bounds.body_bytes_per_s
-        return now_s >= one.body_since_s + granted_s
+        granted_s = self.bounds.body_s + exchange.body_bytes / self.bounds.body_bytes_per_s
+        return now_s >= exchange.body_since_s + granted_s
 
     def _sweep_later(self) -> None:
         if not self._sweeping:

@@ -38,8 +38,8 @@ def is_sent(connection: HTTPConnection, name: str) -> bool:
 
 def secrets_in(connection: HTTPConnection, name: str) -> list[str]:
     """Return what the browser sends for that cookie and could be a secret of ours: in its order, each once, bounded."""
-    found = dict.fromkeys(value for value in _sent(connection, name) if _SECRET.fullmatch(value))
-    return list(found)[:VALUES_MAX]
+    secrets = dict.fromkeys(value for value in _sent(connection, name) if _SECRET.fullmatch(value))
+    return list(secrets)[:VALUES_MAX]
 
 
 def put(response: Response, connection: HTTPConnection, name: str, secret: str, lifetime_s: float) -> None:
@@ -56,6 +56,6 @@ def remove(response: Response, connection: HTTPConnection, name: str) -> None:
 
 
 def _sent(connection: HTTPConnection, name: str) -> list[str]:
-    wanted = named(name, is_secure(connection))
+    cookie = named(name, is_secure(connection))
     pairs = [pair.partition("=") for line in connection.headers.getlist("cookie") for pair in line.split(";")]
-    return [value.strip() for key, _, value in pairs if key.strip() == wanted]
+    return [value.strip() for key, _, value in pairs if key.strip() == cookie]

@@ -49,36 +49,36 @@ class Services:
 
 
 # Those that only hand something over are coroutines: a plain function would cost a change of threads each.
-async def services(request: Request) -> Services:
+async def get_services(request: Request) -> Services:
     """The process's services."""
-    found = request.app.state.services
-    assert isinstance(found, Services)
-    return found
+    services = request.app.state.services
+    assert isinstance(services, Services)
+    return services
 
 
-async def get_store(its: Annotated[Services, Depends(services)]) -> PostgresStore:
+async def get_store(services: Annotated[Services, Depends(get_services)]) -> PostgresStore:
     """The store."""
-    return its.store
+    return services.store
 
 
-async def get_accounts(its: Annotated[Services, Depends(services)]) -> AccountStore:
+async def get_accounts(services: Annotated[Services, Depends(get_services)]) -> AccountStore:
     """The accounts."""
-    return its.accounts
+    return services.accounts
 
 
-async def get_master(its: Annotated[Services, Depends(services)]) -> MasterClient:
+async def get_master(services: Annotated[Services, Depends(get_services)]) -> MasterClient:
     """The way to the master."""
-    return its.master
+    return services.master
 
 
 IfMatch = Annotated[str | None, Header(description="Do it only while its ETag is one of these.")]
 StoreDep = Annotated[PostgresStore, Depends(get_store)]
 AccountsDep = Annotated[AccountStore, Depends(get_accounts)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
-ServicesDep = Annotated[Services, Depends(services)]
+ServicesDep = Annotated[Services, Depends(get_services)]
 
 
-def visible_execution(store: ExecutionStore, who: Principal, execution_id: str) -> Execution:
+def visible_execution(store: ExecutionStore, principal: Principal, execution_id: str) -> Execution:
     """The execution when it is the principal's tenant's or the principal may see all; NotFound otherwise.
 
     The two refusals are the same to the letter: whether a stranger's execution exists is not told.
@@ -88,30 +88,30 @@ def visible_execution(store: ExecutionStore, who: Principal, execution_id: str) 
         execution = store.execution(execution_id)
     except NotFound:
         raise unknown from None
-    if execution.tenant != who.tenant and not who.operator:
+    if execution.tenant != principal.tenant and not principal.operator:
         raise unknown
     return execution
 
 
 @contextmanager
-def checking(its: Services, who: Principal) -> Iterator[None]:
+def checking(services: Services, principal: Principal) -> Iterator[None]:
     """Around work on a description of which nothing is kept, so that no quota bounds it; 429 when there is too much."""
     try:
-        its.checks.take(_CHECK, who.user, _CHECKS)
+        services.checks.take(_CHECK, principal.user, _CHECKS)
     except Refusal as refused:
         raise ApiProblem(Code.CHECK_BUSY, str(refused), "four of each user are checked at a time") from None
-    with its.checks.held(_CHECK, who.user):
+    with services.checks.held(_CHECK, principal.user):
         yield
 
 
-def stream_place(its: Services, who: Principal) -> AbstractContextManager[None]:
+def stream_place(services: Services, principal: Principal) -> AbstractContextManager[None]:
     """The place of a stream that the principal opens."""
-    return its.streams.stream(who.user, who.token_id or who.session_id)
+    return services.streams.stream(principal.user, principal.token_id or principal.session_id)
 
 
-def check_if_match(wanted: str | None, version: int) -> None:
+def check_if_match(if_match: str | None, version: int) -> None:
     """Honour If-Match; 412 when the client saw another version."""
-    if wanted is not None and not {tag.strip() for tag in wanted.split(",")} & {"*", etag(version)}:
+    if if_match is not None and not {tag.strip() for tag in if_match.split(",")} & {"*", etag(version)}:
         raise ApiProblem(Code.VERSION_MISMATCH, f"its version is {version} now")
 
 

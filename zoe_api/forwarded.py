@@ -31,7 +31,7 @@ class ForwardedDoor:
         await self._proxies(*whole)
 
     def _with_one_scheme(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        said = [value.lower() for value in _listed(headers, _PROTO)]
+        schemes = [value.lower() for value in _listed(headers, _PROTO)]
         others = [(name, value) for name, value in headers if name != _PROTO]
         # Each proxy adds what it saw: the scheme that counts stands where the browser's address does, from the end.
         between = 0
@@ -39,11 +39,11 @@ class ForwardedDoor:
             if address.decode("latin-1") not in self._proxies.trusted_hosts:
                 break
             between += 1
-        found = said[-1 - min(between, len(said) - 1)] if said else b""
-        return [*others, (_PROTO, found)] if found in _SCHEMES else others
+        scheme = schemes[-1 - min(between, len(schemes) - 1)] if schemes else b""
+        return [*others, (_PROTO, scheme)] if scheme in _SCHEMES else others
 
 
-def _listed(headers: Sequence[tuple[bytes, bytes]], wanted: bytes) -> list[bytes]:
+def _listed(headers: Sequence[tuple[bytes, bytes]], header: bytes) -> list[bytes]:
     """All values of all lines, without those that are blank (RFC 9110, 5.6.1)."""
-    parts = (part.strip() for name, value in headers if name == wanted for part in value.split(b","))
+    parts = (part.strip() for name, value in headers if name == header for part in value.split(b","))
     return [part for part in parts if part]

@@ -74,11 +74,11 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         if self._refused:
             self._throw_away(data)
             return
-        its = self._exchange
+        services = self._exchange
         if self._waits_for_head():
-            its.head_since_s = self.guard.clock() if its.head_since_s is None else its.head_since_s
+            services.head_since_s = self.guard.clock() if services.head_since_s is None else services.head_since_s
             self._head_bytes += len(data)
-        its.body_bytes += len(data)
+        services.body_bytes += len(data)
         super().data_received(data)
         self._note_request()
         if not self._upgraded and not self._refused and self._waits_for_head() and self._head_bytes > READ_BYTES_MAX:
@@ -102,13 +102,13 @@ class _Guarded(_Protocol):  # type: ignore[misc]
 
     def _note_request(self) -> None:
         """A head that is complete begins a body, if there is one."""
-        its = self._exchange
+        services = self._exchange
         if self.cycle is not self._noted:
             self._noted = self.cycle
-            its.head_since_s, self._head_bytes = None, 0
-            its.body_since_s, its.body_bytes = self.guard.clock(), 0
+            services.head_since_s, self._head_bytes = None, 0
+            services.body_since_s, services.body_bytes = self.guard.clock(), 0
         if self.cycle is not None and not self.cycle.more_body:
-            its.body_since_s = None
+            services.body_since_s = None
 
     def handle_websocket_upgrade(self, *event: Any) -> None:
         """Its protocol takes the transport over, and the place with it.
@@ -144,25 +144,25 @@ class _Guarded(_Protocol):  # type: ignore[misc]
     def _waits_for_head(self) -> bool:
         return self.cycle is None or bool(self.cycle.response_complete)
 
-    def _refuse(self, told: Problem) -> None:
+    def _refuse(self, refusal: Problem) -> None:
         """Hang up, with an answer unless one has begun."""
         self._exchange.all_came()
         if self._waits_for_head() or not self.cycle.response_started:
-            self.transport.write(raw_response(told))
+            self.transport.write(raw_response(refusal))
             self.transport.close()
         else:
             self.transport.abort()
 
-    def _refuse_unread(self, told: Problem) -> None:
+    def _refuse_unread(self, refusal: Problem) -> None:
         """Refuse while more may come: a close before all was read takes the answer back (RFC 9112, section 9.6)."""
         if self._waits_for_head() and not self._refused:
             self._refused, self._head_bytes = True, 0
             self._exchange.all_came()
             self._exchange.half_closed_since_s = self.guard.clock()
-            self.transport.write(raw_response(told))
+            self.transport.write(raw_response(refusal))
             self.transport.write_eof()
         else:
-            self._refuse(told)
+            self._refuse(refusal)
 
     def _throw_away(self, data: bytes) -> None:
         self._head_bytes += len(data)

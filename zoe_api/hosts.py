@@ -36,8 +36,8 @@ class HostDoor:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).getlist("host")
-        name = host_name(given[0]) if len(given) == 1 else None
+        host_headers = Headers(scope=scope).getlist("host")
+        name = host_name(host_headers[0]) if len(host_headers) == 1 else None
         if name is None:
             await _refuse(scope, receive, send, Code.HTTP_ERROR, "the header Host is no name of a host")
         elif not self._any and not self._is_ours(name):
@@ -52,8 +52,8 @@ class HostDoor:
 def names_of(settings: Settings) -> frozenset[str]:
     """Return the names that are allowed beside addresses, which no other site can take, and names below `localhost`."""
     public = parts_of(settings.public_url or "")
-    known = ["localhost", os.uname().nodename, settings.api_host, (public and public.hostname) or ""]
-    return frozenset(found for text in [*known, *(settings.allowed_hosts or ())] if (found := host_name(text)))
+    hosts = ["localhost", os.uname().nodename, settings.api_host, (public and public.hostname) or ""]
+    return frozenset(found for text in [*hosts, *(settings.allowed_hosts or ())] if (found := host_name(text)))
 
 
 def is_any(allowed: Iterable[str] | None) -> bool:

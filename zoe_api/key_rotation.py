@@ -61,11 +61,11 @@ def rotate_credentials_key(accounts: AccountStore, keys_dir: Path, late_writes_s
 def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
     seal, count = Seal.of(keys_dir), 0
     for tenant in accounts.tenants():
-        for kept in accounts.storage_credentials(tenant.name):
-            belongs_to = (kept.tenant, kept.service, kept.login)
-            secret = seal.opened(kept.sealed, *belongs_to)
+        for credential in accounts.storage_credentials(tenant.name):
+            belongs_to = (credential.tenant, credential.service, credential.login)
+            secret = seal.opened(credential.sealed, *belongs_to)
             # Whatever was set meanwhile was encrypted with the new key.
-            accounts.reseal_storage_credential(kept, seal.sealed(secret, *belongs_to))
+            accounts.reseal_storage_credential(credential, seal.sealed(secret, *belongs_to))
             count += 1
     return count
 

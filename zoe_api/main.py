@@ -113,16 +113,16 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
         asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
         yield
         news.close()
-        its.password_checks.close()
+        services.password_checks.close()
 
     app = bare_app()
     app.router.lifespan_context = lifespan
     streams = StreamPlaces(
         settings.api_streams_of_user_max, settings.api_streams_of_token_max, settings.api_app_requests_of_user_max
     )
-    its = app.state.services = Services(settings, store, master, news, streams)
+    services = app.state.services = Services(settings, store, master, news, streams)
     problems.install(app)
-    app.mount("/lite", lite.application(its))
+    app.mount("/lite", lite.application(services))
     app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
     app.add_middleware(OriginMiddleware, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
@@ -150,8 +150,8 @@ def _add_health(app: FastAPI) -> None:
     @app.get("/readyz", response_class=JSONResponse, tags=["health"], responses={503: {"description": "No database."}})
     def readyz() -> JSONResponse:
         """Whether submissions are accepted (200 or 503), and whether the master answers."""
-        its: Services = app.state.services
-        parts = {"database": _works(its.store.ping), "master": _works(lambda: its.master.ask("status"))}
+        services: Services = app.state.services
+        parts = {"database": _works(services.store.ping), "master": _works(lambda: services.master.ask("status"))}
         return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
 
     @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])

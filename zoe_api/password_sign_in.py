@@ -20,35 +20,37 @@ from zoe_lib.wire import SignIn
 T = TypeVar("T")
 
 
-async def signed_in(body: SignIn, request: Request, its: Services, then: Callable[[str], T]) -> T:
+async def signed_in(body: SignIn, request: Request, services: Services, then: Callable[[str], T]) -> T:
     """Return what `then` makes of the user whose password that is, in a thread of the provider that was named."""
-    name, check = _local(body, its) if body.provider == passwords.LOCAL else _directory(body, request, its)
+    name, check = _local(body, services) if body.provider == passwords.LOCAL else _directory(body, request, services)
     brake = Brake(body.provider, name, network_of(address_of(request)))
     try:
-        told = await its.password_checks.run(
-            brake, its.accounts, lambda: then(passwords.guess(its.accounts, brake, check)())
+        result = await services.password_checks.run(
+            brake, services.accounts, lambda: then(passwords.guess(services.accounts, brake, check)())
         )
     except ApiProblem:
-        await run_in_threadpool(its.sign_in_audit.note_refused, request, its.accounts, body.user, body.provider)
+        await run_in_threadpool(
+            services.sign_in_audit.note_refused, request, services.accounts, body.user, body.provider
+        )
         raise
-    its.sign_in_audit.note_right(request, body.user, body.provider)
-    return told
+    services.sign_in_audit.note_right(request, body.user, body.provider)
+    return result
 
 
 Check = Callable[[], Callable[[], str] | None]
 """Returns None for a wrong password, and for a right one how the user gets a name here, which may be refused."""
 
 
-def _local(body: SignIn, its: Services) -> tuple[str, Check]:
+def _local(body: SignIn, services: Services) -> tuple[str, Check]:
     def check() -> Callable[[], str] | None:
-        found = passwords.right(its.accounts, body.user, body.password)
-        return None if found is None else lambda: found
+        user = passwords.right(services.accounts, body.user, body.password)
+        return None if user is None else lambda: user
 
     return body.user, check
 
 
-def _directory(body: SignIn, request: Request, its: Services) -> tuple[str, Check]:
-    settings = its.settings.ldap.get(body.provider)
+def _directory(body: SignIn, request: Request, services: Services) -> tuple[str, Check]:
+    settings = services.settings.ldap.get(body.provider)
     if settings is None:
         raise ApiProblem(Code.NOT_FOUND, f"there is no directory {body.provider!r}")
     # Only where there is one: the client takes a tenth of the API's start to load.
@@ -60,6 +62,6 @@ def _directory(body: SignIn, request: Request, its: Services) -> tuple[str, Chec
         identity = directory.identity(body.user, body.password)
         if identity is None:
             return None
-        return lambda: admit(its.accounts, identity, its.settings.sign_in_roles, request)
+        return lambda: admit(services.accounts, identity, services.settings.sign_in_roles, request)
 
     return alike(body.user), check

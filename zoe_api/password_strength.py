@@ -22,11 +22,11 @@ _WORD_LENGTH_MIN = 3
 _HINT = "four words that do not belong together are long and easy to keep; `zoe admin user password` can make one"
 
 
-def check_strength(password: str, user: str, its: Services, field: str) -> None:
+def check_strength(password: str, user: str, services: Services, field: str) -> None:
     """Refuse a password that is guessed early; `field` is where it stands in the body."""
     if re.sub(r"[\W_]+", "", password).isdigit():
         why = "only digits"
-    elif _common(password[:_ESTIMATED_LENGTH_MAX], own_words(user, its)):
+    elif _common(password[:_ESTIMATED_LENGTH_MAX], own_words(user, services)):
         why = "common, or easy to guess"
     else:
         return
@@ -34,14 +34,14 @@ def check_strength(password: str, user: str, its: Services, field: str) -> None:
     raise ApiProblem(Code.INVALID_REQUEST, f"the password is {why}", _HINT, place)
 
 
-def own_words(user: str, its: Services) -> Sequence[str]:
+def own_words(user: str, services: Services) -> Sequence[str]:
     """Words that guesses at a user of this installation begin with: its names of hosts, tenants and the user."""
     names = [
         "zoe",
         user,
-        its.settings.apps_domain,
-        *names_of(its.settings),
-        *(one.name for one in its.accounts.tenants()),
+        services.settings.apps_domain,
+        *names_of(services.settings),
+        *(one.name for one in services.accounts.tenants()),
     ]
     words = {part for name in names for part in (name, *re.split(r"[\W_]+", name)) if len(part) >= _WORD_LENGTH_MIN}
     return sorted(words)

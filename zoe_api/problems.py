@@ -72,34 +72,34 @@ def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagn
     )
 
 
-def problem_response(told: Problem) -> Response:
+def problem_response(refusal: Problem) -> Response:
     """The HTTP form of a problem."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    if told.status == 401:
+    if refusal.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if told.retry_after_s is not None:
-        headers["Retry-After"] = str(told.retry_after_s)
-    elif told.status == 503 or told.code in _RETRY_AFTER_S_OF:
-        headers["Retry-After"] = _RETRY_AFTER_S_OF.get(Code(told.code), _RETRY_AFTER_S)
+    if refusal.retry_after_s is not None:
+        headers["Retry-After"] = str(refusal.retry_after_s)
+    elif refusal.status == 503 or refusal.code in _RETRY_AFTER_S_OF:
+        headers["Retry-After"] = _RETRY_AFTER_S_OF.get(Code(refusal.code), _RETRY_AFTER_S)
     # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
-    body = json.dumps(told.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
-    return Response(body, told.status, headers, MEDIA_TYPE)
+    body = json.dumps(refusal.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, refusal.status, headers, MEDIA_TYPE)
 
 
-def raw_response(told: Problem) -> bytes:
+def raw_response(refusal: Problem) -> bytes:
     """The whole HTTP answer of a problem, for a connection on which no request came so far as to be handled."""
-    response = problem_response(told)
-    status = f"HTTP/1.1 {told.status} {HTTPStatus(told.status).phrase}".encode()
+    response = problem_response(refusal)
+    status = f"HTTP/1.1 {refusal.status} {HTTPStatus(refusal.status).phrase}".encode()
     headers = [b"%s: %s" % header for header in (*response.raw_headers, (b"connection", b"close"))]
     return b"\r\n".join([status, *headers, b"", bytes(response.body)])
 
 
-async def refuse_unread(told: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse_unread(refusal: Problem, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer before the body was read, and end the connection: servers read on and throw away what else comes.
 
     A WebSocket is not opened: its handshake gets the answer.
     """
-    response = problem_response(told)
+    response = problem_response(refusal)
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
 
@@ -157,12 +157,12 @@ def _translated(request: Request, error: Exception) -> Response:
 
 def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = error.errors()
+    causes = error.errors()
     errors = [
         Diagnostic(pointer=_pointer(e["loc"])[:_TEXT_MAX], code=str(e["type"]), message=sentence(e)[:_TEXT_MAX])
-        for e in found[:_ERRORS_MAX]
+        for e in causes[:_ERRORS_MAX]
     ]
-    return problem_response(problem(Code.INVALID_REQUEST, _counted(len(found)), errors=errors, path=request.url.path))
+    return problem_response(problem(Code.INVALID_REQUEST, _counted(len(causes)), errors=errors, path=request.url.path))
 
 
 def _pointer(parts: Sequence[object]) -> str:
@@ -172,8 +172,8 @@ def _pointer(parts: Sequence[object]) -> str:
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = {404: Code.NO_SUCH_ROUTE, 405: Code.METHOD_NOT_ALLOWED}.get(error.status_code, Code.HTTP_ERROR)
-    told = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})
-    response = problem_response(told)
+    refusal = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})
+    response = problem_response(refusal)
     response.headers.update(error.headers or {})
     return response
 

@@ -33,14 +33,14 @@ class RefusedAudit:
         code = scope["state"].get("refused")
         if code is None:
             return None
-        asked = HTTPConnection(scope)
-        address = address_of(asked)
+        connection = HTTPConnection(scope)
+        address = address_of(connection)
         if not self._places.take(f"{code} {network_of(address)}"):
             self._left_out += 1
             return None
         changes: dict[str, list[object]] = {}
         if code is Code.HOST_NOT_ALLOWED:
-            changes["host"] = [None, plain(asked.headers.get("host", ""), _TEXT_MAX)]
+            changes["host"] = [None, plain(connection.headers.get("host", ""), _TEXT_MAX)]
         if self._left_out:
             changes["refused_not_listed_before"] = [0, self._left_out]
             self._left_out = 0

@@ -38,13 +38,13 @@ def replay(settings: Settings, wanted: ReplayRequest, to_s: float) -> dict[str, 
         one_at_a_time.release()
 
 
-def _command(settings: Settings, wanted: ReplayRequest, to_s: float, picture: Path | None) -> list[str]:
+def _command(settings: Settings, question: ReplayRequest, to_s: float, picture: Path | None) -> list[str]:
     command = [sys.executable, "-m", "zoe_simulator", "replay"]
-    command += [f"--from-s={wanted.from_s!r}", f"--to-s={to_s!r}"]
+    command += [f"--from-s={question.from_s!r}", f"--to-s={to_s!r}"]
     command += [f"--memory-bytes-max={settings.replay_memory_bytes_max}", f"--cpu-s-max={settings.replay_cpu_s_max}"]
-    command += [f"--add-node={name}" for name in wanted.add_nodes]
-    if wanted.policy:
-        command.append(f"--policy={json.dumps(wanted.policy)}")
+    command += [f"--add-node={name}" for name in question.add_nodes]
+    if question.policy:
+        command.append(f"--policy={json.dumps(question.policy)}")
     if picture is not None:
         command.append(f"--picture={picture}")
     return command

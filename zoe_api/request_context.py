@@ -119,14 +119,14 @@ class _Head:
 def _asker(scope: Scope) -> dict[str, str]:
     """Return who asked, as far as it is known, and from where."""
     state = scope["state"]
-    known = {"user": state.get("user"), "tenant": state.get("tenant"), "address": (scope.get("client") or ("",))[0]}
-    return {name: value for name, value in known.items() if value}
+    details = {"user": state.get("user"), "tenant": state.get("tenant"), "address": (scope.get("client") or ("",))[0]}
+    return {name: value for name, value in details.items() if value}
 
 
-def _request_id(given: str) -> str:
+def _request_id(text: str) -> str:
     """The client's own id when it is sane: it goes into logs, events and the answer."""
-    sane = given.isascii() and given.replace("-", "").isalnum() and len(given) <= _REQUEST_ID_MAX
-    return given if sane else f"req-{uuid4().hex[:16]}"
+    sane = text.isascii() and text.replace("-", "").isalnum() and len(text) <= _REQUEST_ID_MAX
+    return text if sane else f"req-{uuid4().hex[:16]}"
 
 
 def _route(scope: Scope) -> str:

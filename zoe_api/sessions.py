@@ -30,30 +30,34 @@ CSRF_HEADER = "X-CSRF-Token"
 class Asker:
     """Who is asking, and whether the request holds more than a cookie: the session's proof, too, or a token."""
 
-    who: Principal
+    principal: Principal
     proved: bool
 
 
-def enter(its: Services, request: Request, response: Response, user: str, tenant: str | None) -> tuple[str, Principal]:
+def enter(
+    services: Services, request: Request, response: Response, user: str, tenant: str | None
+) -> tuple[str, Principal]:
     """Sign a user in to that tenant, or to the first of the own ones; the proof, and who that is.
 
     Ends the user's sessions of this browser, and nobody else's: a stolen cookie must not sign its owner out. 403
     without membership.
     """
-    chosen = next((one for one in its.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
+    chosen = next((one for one in services.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
-    for who, _ in _live(its.accounts, request):
-        if who.user == chosen.user:
-            its.accounts.end_session(who.session_id)
-    proof = _begin(its.accounts, request, response, chosen.user, chosen.tenant, its.settings.session_lifetime_s)
+    for principal, _ in _live(services.accounts, request):
+        if principal.user == chosen.user:
+            services.accounts.end_session(principal.session_id)
+    proof = _begin(
+        services.accounts, request, response, chosen.user, chosen.tenant, services.settings.session_lifetime_s
+    )
     return proof, Principal.of(chosen.user, chosen.tenant, chosen.role)
 
 
 def end(accounts: AccountStore, request: Request, response: Response, asker: Asker | None) -> None:
     """Sign out, and have the browser forget the cookie."""
     if asker is not None:
-        accounts.end_session(asker.who.session_id)
+        accounts.end_session(asker.principal.session_id)
     cookies.remove(response, request, cookies.SESSION)
 
 
@@ -63,19 +67,19 @@ def find(accounts: AccountStore, request: Request, proof: str | None = None) -> 
     Of several sessions it is the one that the proof belongs to: an application can set cookies of this name, too.
     Without a proof in the request, `proof` or the header, it is the first.
     """
-    given = hash_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
+    proof_given = hash_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
     live = list(_live(accounts, request))
-    for who, proof_hash in live:
-        if proof_hash is not None and hmac.compare_digest(given, proof_hash):
-            return Asker(who, proved=True)
+    for principal, proof_hash in live:
+        if proof_hash is not None and hmac.compare_digest(proof_given, proof_hash):
+            return Asker(principal, proved=True)
     return Asker(live[0][0], proved=False) if live else None
 
 
 def require(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker:
     """Return who is signed in; 401."""
-    found = find(accounts, request, proof)
-    if found is not None:
-        return found
+    asker = find(accounts, request, proof)
+    if asker is not None:
+        return asker
     if cookies.is_sent(request, cookies.SESSION):
         raise ApiProblem(Code.SESSION_OVER)
     raise ApiProblem(Code.NO_TOKEN, hint="Authorization: Bearer zoe_...")
@@ -107,5 +111,5 @@ def _begin(
 def _live(accounts: AccountStore, request: Request) -> Iterator[tuple[Principal, str | None]]:
     """The sessions of the browser's cookies, in their order, by one look into the database."""
     ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
-    found = accounts.sessions_among(ids, time.time()) if ids else {}
-    return (found[one] for one in ids if one in found)
+    sessions = accounts.sessions_among(ids, time.time()) if ids else {}
+    return (sessions[one] for one in ids if one in sessions)

@@ -27,11 +27,11 @@ def main() -> int:
     options = _options()
     url = read_settings(Settings, "zoe-setup").database_url.get_secret_value()
     try:
-        given = _read(options.token_file) if options.token_file else None
+        token = _read(options.token_file) if options.token_file else None
         _until_there(url, options.wait_s)
         store = PostgresStore(url)
         try:
-            print(first_token(store.accounts, given))
+            print(first_token(store.accounts, token))
         finally:
             store.close()
     except (SetupRefused, StoreError) as refusal:
@@ -40,13 +40,13 @@ def main() -> int:
     return 0
 
 
-def first_token(accounts: AccountStore, given: TokenText | None) -> str:
+def first_token(accounts: AccountStore, chosen: TokenText | None) -> str:
     """Make the first token unless somebody can administer already; what to tell: the token, if it was made here."""
     if anybody_administers(accounts, time.time()):
         return "an admin has a token already; nothing was made"
-    token = given or TokenText.new()
+    token = chosen or TokenText.new()
     add_admin_token(accounts, token, _NOTE)
-    return str(token) if given is None else f"the token {token.id} administers this Zoe"
+    return str(token) if chosen is None else f"the token {token.id} administers this Zoe"
 
 
 def _read(file: Path) -> TokenText:

@@ -48,20 +48,24 @@ class Checked:
     notes: tuple[str, ...]
 
 
-def checked(document: dict[str, Any], its: Services, who: Principal, priority: int | None = None) -> Checked:
+def checked(document: dict[str, Any], services: Services, principal: Principal, priority: int | None = None) -> Checked:
     """The application of a description, unless it can never run here: 422 with everything that stands in its way.
 
     `priority` is the description's when none is asked for, and no higher than this principal may give; without any it
     is 0, or the highest that is allowed if that is lower. Submission, `validate`, `plan` and forms all go through here,
     so that they cannot differ.
     """
-    application, storage, platform = _parsed(document), its.settings.storage_url is not None, its.store.whole_platform()
+    application, storage, platform = (
+        _parsed(document),
+        services.settings.storage_url is not None,
+        services.store.whole_platform(),
+    )
     if priority is None and "priority" in document:
         priority = application.default_priority
-    priority = _allowed_priority(priority, its, who)
+    priority = _allowed_priority(priority, services, principal)
     _check_bandwidth(application, storage)
-    found = findings(application, platform, _access(application, its, who))
-    certain = [_located(document, one) for one in found if one.certain]
+    faults = findings(application, platform, _access(application, services, principal))
+    certain = [_located(document, one) for one in faults if one.certain]
     reason = never_fits(application, platform.nodes)
     if certain:
         too_large = () if reason is None else (Diagnostic("/components", reason.code, reason.sentence, reason.hint),)
@@ -70,33 +74,33 @@ def checked(document: dict[str, Any], its: Services, who: Principal, priority: i
         raise ApiProblem(Code.NEVER_FITS, reason.sentence, reason.hint)
     capacity = platform.storage if storage and wished(application) is not None else None
     _check_capacity(application, capacity)
-    doubts = (str(_located(document, one)) for one in found)
-    return Checked(application, priority, (*_notes_of(application, its.settings, capacity), *doubts))
+    doubts = (str(_located(document, one)) for one in faults)
+    return Checked(application, priority, (*_notes_of(application, services.settings, capacity), *doubts))
 
 
-def _access(application: Application, its: Services, who: Principal) -> StoreAccess:
+def _access(application: Application, services: Services, principal: Principal) -> StoreAccess:
     """What this user's tenant can reach of the object store; asked for only if the application has URIs."""
     if application.storage is None or not (application.storage.inputs or application.storage.outputs):
         return StoreAccess()
-    kept = frozenset(one.service for one in its.accounts.storage_credentials(who.tenant))
-    return StoreAccess(frozenset(its.settings.storage_services), who.tenant, kept)
+    credentials = frozenset(one.service for one in services.accounts.storage_credentials(principal.tenant))
+    return StoreAccess(frozenset(services.settings.storage_services), principal.tenant, credentials)
 
 
-def _located(document: dict[str, Any], one: Finding) -> Diagnostic:
-    return located(document, Diagnostic(pointer(*one.place), one.code, one.message, one.hint))
+def _located(document: dict[str, Any], finding: Finding) -> Diagnostic:
+    return located(document, Diagnostic(pointer(*finding.place), finding.code, finding.message, finding.hint))
 
 
-def _allowed_priority(asked: int | None, its: Services, who: Principal) -> int:
-    most = PRIORITY_MAX if who.operator else priority_max_of(its.store.policy(), who.tenant)
-    priority = min(0, most) if asked is None else asked
+def _allowed_priority(wish: int | None, services: Services, principal: Principal) -> int:
+    most = PRIORITY_MAX if principal.operator else priority_max_of(services.store.policy(), principal.tenant)
+    priority = min(0, most) if wish is None else wish
     if priority > most:
         raise ApiProblem(
             Code.PRIORITY_TOO_HIGH,
-            f"it asks for priority {priority}, and users of {who.tenant} may give {most} at most",
+            f"it asks for priority {priority}, and users of {principal.tenant} may give {most} at most",
             "ask for a lower one, or ask an operator to submit it",
             [
                 wire.Diagnostic(
-                    pointer="/priority", code="too_high", message=f"higher than {most}, the most in {who.tenant}"
+                    pointer="/priority", code="too_high", message=f"higher than {most}, the most in {principal.tenant}"
                 )
             ],
         )
@@ -128,8 +132,8 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
     storage, s3 = settings.storage_url is not None, settings.storage_services.get("s3a")
     schemes = view_schemes(s3 is not None and bool(s3.swift_url))
     if settings.backend == "local":
-        for key, asked in _NOT_ON_LOCAL.items():
-            names = ", ".join(component.name for component in application.components if asked(component))
+        for key, asks_for in _NOT_ON_LOCAL.items():
+            names = ", ".join(component.name for component in application.components if asks_for(component))
             if names:
                 yield f"the local back-end does nothing about {key}, which is asked for by: {names}"
     if not storage and application.storage is not None and application.storage.bandwidth is not None:
@@ -138,9 +142,9 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
         yield from filter(None, [never_granted(application, capacity.rates) or not_always_kept(application, capacity)])
     if not storage and pushed_down(application):
         yield "no storage controller is configured: it reads the plain objects, without pushdown"
-    for one in pushed_down(application) if storage else ():
-        if why := why_no_view(one, schemes, settings.storage_services):
-            yield f"input {one.name} is read plainly: {why}"
+    for pushed_input in pushed_down(application) if storage else ():
+        if why := why_no_view(pushed_input, schemes, settings.storage_services):
+            yield f"input {pushed_input.name} is read plainly: {why}"
 
 
 def _parsed(document: dict[str, Any]) -> Application:

@@ -16,25 +16,27 @@ from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import EventView, ExecutionView, TokenView
 
 
-def visible_policy(policy: Policy, who: Principal) -> Policy:
+def visible_policy(policy: Policy, principal: Principal) -> Policy:
     """Return the policy with what it says of the own tenant; with all that it says for operators."""
-    if who.operator:
+    if principal.operator:
         return policy
     tenants, users = shown_limits(policy)
-    own = f"{who.tenant}/{who.user}"
+    own = f"{principal.tenant}/{principal.user}"
     return replace(
         policy,
-        tenant_shares={name: share for name, share in policy.tenant_shares.items() if name == who.tenant},
-        tenant_limits={name: limit for name, limit in tenants.items() if name == who.tenant},
-        user_limits={name: limit for name, limit in users.items() if name in (who.tenant, own)},
-        priorities_max={name: most for name, most in policy.priorities_max.items() if name in (who.tenant, EVERY)},
-        node_holds={node: _visible_hold(hold, who) for node, hold in policy.node_holds.items()},
+        tenant_shares={name: share for name, share in policy.tenant_shares.items() if name == principal.tenant},
+        tenant_limits={name: limit for name, limit in tenants.items() if name == principal.tenant},
+        user_limits={name: limit for name, limit in users.items() if name in (principal.tenant, own)},
+        priorities_max={
+            name: most for name, most in policy.priorities_max.items() if name in (principal.tenant, EVERY)
+        },
+        node_holds={node: _visible_hold(hold, principal) for node, hold in policy.node_holds.items()},
     )
 
 
-def _visible_hold(hold: NodeHold, who: Principal) -> NodeHold:
+def _visible_hold(hold: NodeHold, principal: Principal) -> NodeHold:
     """For others than its tenant, a reserved node is as closed as one that is drained."""
-    return hold if hold.tenant in (None, who.tenant) else replace(hold, tenant=None, note="")
+    return hold if hold.tenant in (None, principal.tenant) else replace(hold, tenant=None, note="")
 
 
 _PAGE = 500
@@ -51,49 +53,49 @@ def all_entries(store: ExecutionStore, execution_id: str) -> Iterator[JournalEnt
         yield from entries
 
 
-def event_view(entry: JournalEntry, who: Principal) -> EventView:
+def event_view(entry: JournalEntry, principal: Principal) -> EventView:
     """An entry of the journal; what is for operators only is left out for others."""
-    data = dict(entry.data if who.operator else _for_members(entry, who))
+    data = dict(entry.data if principal.operator else _for_members(entry, principal))
     return EventView.model_validate(replace(entry, data=data))
 
 
-def _for_members(entry: JournalEntry, who: Principal) -> Mapping[str, Any]:
+def _for_members(entry: JournalEntry, principal: Principal) -> Mapping[str, Any]:
     if entry.execution_id is not None:
         return {key: value for key, value in entry.data.items() if key != DETAIL}
     if entry.kind != POLICY_SET:
         return {}  # no other fact of the installation is known to be for everybody
     try:
-        return dict(encode(visible_policy(decode(Policy, entry.data), who)))
+        return dict(encode(visible_policy(decode(Policy, entry.data), principal)))
     except ValueError:  # of a version that had other fields
         return {}
 
 
-def with_details(view: ExecutionView, entries: Iterable[JournalEntry], who: Principal) -> ExecutionView:
+def with_details(view: ExecutionView, entries: Iterable[JournalEntry], principal: Principal) -> ExecutionView:
     """For operators, with the platform's own words in the services and the execution that they are about."""
-    if not who.operator:
+    if not principal.operator:
         return view
-    said = {entry.data.get("service_id"): entry.data[DETAIL] for entry in entries if entry.data.get(DETAIL)}
-    services = [one.model_copy(update={DETAIL: said.get(one.id, "")}) for one in view.services]
-    return view.model_copy(update={"services": services, DETAIL: said.get(None, "")})
+    details = {entry.data.get("service_id"): entry.data[DETAIL] for entry in entries if entry.data.get(DETAIL)}
+    services = [one.model_copy(update={DETAIL: details.get(one.id, "")}) for one in view.services]
+    return view.model_copy(update={"services": services, DETAIL: details.get(None, "")})
 
 
-def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], who: Principal) -> dict[str, Any]:
+def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], principal: Principal) -> dict[str, Any]:
     """Why each node refuses each component; for operators with what is wrong with nodes that are not ready."""
-    wrong = {node.name: node.message for node in nodes if who.operator and not node.ready and node.message}
+    wrong = {node.name: node.message for node in nodes if principal.operator and not node.ready and node.message}
     return {
         name: {part: f"{text}: {wrong[name]}" if name in wrong else text for part, text in by_part.items()}
         for name, by_part in texts.items()
     }
 
 
-def waited_for(execution: Execution, nodes: Iterable[Node], who: Principal) -> dict[str, Any]:
+def waited_for(execution: Execution, nodes: Iterable[Node], principal: Principal) -> dict[str, Any]:
     """The nodes that are not ready on which services have not started yet, per component."""
     away = {node.name: node for node in nodes if not node.ready}
     texts: dict[str, dict[str, str]] = {}
     for service in execution.services:
         if service.state is ServiceState.STARTING and service.node in away:
             texts.setdefault(service.node, {})[service.component] = "the node is not ready"
-    return node_texts(texts, away.values(), who)
+    return node_texts(texts, away.values(), principal)
 
 
 def token_view(token: Token) -> TokenView:

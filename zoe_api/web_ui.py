@@ -80,9 +80,9 @@ class WebUi:
         if not self.built:
             return HTMLResponse(_NOT_BUILT, 503, SECURITY_HEADERS)
         file = self._files[name]
-        kept = _FOR_EVER if name.startswith("assets/") else _ASK_EACH_TIME
+        caching = _FOR_EVER if name.startswith("assets/") else _ASK_EACH_TIME
         policy = {"Content-Security-Policy": _POLICIES.get(name, _POLICY)}
-        headers = {**SECURITY_HEADERS, **policy, "Cache-Control": kept, "Vary": "Accept-Encoding"}
+        headers = {**SECURITY_HEADERS, **policy, "Cache-Control": caching, "Vary": "Accept-Encoding"}
         if zipped and file.zipped is not None:
             return Response(file.zipped, 200, {**headers, "Content-Encoding": "gzip"}, file.media_type)
         return Response(file.content, 200, headers, file.media_type)

@@ -25,16 +25,16 @@ _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
 
 
-def ticket_for(accounts: AccountStore, who: Principal, execution_id: ExecutionId, number: int) -> str:
+def ticket_for(accounts: AccountStore, principal: Principal, execution_id: ExecutionId, number: int) -> str:
     """A ticket to a proxied port; whatever ends the session or token that asked for it ends the access, too."""
     ticket, now_s = secrets.token_urlsafe(24), time.time()
     accounts.add_app_access(
         AppAccess(
             id=hash_of(ticket),
-            user=who.user,
-            tenant=who.tenant,
-            session_id=who.session_id or None,
-            token_id=who.token_id or None,
+            user=principal.user,
+            tenant=principal.tenant,
+            session_id=principal.session_id or None,
+            token_id=principal.token_id or None,
             execution_id=execution_id,
             number=number,
             expires_at_s=now_s + TICKET_S,

@@ -41,8 +41,8 @@ def not_told(record: logging.LogRecord) -> bool:
 
     And no error for each WebSocket that is answered instead of opened: uvicorn takes that for a mistake.
     """
-    known = record.exc_info is not None and isinstance(record.exc_info[1], BrokeOff)
-    return not known and record.msg != "ASGI callable returned without completing handshake."
+    broke_off = record.exc_info is not None and isinstance(record.exc_info[1], BrokeOff)
+    return not broke_off and record.msg != "ASGI callable returned without completing handshake."
 
 
 def new_transport() -> httpx.AsyncHTTPTransport:
@@ -55,8 +55,10 @@ def new_transport() -> httpx.AsyncHTTPTransport:
     return httpx.AsyncHTTPTransport(verify=verification("http://"), limits=limits, trust_env=False)
 
 
-async def forward(transport: httpx.AsyncHTTPTransport, request: Request, target: Target, wanted: bytes) -> Response:
-    """Return the application's answer to the request target `wanted`.
+async def forward(
+    transport: httpx.AsyncHTTPTransport, request: Request, target: Target, request_target: bytes
+) -> Response:
+    """Return the application's answer to `request_target`.
 
     Raises httpx.TransportError when there is none, NoAnswer when it is none of HTTP's, BrowserLeft when nobody waits
     for it any more.
@@ -65,7 +67,7 @@ async def forward(transport: httpx.AsyncHTTPTransport, request: Request, target:
     # The connection goes to this address, whatever the client wrote; its bytes are a target there and nothing else.
     url = httpx.URL(scheme="http", host=target.host, port=target.port, path="/")
     body = _Body(request)
-    extensions = {"target": wanted, "timeout": _TIMEOUT}
+    extensions = {"target": request_target, "timeout": _TIMEOUT}
     upstream = httpx.Request(request.method, url, headers=headers, content=body.stream, extensions=extensions)
     answer = await _unless_left(transport.handle_async_request(upstream), body)
     if answer.status_code not in _STATUSES or not is_sound(answer.headers.raw):
@@ -126,13 +128,13 @@ class _Body:
 
 async def _unless_left(sending: Coroutine[Any, Any, httpx.Response], body: _Body) -> httpx.Response:
     """Return the answer; let go of an application that does not answer when the browser has left."""
-    answer, left = asyncio.create_task(sending), asyncio.create_task(body.left())
+    answer, departure = asyncio.create_task(sending), asyncio.create_task(body.left())
     try:
-        await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((answer, departure), return_when=asyncio.FIRST_COMPLETED)
         if answer.done():
             return answer.result()
         raise BrowserLeft
     finally:
-        for task in (answer, left):
+        for task in (answer, departure):
             task.cancel()
-        await asyncio.gather(answer, left, return_exceptions=True)
+        await asyncio.gather(answer, departure, return_exceptions=True)

@@ -55,9 +55,9 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
                 if page is not None:
                     yield name, page._replace(scheme="http", netloc=target.authority).geturl()
             case "cookie":
-                theirs = _without_ours(value)
-                if theirs:
-                    yield name, theirs
+                cookies = _without_ours(value)
+                if cookies:
+                    yield name, cookies
             case "x-forwarded-for" | "x-forwarded-host" | "x-forwarded-proto" | "x-real-ip" | "forwarded":
                 continue
             case _:

@@ -66,8 +66,8 @@ class AppsMiddleware:
                 if self._transport is not None:
                     await self._transport.aclose()
             return
-        wanted = origin_form(scope)
-        if wanted is None:
+        request_target = origin_form(scope)
+        if request_target is None:
             await _refuse(scope, receive, send, "the request target must be a path: it begins with a slash")
             return
         name = host_name(Headers(scope=scope).get("host", ""))
@@ -81,7 +81,7 @@ class AppsMiddleware:
         if scope["type"] == "http":
             with ExitStack() as held:
                 try:
-                    answer = await self._answer(Request(scope, receive), wanted, execution_id, number, held)
+                    answer = await self._answer(Request(scope, receive), request_target, execution_id, number, held)
                 except ApiProblem as refused:
                     answer = problem_response(refused.at(scope["path"]))
                 try:
@@ -90,10 +90,10 @@ class AppsMiddleware:
                     log.warning("an application broke off its answer", execution=execution_id, why=str(error))
                     raise
         else:
-            await self._socket(WebSocket(scope, receive, send), wanted, execution_id, number)
+            await self._socket(WebSocket(scope, receive, send), request_target, execution_id, number)
 
     async def _answer(
-        self, request: Request, wanted: bytes, execution_id: ExecutionId, number: int, held: ExitStack
+        self, request: Request, request_target: bytes, execution_id: ExecutionId, number: int, held: ExitStack
     ) -> Response:
         try:
             if request.scope["path"] == ENTRANCE:
@@ -107,7 +107,7 @@ class AppsMiddleware:
             target = await self._targets.of(execution_id, number)
             if target is None:
                 return pages.not_running()
-            return await self._forward(request, target, wanted, execution_id, number)
+            return await self._forward(request, target, request_target, execution_id, number)
         except (MasterUnreachable, StoreUnavailable):
             return pages.unreachable()
 
@@ -125,14 +125,14 @@ class AppsMiddleware:
         return self._accesses.entered(request, secret, "/" if target is None else target.path)
 
     async def _forward(
-        self, request: Request, target: Target, wanted: bytes, execution_id: ExecutionId, number: int
+        self, request: Request, target: Target, request_target: bytes, execution_id: ExecutionId, number: int
     ) -> Response:
         if self._transport is None:
             self._transport = forwarding.new_transport()
         if is_use(request):
             await self._activity.seen(execution_id)
         try:
-            return await forwarding.forward(self._transport, request, target, wanted)
+            return await forwarding.forward(self._transport, request, target, request_target)
         except forwarding.NoAnswer:
             return pages.no_answer()
         except forwarding.BrowserLeft:
@@ -141,20 +141,22 @@ class AppsMiddleware:
             self._targets.doubt(execution_id, number)
             return pages.unreachable()
 
-    async def _socket(self, browser: WebSocket, wanted: bytes, execution_id: ExecutionId, number: int) -> None:
+    async def _socket(self, browser: WebSocket, request_target: bytes, execution_id: ExecutionId, number: int) -> None:
         async def access() -> AppAccess | None:
             return await self._accesses.of(browser, execution_id, number)
 
         try:
             # A browser always names the origin of a WebSocket; one without is not a browser's and has no cookie.
-            known = None if foreign(browser.scope) else await access()
-            if known is None:
+            app_access = None if foreign(browser.scope) else await access()
+            if app_access is None:
                 raise ApiProblem(Code.SOCKET_REFUSED, hint="open the application from Zoe")
-            with self._streams.stream(known.user, known.session_id or known.token_id or ""):
+            with self._streams.stream(app_access.user, app_access.session_id or app_access.token_id or ""):
                 target = await self._targets.of(execution_id, number)
                 if target is None:
                     raise ApiProblem(Code.SOCKET_REFUSED, "the application is not running")
-                await sockets.forward(browser, target, wanted, access, lambda: self._activity.seen(execution_id))
+                await sockets.forward(
+                    browser, target, request_target, access, lambda: self._activity.seen(execution_id)
+                )
         except ApiProblem as refused:
             await _end(browser, refused)
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):

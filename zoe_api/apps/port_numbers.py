@@ -39,19 +39,23 @@ def proxied_ports(execution: Execution) -> Iterator[ProxiedPort]:
 
 def number_of(execution: Execution, service: Service, port: str) -> ProxiedPort:
     """The proxied port of a service; NotFound."""
-    for one in proxied_ports(execution):
-        if (one.component, one.index, one.port.name) == (service.component, service.index, port):
-            return one
+    for proxied in proxied_ports(execution):
+        if (proxied.component, proxied.index, proxied.port.name) == (service.component, service.index, port):
+            return proxied
     raise NotFound(f"service {service.id} has no proxied port {port}")
 
 
 def service_at(execution: Execution, number: int) -> tuple[Service, Port] | None:
     """The living service behind a number, with its port; None when none lives now, or ever will."""
-    for one in proxied_ports(execution):
-        if one.number == number:
-            alive = (s for s in execution.services if s.alive and (s.component, s.index) == (one.component, one.index))
-            found = next(alive, None)
-            return None if found is None else (found, one.port)
+    for proxied in proxied_ports(execution):
+        if proxied.number == number:
+            alive = (
+                s
+                for s in execution.services
+                if s.alive and (s.component, s.index) == (proxied.component, proxied.index)
+            )
+            service = next(alive, None)
+            return None if service is None else (service, proxied.port)
     return None
 
 

@@ -34,20 +34,20 @@ _RESERVED_CODES = (1005, 1006, 1015)  # never sent in a closing frame
 async def forward(
     browser: WebSocket,
     target: Target,
-    wanted: bytes,
+    request_target: bytes,
     allowed: Callable[[], Awaitable[object]],
     used: Callable[[], Awaitable[None]],
 ) -> None:
     """Pass messages on until one of both ends it; OSError or WebSocketException when the application refuses.
 
-    `wanted` is the request target. `used` is called for each message of the browser.
+    `used` is called for each message of the browser.
     """
     headers = [
         (name, value)
         for name, value in to_application(browser.headers.items(), target, browser.scope["scheme"])
         if name != "Host"  # the library sends it
     ]
-    async with _opened(target, wanted.decode("ascii"), headers, browser.scope["subprotocols"]) as application:
+    async with _opened(target, request_target.decode("ascii"), headers, browser.scope["subprotocols"]) as application:
         await browser.accept(application.subprotocol)
         ways = (_up(browser, application, used), _down(browser, application), _watch(allowed))
         tasks = [asyncio.create_task(way) for way in ways]
@@ -62,13 +62,13 @@ async def forward(
 
 @asynccontextmanager
 async def _opened(
-    target: Target, wanted: str, headers: Iterable[tuple[str, str]], subprotocols: Iterable[str]
+    target: Target, request_target: str, headers: Iterable[tuple[str, str]], subprotocols: Iterable[str]
 ) -> AsyncIterator[ClientConnection]:
     """Connect to the application's own address.
 
     The library's `connect` takes one URL for both address and request target, and follows redirects to other hosts.
     """
-    uri = WebSocketURI(secure=False, host=target.host, port=target.port, path=wanted, query="")
+    uri = WebSocketURI(secure=False, host=target.host, port=target.port, path=request_target, query="")
     protocol = ClientProtocol(
         uri, subprotocols=[Subprotocol(name) for name in subprotocols] or None, max_size=MESSAGE_BYTES_MAX
     )
@@ -125,6 +125,6 @@ def _code(watch: asyncio.Task[None]) -> int | None:
 
 async def _close(browser: WebSocket, application: ClientConnection, code: int | None) -> None:
     if browser.application_state is WebSocketState.CONNECTED and browser.client_state is WebSocketState.CONNECTED:
-        said = code or application.close_code or GONE
+        close_code = code or application.close_code or GONE
         with suppress(RuntimeError, WebSocketDisconnect):
-            await browser.close(GONE if said in _RESERVED_CODES else said, application.close_reason or "")
+            await browser.close(GONE if close_code in _RESERVED_CODES else close_code, application.close_reason or "")

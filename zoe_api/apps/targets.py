@@ -58,31 +58,31 @@ class Targets:
         before = self._told.get(key)
         if before is not None and time.monotonic() < before.ask_again_s:
             return before.target
-        told = await run_in_threadpool(self._find, execution_id, number, before)
+        answer = await run_in_threadpool(self._find, execution_id, number, before)
         self._told.pop(key, None)
-        if told is None:
+        if answer is None:
             return None
         if len(self._told) >= _REMEMBERED_MAX:
             self._told.clear()
-        self._told[key] = told
-        return told.target
+        self._told[key] = answer
+        return answer.target
 
     def doubt(self, execution_id: ExecutionId, number: int) -> None:
         """Ask again next time; without a master, what it told still holds."""
-        told = self._told.get((execution_id, number))
-        if told is not None:
-            self._told[execution_id, number] = replace(told, ask_again_s=0.0)
+        answer = self._told.get((execution_id, number))
+        if answer is not None:
+            self._told[execution_id, number] = replace(answer, ask_again_s=0.0)
 
     def _find(self, execution_id: ExecutionId, number: int, before: _Told | None) -> _Told | None:
         try:
-            found = service_at(self._store.execution(execution_id), number)
+            served = service_at(self._store.execution(execution_id), number)
         except NotFound:
             return None
-        return None if found is None else self._ask(*found, before)
+        return None if served is None else self._ask(*served, before)
 
     def _ask(self, service: Service, port: Port, before: _Told | None) -> _Told | None:
         try:
-            told = self._master.ask("address", {"service_id": service.id, "port": port.name})
+            address = self._master.ask("address", {"service_id": service.id, "port": port.name})
         except MasterRefused:
             return None
         except MasterUnreachable:
@@ -91,5 +91,5 @@ class Targets:
                 raise
             return replace(before, ask_again_s=now_s + _REMEMBERED_S)
         now_s = time.monotonic()
-        target = Target(told["host"], told["port"], port.path, told.get("headers", {}))
+        target = Target(address["host"], address["port"], port.path, address.get("headers", {}))
         return _Told(target, service.id, now_s, now_s + _REMEMBERED_S)

@@ -56,21 +56,21 @@ _TEMPLATES.filters["clock"] = lambda at_s: time.strftime("%Y-%m-%d %H:%M:%S UTC"
 Page = Callable[[Services, Request, Mapping[str, str]], Response]
 
 
-def application(its: Services) -> Starlette:
+def application(services: Services) -> Starlette:
     """All pages, to be mounted at `/lite`."""
     return Starlette(
         routes=[
-            Route("/", _endpoint(its, _executions), methods=["GET", "POST"]),
-            Route("/sign-in", _sign_in(its), methods=["POST"]),
-            Route("/sign-out", _endpoint(its, _sign_out), methods=["POST"]),
-            Route("/executions/{execution_id}/cancel", _endpoint(its, _cancel), methods=["POST"]),
+            Route("/", _endpoint(services, _executions), methods=["GET", "POST"]),
+            Route("/sign-in", _sign_in(services), methods=["POST"]),
+            Route("/sign-out", _endpoint(services, _sign_out), methods=["POST"]),
+            Route("/executions/{execution_id}/cancel", _endpoint(services, _cancel), methods=["POST"]),
         ]
     )
 
 
-def _endpoint(its: Services, page: Page) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(services: Services, page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await run_in_threadpool(_answer, its, page, request, await _fields(request))
+        return await run_in_threadpool(_answer, services, page, request, await _fields(request))
 
     return answer
 
@@ -80,120 +80,128 @@ async def _fields(request: Request) -> Mapping[str, str]:
     return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
-def _answer(its: Services, page: Page, request: Request, fields: Mapping[str, str]) -> Response:
+def _answer(services: Services, page: Page, request: Request, fields: Mapping[str, str]) -> Response:
     """The page, or what is in its way."""
     try:
-        return page(its, request, fields)
+        return page(services, request, fields)
     except _TOLD as error:
         if isinstance(error, ApiProblem) and error.problem.status == 401:
             note_refused(request.scope, Code(error.problem.code))
-        return _told(its, error)
+        return _told(services, error)
 
 
-def _told(its: Services, error: Exception) -> Response:
+def _told(services: Services, error: Exception) -> Response:
     """Return the page of an error, which is one of `_TOLD`."""
     if isinstance(error, ApiProblem):
-        told = error.problem
-        signing = told.status == 401 or told.code in _TOLD_AT_SIGN_IN
-        said = f"{told.title}. {told.detail}".strip()
-        return _sign_in_page(its, said, told.status) if signing else _page("told.html", told.status, said=said)
+        refusal = error.problem
+        signing = refusal.status == 401 or refusal.code in _TOLD_AT_SIGN_IN
+        message = f"{refusal.title}. {refusal.detail}".strip()
+        return (
+            _sign_in_page(services, message, refusal.status)
+            if signing
+            else _page("told.html", refusal.status, message=message)
+        )
     code = next(code for kind, code in _TOLD_AS.items() if isinstance(error, kind))
     status, title = PROBLEMS[code]
-    return _page("told.html", status, said=title)
+    return _page("told.html", status, message=title)
 
 
-def _executions(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    asker = _signed_in(its, request, fields)
-    return _list(its, request, asker.who, fields[_PROOF] if asker.proved else "")
+def _executions(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    asker = _signed_in(services, request, fields)
+    return _list(services, request, asker.principal, fields[_PROOF] if asker.proved else "")
 
 
-def _list(its: Services, request: Request, who: Principal, proof: str) -> Response:
+def _list(services: Services, request: Request, principal: Principal, proof: str) -> Response:
     """The page of executions. Its forms hold the session's proof, by which it goes from page to page; without, it only
     shows."""
-    access.check(who, Scope.READ)
+    access.check(principal, Scope.READ)
     cursor = request.query_params.get("cursor")
-    every = "all" in request.query_params and who.operator
+    every = "all" in request.query_params and principal.operator
     states = None if "ended" in request.query_params else frozenset(ExecutionState) - TERMINAL_STATES
     try:
-        query = ExecutionQuery(tenant=None if every else who.tenant, states=states, limit=_PER_PAGE, cursor=cursor)
-        found = its.store.executions(query)
+        query = ExecutionQuery(
+            tenant=None if every else principal.tenant, states=states, limit=_PER_PAGE, cursor=cursor
+        )
+        page = services.store.executions(query)
     except InvalidCursor:
         return RedirectResponse(HOME, 303, _HEADERS)
-    kept = {name: "1" for name in ("ended", "all") if name in request.query_params}
-    more = f"{HOME}?{urlencode({**kept, 'cursor': found.next_cursor})}" if found.next_cursor else ""
+    switches = {name: "1" for name in ("ended", "all") if name in request.query_params}
+    more = f"{HOME}?{urlencode({**switches, 'cursor': page.next_cursor})}" if page.next_cursor else ""
     return _page(
         "executions.html",
-        who=who,
-        executions=[(one, _can_cancel(who, one)) for one in found.executions],
+        principal=principal,
+        executions=[(one, _can_cancel(principal, one)) for one in page.executions],
         more=more,
         ended="ended" in request.query_params,
         csrf=proof,
-        providers=_providers(its),
+        providers=_providers(services),
     )
 
 
-def _sign_in(its: Services) -> Callable[[Request], Awaitable[Response]]:
+def _sign_in(services: Services) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         fields = await _fields(request)
         try:
             body = SignIn(**{name: value for name, value in fields.items() if name in SignIn.model_fields and value})
-            return await signed_in(body, request, its, lambda user: _entered(its, request, user, body.tenant))
+            return await signed_in(body, request, services, lambda user: _entered(services, request, user, body.tenant))
         except ValidationError:
-            return _sign_in_page(its, PROBLEMS[Code.BAD_SIGN_IN][1], 401)
+            return _sign_in_page(services, PROBLEMS[Code.BAD_SIGN_IN][1], 401)
         except _TOLD as error:
-            return _told(its, error)
+            return _told(services, error)
 
     return answer
 
 
-def _entered(its: Services, request: Request, user: str, tenant: str | None) -> Response:
+def _entered(services: Services, request: Request, user: str, tenant: str | None) -> Response:
     """Sign in, and answer with the page itself: a redirection would lose the proof, or put it into an address."""
     entered = Response()
-    proof, who = sessions.enter(its, request, entered, user, tenant)
-    answer = _list(its, request, who, proof)
+    proof, principal = sessions.enter(services, request, entered, user, tenant)
+    answer = _list(services, request, principal, proof)
     answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
     return answer
 
 
-def _sign_out(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    asker = _changing(its, request, fields, "lite_sign_out")
+def _sign_out(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    asker = _changing(services, request, fields, "lite_sign_out")
     answer = RedirectResponse(HOME, 303, _HEADERS)
-    sessions.end(its.accounts, request, answer, asker)
+    sessions.end(services.accounts, request, answer, asker)
     return answer
 
 
-def _cancel(its: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    who = _changing(its, request, fields, "lite_cancel").who
-    access.check(who, Scope.SUBMIT)
-    cancel(its.store, its.master, who, request.path_params["execution_id"], request.state.request_id)
-    return _list(its, request, who, fields[_PROOF])
+def _cancel(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    principal = _changing(services, request, fields, "lite_cancel").principal
+    access.check(principal, Scope.SUBMIT)
+    cancel(services.store, services.master, principal, request.path_params["execution_id"], request.state.request_id)
+    return _list(services, request, principal, fields[_PROOF])
 
 
-def _signed_in(its: Services, request: Request, fields: Mapping[str, str]) -> sessions.Asker:
-    asker = sessions.require(its.accounts, request, fields.get(_PROOF, ""))
-    access.asked_by(request, asker.who)
+def _signed_in(services: Services, request: Request, fields: Mapping[str, str]) -> sessions.Asker:
+    asker = sessions.require(services.accounts, request, fields.get(_PROOF, ""))
+    access.asked_by(request, asker.principal)
     return asker
 
 
-def _changing(its: Services, request: Request, fields: Mapping[str, str], action: str) -> sessions.Asker:
+def _changing(services: Services, request: Request, fields: Mapping[str, str], action: str) -> sessions.Asker:
     """Who asks for a change by a form of ours; it is written down before anything is done."""
-    asker = _signed_in(its, request, fields)
-    request.state.audit_id = its.accounts.add_audit(access.entry(asker.who, request, action))
+    asker = _signed_in(services, request, fields)
+    request.state.audit_id = services.accounts.add_audit(access.entry(asker.principal, request, action))
     sessions.check_proved(asker)
     return asker
 
 
-def _can_cancel(who: Principal, execution: Execution) -> bool:
-    return Scope.SUBMIT in who.scopes and not execution.terminal and execution.state is not ExecutionState.STOPPING
+def _can_cancel(principal: Principal, execution: Execution) -> bool:
+    return (
+        Scope.SUBMIT in principal.scopes and not execution.terminal and execution.state is not ExecutionState.STOPPING
+    )
 
 
-def _sign_in_page(its: Services, said: str, status: int) -> Response:
-    said = "" if said.startswith(PROBLEMS[Code.NO_TOKEN][1]) else said
-    return _page("sign_in.html", status if said else 200, said=said, providers=_providers(its))
+def _sign_in_page(services: Services, message: str, status: int) -> Response:
+    message = "" if message.startswith(PROBLEMS[Code.NO_TOKEN][1]) else message
+    return _page("sign_in.html", status if message else 200, message=message, providers=_providers(services))
 
 
-def _providers(its: Services) -> list[str]:
-    return [LOCAL, *its.settings.ldap]
+def _providers(services: Services) -> list[str]:
+    return [LOCAL, *services.settings.ldap]
 
 
 def _page(template: str, status: int = 200, **values: Any) -> Response:

@@ -47,46 +47,48 @@ router = APIRouter(prefix="/admin", tags=["administration"])
 
 
 @router.get("/users", response_model=UserList)
-def list_users(_who: Admin, accounts: AccountsDep) -> UserList:
+def list_users(_principal: Admin, accounts: AccountsDep) -> UserList:
     """All users with their roles."""
     roles = accounts.memberships()
     return UserList(users=[_user(user, [m for m in roles if m.user == user.name]) for user in accounts.users()])
 
 
 @router.post("/users", status_code=201, response_model=UserView)
-async def add_user(body: NewUser, _who: Admin, its: ServicesDep, request: Request) -> UserView:
+async def add_user(body: NewUser, _principal: Admin, services: ServicesDep, request: Request) -> UserView:
     """Make a user; without a password there is no signing in by one."""
 
     def add() -> UserView:
         if body.password:
-            check_strength(body.password, body.name, its, "password")
+            check_strength(body.password, body.name, services, "password")
         user = User(body.name, passwords.hashed(body.password) if body.password else None)
-        its.accounts.add_user(user)
+        services.accounts.add_user(user)
         return _user(user, [])
 
-    return await _in_its_lane(its, request, body.password, add)
+    return await _in_its_lane(services, request, body.password, add)
 
 
 @router.patch("/users/{user}", response_model=UserView)
-async def change_user(user: str, body: UserChange, who: Admin, its: ServicesDep, request: Request) -> UserView:
+async def change_user(
+    user: str, body: UserChange, principal: Admin, services: ServicesDep, request: Request
+) -> UserView:
     """Set a password, or disable: who is disabled loses all sessions and tokens, for good."""
-    if user == who.user and body.disabled:
+    if user == principal.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-    return await _in_its_lane(its, request, body.password, lambda: _changed(user, body, its, request))
+    return await _in_its_lane(services, request, body.password, lambda: _changed(user, body, services, request))
 
 
-async def _in_its_lane(its: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
+async def _in_its_lane(services: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
     """Return what the work gives, with a password in threads of its own: a hash takes time and memory."""
     if password is None:
         return await run_in_threadpool(work)
-    return await its.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
+    return await services.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
 
 
-def _changed(user: str, body: UserChange, its: Services, request: Request) -> UserView:
-    accounts = its.accounts
+def _changed(user: str, body: UserChange, services: Services, request: Request) -> UserView:
+    accounts = services.accounts
     before = accounts.user(user)
     if body.password is not None:
-        check_strength(body.password, user, its, "password")
+        check_strength(body.password, user, services, "password")
         accounts.set_password(user, passwords.hashed(body.password))
         if body.end_tokens:
             accounts.end_access(user)
@@ -100,7 +102,7 @@ def _changed(user: str, body: UserChange, its: Services, request: Request) -> Us
 
 
 @router.delete("/users/{user}/access", response_model=EndedAccessView)
-def end_access(user: str, _who: Admin, accounts: AccountsDep, request: Request) -> EndedAccessView:
+def end_access(user: str, _principal: Admin, accounts: AccountsDep, request: Request) -> EndedAccessView:
     """End all tokens and sessions of a user at once; the user may sign in again, and executions go on."""
     ended = accounts.end_access(user)
     note_changes(request, asdict(ended), {"tokens": 0, "sessions": 0})
@@ -108,7 +110,7 @@ def end_access(user: str, _who: Admin, accounts: AccountsDep, request: Request) 
 
 
 @router.get("/tenants", response_model=TenantList)
-def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
+def list_tenants(_principal: Admin, store: StoreDep) -> TenantList:
     """All tenants with their members, quotas, and how many executions wait or run."""
     active: Counter[str] = Counter()
     for (tenant, _), number in store.active_counts().items():
@@ -128,20 +130,20 @@ def list_tenants(_who: Admin, store: StoreDep) -> TenantList:
 
 
 @router.post("/tenants", status_code=201, response_model=QuotaView)
-def add_tenant(body: NewTenant, _who: Admin, its: ServicesDep) -> QuotaView:
+def add_tenant(body: NewTenant, _principal: Admin, services: ServicesDep) -> QuotaView:
     """Make a tenant. The local back-end is for one: with a second it will not start again."""
-    if its.settings.backend == "local" and not its.settings.insecure and its.accounts.tenants():
+    if services.settings.backend == "local" and not services.settings.insecure and services.accounts.tenants():
         raise ApiProblem(Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE where all trust each other")
-    its.accounts.add_tenant(body.name)
+    services.accounts.add_tenant(body.name)
     return QuotaView(executions_max=None)
 
 
 @router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
 def set_role(
-    tenant: str, user: str, body: RoleChoice, who: Admin, accounts: AccountsDep, request: Request
+    tenant: str, user: str, body: RoleChoice, principal: Admin, accounts: AccountsDep, request: Request
 ) -> MemberView:
     """Make a user a member of a tenant, or change the role there."""
-    _check_own(who, user, tenant)
+    _check_own(principal, user, tenant)
     accounts.user(user)
     check_tenant(accounts, tenant)
     before = _role(accounts, user, tenant)
@@ -151,9 +153,9 @@ def set_role(
 
 
 @router.delete("/tenants/{tenant}/members/{user}", status_code=204)
-def remove_member(tenant: str, user: str, who: Admin, accounts: AccountsDep, request: Request) -> Response:
+def remove_member(tenant: str, user: str, principal: Admin, accounts: AccountsDep, request: Request) -> Response:
     """End a membership, with its tokens and sessions; executions go on."""
-    _check_own(who, user, tenant)
+    _check_own(principal, user, tenant)
     before = _role(accounts, user, tenant)
     accounts.remove_member(user, tenant)
     note_changes(request, {"role": before}, {"role": None})
@@ -161,13 +163,13 @@ def remove_member(tenant: str, user: str, who: Admin, accounts: AccountsDep, req
 
 
 @router.get("/tokens", response_model=TokenList)
-def list_all_tokens(_who: Admin, accounts: AccountsDep) -> TokenList:
+def list_all_tokens(_principal: Admin, accounts: AccountsDep) -> TokenList:
     """Everybody's tokens, without their secrets."""
     return TokenList(tokens=[token_view(token) for token in accounts.tokens()])
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
-def revoke_any_token(token_id: str, _who: Admin, accounts: AccountsDep) -> Response:
+def revoke_any_token(token_id: str, _principal: Admin, accounts: AccountsDep) -> Response:
     """Make a token worthless at once."""
     accounts.revoke_token(token_id)
     return Response(status_code=204)
@@ -175,24 +177,24 @@ def revoke_any_token(token_id: str, _who: Admin, accounts: AccountsDep) -> Respo
 
 @router.get("/audit", response_model=AuditList)
 def list_audit(
-    _who: Admin,
-    its: ServicesDep,
+    _principal: Admin,
+    services: ServicesDep,
     user: Annotated[str | None, Query(max_length=200)] = None,
     before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Entries with a lower id.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
 ) -> AuditList:
     """Who asked for which change, newest first."""
-    limit = min(limit, its.settings.api_page_max)
-    entries = its.accounts.audit(before, limit, user)
+    limit = min(limit, services.settings.api_page_max)
+    entries = services.accounts.audit(before, limit, user)
     return AuditList(
         entries=[AuditEntryView.model_validate(entry) for entry in entries],
         next_before=entries[-1].id if len(entries) == limit else None,
     )
 
 
-def _check_own(who: Principal, user: str, tenant: str) -> None:
+def _check_own(principal: Principal, user: str, tenant: str) -> None:
     """Admins cannot take their own role away: the last one could, and nobody could give it back."""
-    if (who.user, who.tenant) == (user, tenant):
+    if (principal.user, principal.tenant) == (user, tenant):
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
 
 

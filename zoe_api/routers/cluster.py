@@ -50,34 +50,34 @@ router = APIRouter(tags=["cluster"])
 
 
 @router.get("/nodes", response_model=NodeList)
-def list_nodes(who: Reader, store: StoreDep) -> NodeList:
+def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
     """The nodes as the master last saw them, with what Zoe reserves there.
 
     `message` is for operators: it may name addresses inside the cluster.
     """
     nodes = store.platform()
     there = _reserved(store, gateway_reservation(nodes))
-    holds = visible_policy(store.policy(), who).node_holds
+    holds = visible_policy(store.policy(), principal).node_holds
     views = []
     for node in nodes:
         here = there[node.name]
-        shown = node if who.operator else replace(node, message="")
+        shown = node if principal.operator else replace(node, message="")
         views.append(NodeView.of(shown, here.reserved, here.elastic, here.services, holds.get(node.name)))
     return NodeList(nodes=views)
 
 
 @router.get("/policy", response_model=PolicyView)
-def get_policy(who: Reader, store: StoreDep, response: Response) -> PolicyView:
+def get_policy(principal: Reader, store: StoreDep, response: Response) -> PolicyView:
     """The policy in force; of tenants, their shares, limits and reserved nodes the own one only, but for operators."""
     policy = store.policy()
     response.headers["ETag"] = etag(policy.version)
-    return PolicyView.of(visible_policy(policy, who))
+    return PolicyView.of(visible_policy(policy, principal))
 
 
 @router.put("/policy", response_model=PolicyView)
 def set_policy(
     body: PolicyView,
-    who: Operator,
+    principal: Operator,
     store: StoreDep,
     master: MasterDep,
     request: Request,
@@ -92,7 +92,7 @@ def set_policy(
     policy = _sound(body, present)
     check_if_match(if_match, present.version)
     if replace(policy, node_holds=present.node_holds, version=present.version) != present:
-        check(who, Scope.ADMIN)
+        check(principal, Scope.ADMIN)
     stored = store.set_policy(policy, present.version, time.time(), request.state.request_id)
     note_changes(request, PolicyView.of(present).model_dump(mode="json"), PolicyView.of(stored).model_dump(mode="json"))
     master.hint()
@@ -101,18 +101,18 @@ def set_policy(
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
-def try_policy(body: PolicyView, who: Operator, master: MasterDep, request: Request) -> DryRunView:
+def try_policy(body: PolicyView, principal: Operator, master: MasterDep, request: Request) -> DryRunView:
     """What a policy would do with the present queue, beside the one in force; nothing is changed."""
-    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request, who.user))
+    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request, principal.user))
 
 
 @router.post("/replays", response_model=ReplayView)
-def replay_journal(body: ReplayRequest, _who: Operator, its: ServicesDep) -> ReplayView:
+def replay_journal(body: ReplayRequest, _principal: Operator, services: ServicesDep) -> ReplayView:
     """What happened since a time, replayed as it was and with another policy, limits or nodes; nothing is changed."""
     if body.policy:
         try:
-            wanted = {**PolicyView.of(its.store.policy()).model_dump(), **body.policy}
-            policy = _sound(PolicyView.model_validate(wanted))
+            fields = {**PolicyView.of(services.store.policy()).model_dump(), **body.policy}
+            policy = _sound(PolicyView.model_validate(fields))
         except ValidationError as error:
             errors = [
                 Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=sentence(one))
@@ -122,11 +122,11 @@ def replay_journal(body: ReplayRequest, _who: Operator, its: ServicesDep) -> Rep
         whole = encode(policy)
         body = body.model_copy(update={"policy": {name: whole[name] for name in body.policy}})
     now_s = time.time()
-    return ReplayView(**replay(its.settings, body, min(body.to_s or now_s, now_s)))
+    return ReplayView(**replay(services.settings, body, min(body.to_s or now_s, now_s)))
 
 
 @router.get("/status", response_model=StatusView)
-def get_status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
+def get_status(_principal: Reader, store: StoreDep, master: MasterDep) -> StatusView:
     """How the installation is; useful also while the master is down."""
     answer, message = _master_status(master)
     return StatusView(
@@ -140,9 +140,9 @@ def get_status(_who: Reader, store: StoreDep, master: MasterDep) -> StatusView:
 
 def _sound(body: PolicyView, present: Policy | None = None) -> Policy:
     policy = body.to_policy(present)
-    found = problems(policy)
-    if found:
-        errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in found]
+    faults = problems(policy)
+    if faults:
+        errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in faults]
         raise ApiProblem(Code.INVALID_POLICY, errors=errors)
     return policy
 

@@ -22,41 +22,49 @@ Tenant = Annotated[str | None, Query(description="Another tenant than the own, a
 
 
 @router.get("", response_model=CredentialList)
-def list_storage_credentials(who: Reader, its: ServicesDep, tenant: Tenant = None) -> CredentialList:
+def list_storage_credentials(principal: Reader, services: ServicesDep, tenant: Tenant = None) -> CredentialList:
     """For which services the tenant has credentials, without their keys."""
-    kept = its.accounts.storage_credentials(_tenant(who, tenant))
-    return CredentialList(credentials=[_view(one) for one in kept], services=sorted(its.settings.storage_services))
+    credentials = services.accounts.storage_credentials(_tenant(principal, tenant))
+    return CredentialList(
+        credentials=[_view(one) for one in credentials], services=sorted(services.settings.storage_services)
+    )
 
 
 @router.put("/{service}", response_model=CredentialView)
 def set_storage_credential(
-    service: str, body: CredentialRequest, who: Submitter, its: ServicesDep, tenant: Tenant = None
+    service: str, body: CredentialRequest, principal: Submitter, services: ServicesDep, tenant: Tenant = None
 ) -> CredentialView:
     """Keep how the tenant logs in to a service; services that start from now on get it as a file."""
-    if service not in its.settings.storage_services:
-        known = ", ".join(sorted(its.settings.storage_services)) or "none"
-        raise NotFound(f"there is no service {service[:200]!r} of an object store; known: {known}")
-    owner = _tenant(who, tenant)
-    sealed = Seal.of(its.settings.keys_dir).sealed(body.key, owner, service, body.user)
-    credential = SealedCredential(owner, service, body.user, sealed, time.time(), who.user)
-    its.accounts.set_storage_credential(credential)
+    if service not in services.settings.storage_services:
+        names = ", ".join(sorted(services.settings.storage_services)) or "none"
+        raise NotFound(f"there is no service {service[:200]!r} of an object store; known: {names}")
+    owner = _tenant(principal, tenant)
+    sealed = Seal.of(services.settings.keys_dir).sealed(body.key, owner, service, body.user)
+    credential = SealedCredential(owner, service, body.user, sealed, time.time(), principal.user)
+    services.accounts.set_storage_credential(credential)
     return _view(credential)
 
 
 @router.delete("/{service}", status_code=204)
-def remove_storage_credential(service: str, who: Submitter, its: ServicesDep, tenant: Tenant = None) -> Response:
+def remove_storage_credential(
+    service: str, principal: Submitter, services: ServicesDep, tenant: Tenant = None
+) -> Response:
     """Forget how the tenant logs in to a service; what runs already keeps what it got."""
-    its.accounts.remove_storage_credential(_tenant(who, tenant), service)
+    services.accounts.remove_storage_credential(_tenant(principal, tenant), service)
     return Response(status_code=204)
 
 
-def _tenant(who: Principal, wanted: str | None) -> str:
-    if wanted is not None and wanted != who.tenant:
-        check(who, Scope.ADMIN)
-    return wanted or who.tenant
+def _tenant(principal: Principal, tenant: str | None) -> str:
+    if tenant is not None and tenant != principal.tenant:
+        check(principal, Scope.ADMIN)
+    return tenant or principal.tenant
 
 
-def _view(kept: SealedCredential) -> CredentialView:
+def _view(credential: SealedCredential) -> CredentialView:
     return CredentialView(
-        tenant=kept.tenant, service=kept.service, user=kept.login, set_at_s=kept.set_at_s, set_by=kept.set_by
+        tenant=credential.tenant,
+        service=credential.service,
+        user=credential.login,
+        set_at_s=credential.set_at_s,
+        set_by=credential.set_by,
     )

@@ -43,39 +43,39 @@ router = APIRouter(tags=["descriptions"])
 
 
 @router.post("/validate", response_model=ValidateResponse)
-def validate_description(body: ValidateRequest, who: Reader, its: ServicesDep) -> ValidateResponse:
+def validate_description(body: ValidateRequest, principal: Reader, services: ServicesDep) -> ValidateResponse:
     """Check a description, expanded, against the format, this installation and the own tenant's longest time limit;
     nothing is kept."""
-    with checking(its, who):
-        application, notes, _ = _as_submitted(body.application, who, its)
+    with checking(services, principal):
+        application, notes, _ = _as_submitted(body.application, principal, services)
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
 @router.post("/plan", response_model=PlanView)
-def plan_application(body: PlanRequest, who: Reader, request: Request, its: ServicesDep) -> PlanView:
+def plan_application(body: PlanRequest, principal: Reader, request: Request, services: ServicesDep) -> PlanView:
     """Whether it would start now, else when, why not, and the smallest change that would start it; nothing is kept.
 
     Refused as a submission would be: 422 `never_fits` when it never would start, `time_limit_too_long` when the own
     tenant may not have it so long; 429 `quota_exceeded` while the quota of executions is used up. 429, too:
     `check_busy` while the description waits to be checked here, `plan_busy` while the master computes other plans.
     """
-    with checking(its, who):
-        application, notes, priority = _as_submitted(body.application, who, its, body.priority)
-        demand = _demand(its.store, who, application)
+    with checking(services, principal):
+        application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
+        demand = _demand(services.store, principal, application)
         question = {
             "application": encode(application),
-            "tenant": who.tenant,
-            "user": who.user,
+            "tenant": principal.tenant,
+            "user": principal.user,
             "priority": priority,
         }
-    return PlanView(notes=notes, demand=demand, **ask(its.master, "plan", question, request, who.user))
+    return PlanView(notes=notes, demand=demand, **ask(services.master, "plan", question, request, principal.user))
 
 
 @router.post("/convert", response_model=ConvertResponse)
-def convert_description(body: ConvertRequest, who: Reader, its: ServicesDep) -> ConvertResponse:
+def convert_description(body: ConvertRequest, principal: Reader, services: ServicesDep) -> ConvertResponse:
     """A description of any older format as version 4, with notes on what could not carry over."""
     try:
-        with checking(its, who):
+        with checking(services, principal):
             conversion = descriptions.convert(body.document)
     except DescriptionError as error:
         raise from_description(error) from None
@@ -83,9 +83,9 @@ def convert_description(body: ConvertRequest, who: Reader, its: ServicesDep) -> 
 
 
 @router.get("/catalogue", response_model=CatalogueList)
-def get_catalogue(who: Reader, store: StoreDep) -> CatalogueList:
+def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
     """Descriptions that are there to be used by the own role and tenant, with the JSON Schema of their forms."""
-    longest_s = store.policy().limits.of(who.tenant).time_limit_s
+    longest_s = store.policy().limits.of(principal.tenant).time_limit_s
     return CatalogueList(
         entries=[
             CatalogueEntryView(
@@ -94,30 +94,30 @@ def get_catalogue(who: Reader, store: StoreDep) -> CatalogueList:
                 category=entry.category,
                 summary=entry.summary,
                 document=_document_of(entry, longest_s),
-                form=descriptions.form_schema(entry, who.role),
+                form=descriptions.form_schema(entry, principal.role),
             )
             for entry in descriptions.catalogue()
-            if entry.allows(who.role)
+            if entry.allows(principal.role)
         ]
     )
 
 
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
-def fill_form(entry_id: str, body: FillRequest, who: Reader, its: ServicesDep) -> FillResponse:
+def fill_form(entry_id: str, body: FillRequest, principal: Reader, services: ServicesDep) -> FillResponse:
     """The description of an entry with what was put into its form; nothing is kept."""
-    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(who.role)), None)
+    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(principal.role)), None)
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = _document_of(entry, its.store.policy().limits.of(who.tenant).time_limit_s)
+    document = _document_of(entry, services.store.policy().limits.of(principal.tenant).time_limit_s)
     try:
-        with checking(its, who):
-            return FillResponse(document=descriptions.fill_form(entry, document, body.values, who.role))
+        with checking(services, principal):
+            return FillResponse(document=descriptions.fill_form(entry, document, body.values, principal.role))
     except DescriptionError as error:
         raise from_description(error) from None
 
 
 @router.get("/schema", response_model=dict[str, Any])
-def get_description_schema(_who: Reader) -> dict[str, Any]:
+def get_description_schema(_principal: Reader) -> dict[str, Any]:
     """The JSON Schema of descriptions."""
     return descriptions.json_schema()
 
@@ -132,29 +132,29 @@ def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, An
 
 
 def _as_submitted(
-    document: dict[str, Any], who: Principal, its: Services, priority: int | None = None
+    document: dict[str, Any], principal: Principal, services: Services, priority: int | None = None
 ) -> tuple[Application, list[str], int]:
     """The application as it would be kept for its tenant, what its user would be told, and its priority."""
-    fit = checked(document, its, who, priority)
-    application, told = with_time_limit(fit.application, who.tenant, its.store.policy().limits)
-    return application, [*fit.notes, *told], fit.priority
+    fit = checked(document, services, principal, priority)
+    application, limit_notes = with_time_limit(fit.application, principal.tenant, services.store.policy().limits)
+    return application, [*fit.notes, *limit_notes], fit.priority
 
 
-def _demand(store: ExecutionStore, who: Principal, application: Application) -> DemandView:
+def _demand(store: ExecutionStore, principal: Principal, application: Application) -> DemandView:
     """What it would take; QuotaExceeded when a limit of executions refuses it."""
     core, everything = application.core_resources(), application.total_resources()
     limits, active = store.policy().limits, store.active_counts()
-    executions = sum(number for (tenant, _), number in active.items() if tenant == who.tenant)
-    executions_of_user = active.get((who.tenant, who.user), 0)
-    check_counts(who.tenant, who.user, limits, executions, executions_of_user)
+    executions = sum(number for (tenant, _), number in active.items() if tenant == principal.tenant)
+    executions_of_user = active.get((principal.tenant, principal.user), 0)
+    check_counts(principal.tenant, principal.user, limits, executions, executions_of_user)
     return DemandView(
         core=_amount(sum(c.essential_count for c in application.components), core),
         elastic=_amount(sum(c.elastic_count for c in application.components), everything - core),
         time_limit_s=application.time_limit_s,
         executions=executions,
-        executions_max=limits.of(who.tenant).executions,
+        executions_max=limits.of(principal.tenant).executions,
         executions_of_user=executions_of_user,
-        executions_of_user_max=limits.of(who.tenant, who.user).executions,
+        executions_of_user_max=limits.of(principal.tenant, principal.user).executions,
     )
 
 

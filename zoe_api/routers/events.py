@@ -37,32 +37,32 @@ _LAST_KINDS = (Ended.kind, Refused.kind)
 @router.get("/executions/{execution_id}/events", response_model=EventList)
 def execution_events(
     execution_id: str,
-    who: Reader,
+    principal: Reader,
     store: StoreDep,
     after: Annotated[int, Query(ge=0, le=ID_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
     """What happened to an execution, in order."""
-    visible_execution(store, who, execution_id)
-    return EventList(events=[event_view(e, who) for e in store.journal(after, limit, execution_id=execution_id)])
+    visible_execution(store, principal, execution_id)
+    return EventList(events=[event_view(e, principal) for e in store.journal(after, limit, execution_id=execution_id)])
 
 
 @router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
-def execution_waits(execution_id: str, who: Reader, store: StoreDep) -> WhyWaited:
+def execution_waits(execution_id: str, principal: Reader, store: StoreDep) -> WhyWaited:
     """Where the time before its start went: every second of waiting under a named cause."""
-    visible_execution(store, who, execution_id)
-    found = spans(_all_events(store, execution_id), time.time())
+    visible_execution(store, principal, execution_id)
+    waits = spans(_all_events(store, execution_id), time.time())
     return WhyWaited(
-        waited_s=sum(span.until_s - span.since_s for span in found),
-        causes=[WaitShare.model_validate(share) for share in shares(found)],
-        spans=[WaitSpan.model_validate(span) for span in found],
+        waited_s=sum(span.until_s - span.since_s for span in waits),
+        causes=[WaitShare.model_validate(share) for share in shares(waits)],
+        spans=[WaitSpan.model_validate(span) for span in waits],
     )
 
 
 @router.get("/events", response_class=StreamingResponse)
 def stream_events(
-    who: Reader,
-    its: ServicesDep,
+    principal: Reader,
+    services: ServicesDep,
     execution_id: str | None = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     after: Annotated[
@@ -75,28 +75,28 @@ def stream_events(
     The stream of one execution closes with an event `end` when that has ended and all was sent.
     """
     if all_tenants:
-        check(who, Scope.OPERATE)
+        check(principal, Scope.OPERATE)
     resumed = resume_point(last_event_id)
     after = after if resumed is None else resumed
     if after is None:
-        after = its.store.last_journal_id()
+        after = services.store.last_journal_id()
     # Looked up after that id, or an end between the two would never be seen.
-    execution = None if execution_id is None else visible_execution(its.store, who, execution_id)
-    tenant = None if all_tenants or execution is not None else who.tenant
+    execution = None if execution_id is None else visible_execution(services.store, principal, execution_id)
+    tenant = None if all_tenants or execution is not None else principal.tenant
     over = execution is not None and execution.terminal
-    batches = _encoded(its.news, after, tenant, execution_id, over, who)
-    return EventStream(batches, lambda: still(its.accounts, who), stream_place(its, who))
+    batches = _encoded(services.news, after, tenant, execution_id, over, principal)
+    return EventStream(batches, lambda: still(services.accounts, principal), stream_place(services, principal))
 
 
 async def _encoded(
-    news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool, who: Principal
+    news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool, principal: Principal
 ) -> Batches:
     """`over` says that the execution had ended before the first look, so that nothing comes after an empty one."""
     async with aclosing(news.follow(after, tenant, execution_id)) as batches:
         async for entries in batches:
             if entries:
                 after = entries[-1].id
-                yield [sse(e.id, e.kind, event_view(e, who).model_dump(mode="json")) for e in entries]
+                yield [sse(e.id, e.kind, event_view(e, principal).model_dump(mode="json")) for e in entries]
             else:
                 yield []
             ended = over if not entries else any(e.kind in _LAST_KINDS for e in entries)

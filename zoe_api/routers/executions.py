@@ -61,34 +61,34 @@ def submit_execution(
     body: SubmitRequest,
     request: Request,
     response: Response,
-    who: Submitter,
-    its: ServicesDep,
+    principal: Submitter,
+    services: ServicesDep,
     idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
 ) -> ExecutionView:
     """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
     fingerprint = _fingerprint(body)
     # What was accepted once is not refused when it is repeated, though nodes or limits have changed meanwhile.
-    earlier = idempotency_key and its.store.submitted_with(who.tenant, idempotency_key, fingerprint)
+    earlier = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
     if earlier:
         return _accepted(earlier, response)
-    fit = checked(body.application, its, who, body.priority)
+    fit = checked(body.application, services, principal, body.priority)
     application, now_s = fit.application, time.time()
     deadline_s = body.deadline_s or application.default_deadline_s
     execution = Execution(
         id=new_execution_id(),
         name=body.name or application.name,
-        tenant=who.tenant,
-        user=who.user,
+        tenant=principal.tenant,
+        user=principal.user,
         application=application,
         submitted_at_s=now_s,
         priority=fit.priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
         notes=fit.notes,
     )
-    asked = replace(request.state.audit, status=201)
-    stored = its.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, asked)
+    audit_entry = replace(request.state.audit, status=201)
+    stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
     request.state.audit = None
-    its.master.hint()
+    services.master.hint()
     log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     return _accepted(stored, response)
 
@@ -100,8 +100,8 @@ def _accepted(execution: Execution, response: Response) -> ExecutionView:
 
 @router.get("", response_model=ExecutionList)
 def list_executions(
-    who: Reader,
-    its: ServicesDep,
+    principal: Reader,
+    services: ServicesDep,
     ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="None but these.")] = None,
     state: Annotated[list[ExecutionState] | None, Query()] = None,
     user: str | None = None,
@@ -112,25 +112,25 @@ def list_executions(
 ) -> ExecutionList:
     """Executions of the own tenant (or of all, for operators), newest first."""
     if all_tenants:
-        check(who, Scope.OPERATE)
+        check(principal, Scope.OPERATE)
     query = ExecutionQuery(
         ids=None if ids is None else frozenset(ids),
-        tenant=None if all_tenants else who.tenant,
+        tenant=None if all_tenants else principal.tenant,
         user=user,
         states=frozenset(state) if state else None,
         name_contains=name,
-        limit=min(limit, its.settings.api_page_max),
+        limit=min(limit, services.settings.api_page_max),
         cursor=cursor,
     )
-    page = its.store.executions(query)
+    page = services.store.executions(query)
     return ExecutionList(executions=[ExecutionSummary.of(e) for e in page.executions], next_cursor=page.next_cursor)
 
 
 @router.get("/{execution_id}", response_model=ExecutionView)
-def show_execution(execution_id: str, who: Reader, store: StoreDep, response: Response) -> ExecutionView:
+def show_execution(execution_id: str, principal: Reader, store: StoreDep, response: Response) -> ExecutionView:
     """One execution with its services and its description."""
-    view = _view(visible_execution(store, who, execution_id), response)
-    return with_details(view, all_entries(store, execution_id) if who.operator else (), who)
+    view = _view(visible_execution(store, principal, execution_id), response)
+    return with_details(view, all_entries(store, execution_id) if principal.operator else (), principal)
 
 
 @router.post("/{execution_id}/cancel", response_model=ExecutionView)
@@ -138,7 +138,7 @@ def cancel_execution(
     execution_id: str,
     request: Request,
     response: Response,
-    who: Submitter,
+    principal: Submitter,
     store: StoreDep,
     master: MasterDep,
     if_match: IfMatch = None,
@@ -147,15 +147,15 @@ def cancel_execution(
 
     One that stops already keeps its outcome, unless it would have been tried again.
     """
-    return _view(cancel(store, master, who, execution_id, request.state.request_id, if_match), response)
+    return _view(cancel(store, master, principal, execution_id, request.state.request_id, if_match), response)
 
 
 @router.get("/{execution_id}/explain", response_model=Explanation)
 def explain_execution(
-    execution_id: str, request: Request, who: Reader, store: StoreDep, master: MasterDep
+    execution_id: str, request: Request, principal: Reader, store: StoreDep, master: MasterDep
 ) -> Explanation:
     """Why it is not running, and how its inputs are read. Without the master, what was stored last."""
-    execution = visible_execution(store, who, execution_id)
+    execution = visible_execution(store, principal, execution_id)
     facts: dict[str, Any] = {
         "state": execution.state,
         "inputs": InputReadView.all_of(execution),
@@ -163,28 +163,28 @@ def explain_execution(
     }
     if execution.state not in WAITING_STATES:
         facts["places"] = InputPlacesView.stored(execution)
-        facts["nodes"] = waited_for(execution, store.platform(), who)
+        facts["nodes"] = waited_for(execution, store.platform(), principal)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
-        answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, who.user)
+        answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, principal.user)
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
     facts["places"] = InputPlacesView.told(decode(InputPlaces, one) for one in answer.pop("places", ()))
-    answer["nodes"] = node_texts(answer["nodes"], store.platform(), who)
+    answer["nodes"] = node_texts(answer["nodes"], store.platform(), principal)
     return Explanation(**facts, **answer, detailed=True)
 
 
 @router.get("/{execution_id}/eta", response_model=Eta)
-def execution_eta(execution_id: str, request: Request, who: Reader, store: StoreDep, master: MasterDep) -> Eta:
+def execution_eta(execution_id: str, request: Request, principal: Reader, store: StoreDep, master: MasterDep) -> Eta:
     """When it is expected to start and end, as things are now. Without the master, what it was told last."""
-    execution = visible_execution(store, who, execution_id)
+    execution = visible_execution(store, principal, execution_id)
     if execution.state not in WAITING_STATES:
         return Eta(state=execution.state, forecast=None)
     try:
-        answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id, who.user)
+        answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id, principal.user)
     except (MasterUnreachable, MasterRefused):
-        told = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
-        answer = {"forecast": told}
+        forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
+        answer = {"forecast": forecast}
     eta = Eta(state=execution.state, reason=_reason(execution.reason), **answer)
     if eta.forecast is not None:
         eta.forecast_age_s = max(time.time() - eta.forecast.at_s, 0.0)
@@ -192,9 +192,9 @@ def execution_eta(execution_id: str, request: Request, who: Reader, store: Store
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)
-def execution_usage(execution_id: str, who: Reader, store: StoreDep) -> UsageList:
+def execution_usage(execution_id: str, principal: Reader, store: StoreDep) -> UsageList:
     """Samples of what its services used, oldest first."""
-    visible_execution(store, who, execution_id)
+    visible_execution(store, principal, execution_id)
     return UsageList(usage=[UsageView.model_validate(s) for s in store.usage(execution_id)])
 
 

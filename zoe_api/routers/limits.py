@@ -29,7 +29,7 @@ UserOf = Annotated[
 
 @router.get("/limits", response_model=LimitList)
 def list_limits(
-    _who: Admin,
+    _principal: Admin,
     store: StoreDep,
     tenant: Annotated[str | None, Query(max_length=128, description="Of this tenant only.")] = None,
     user: Annotated[str | None, Query(max_length=200, description="With the meters of this user, too.")] = None,
@@ -55,18 +55,18 @@ def list_limits(
 
 
 @router.put("/limits", response_model=LimitView)
-def set_limit(body: LimitChange, _who: Admin, its: ServicesDep, request: Request) -> LimitView:
+def set_limit(body: LimitChange, _principal: Admin, services: ServicesDep, request: Request) -> LimitView:
     """Set amounts of a limit: null is no limit; those that are not named stay. What was submitted before keeps what it
     has."""
     subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
-    _check_subject(its.accounts, subject, amounts)
-    return _view(_change(its, request, lambda limits: limits.changed(subject, amounts), subject), subject)
+    _check_subject(services.accounts, subject, amounts)
+    return _view(_change(services, request, lambda limits: limits.changed(subject, amounts), subject), subject)
 
 
 @router.delete("/limits", status_code=204)
 def clear_limit(
-    _who: Admin,
-    its: ServicesDep,
+    _principal: Admin,
+    services: ServicesDep,
     request: Request,
     tenant: TenantOf = EVERY,
     user: UserOf = None,
@@ -74,18 +74,18 @@ def clear_limit(
 ) -> Response:
     """Take limits of a subject away; the default holds for it again."""
     subject = LimitSubject(tenant, user)
-    if not its.store.policy().limits.own(subject):
+    if not services.store.policy().limits.own(subject):
         raise NotFound(f"no limit is set for {name_of(subject)}")
-    _change(its, request, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
+    _change(services, request, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
     return Response(status_code=204)
 
 
 @router.put("/tenants/{tenant}/quota", response_model=QuotaView)
-def set_quota(tenant: str, body: QuotaView, _who: Admin, its: ServicesDep, request: Request) -> QuotaView:
+def set_quota(tenant: str, body: QuotaView, _principal: Admin, services: ServicesDep, request: Request) -> QuotaView:
     """Set the limits of how many executions of a tenant, and of each of its users, wait or run at the same time, and of
     how long their time limits are; null is no limit. What was submitted before keeps what it has."""
-    check_tenant(its.accounts, tenant)
-    before = quota_of(its.store.policy().limits, tenant)
+    check_tenant(services.accounts, tenant)
+    before = quota_of(services.store.policy().limits, tenant)
 
     def change(limits: Limits) -> Limits:
         named = quota_of(limits, tenant).model_dump()
@@ -95,8 +95,8 @@ def set_quota(tenant: str, body: QuotaView, _who: Admin, its: ServicesDep, reque
             limits = limits.changed(LimitSubject(tenant, subject), {amount: most})
         return limits
 
-    its.store.change_limits(change, time.time(), request.state.request_id)
-    its.master.hint()
+    services.store.change_limits(change, time.time(), request.state.request_id)
+    services.master.hint()
     note_changes(request, before.model_dump(), body.model_dump())
     return body
 
@@ -128,10 +128,10 @@ def name_of(subject: LimitSubject) -> str:
     return f"each user of {tenant}" if subject.user == EVERY else f"{subject.user} in {tenant}"
 
 
-def _change(its: Services, request: Request, change: Callable[[Limits], Limits], subject: LimitSubject) -> Limits:
-    before = its.store.policy().limits
-    after = its.store.change_limits(change, time.time(), request.state.request_id).limits
-    its.master.hint()
+def _change(services: Services, request: Request, change: Callable[[Limits], Limits], subject: LimitSubject) -> Limits:
+    before = services.store.policy().limits
+    after = services.store.change_limits(change, time.time(), request.state.request_id).limits
+    services.master.hint()
     note_changes(request, *(dict.fromkeys(AMOUNTS) | dict(limits.own(subject)) for limits in (before, after)))
     return after
 

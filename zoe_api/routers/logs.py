@@ -33,7 +33,7 @@ def read_logs(
     execution_id: str,
     service_id: str,
     request: Request,
-    who: Reader,
+    principal: Reader,
     store: StoreDep,
     master: MasterDep,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
@@ -43,10 +43,10 @@ def read_logs(
 
     Of a service that was not started yet it is empty.
     """
-    alive = is_alive(visible_execution(store, who, execution_id), service_id)
+    alive = is_alive(visible_execution(store, principal, execution_id), service_id)
     try:
         body = {"service_id": service_id, "offset": offset, "limit": limit}
-        return LogChunkView(**ask(master, "logs", body, request, who.user))
+        return LogChunkView(**ask(master, "logs", body, request, principal.user))
     except ApiProblem as refused:
         if alive and refused.problem.status == 404:
             return LogChunkView(data="", offset=offset, next_offset=offset, complete=False)
@@ -57,8 +57,8 @@ def read_logs(
 def stream_logs(
     execution_id: str,
     service_id: str,
-    who: Reader,
-    its: ServicesDep,
+    principal: Reader,
+    services: ServicesDep,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventStream:
@@ -66,8 +66,8 @@ def stream_logs(
 
     Events: `log` with a LogChunk, `waiting` while there is nothing to read from, `end`.
     """
-    is_alive(visible_execution(its.store, who, execution_id), service_id)
+    is_alive(visible_execution(services.store, principal, execution_id), service_id)
     resumed = resume_point(last_event_id)
-    tail = LogTail(its.store, its.master, its.news, execution_id, service_id, who.user)
+    tail = LogTail(services.store, services.master, services.news, execution_id, service_id, principal.user)
     batches = tail.follow(offset if resumed is None else resumed)
-    return EventStream(batches, lambda: still(its.accounts, who), stream_place(its, who))
+    return EventStream(batches, lambda: still(services.accounts, principal), stream_place(services, principal))

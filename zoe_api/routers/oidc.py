@@ -40,7 +40,7 @@ Text = Annotated[str | None, Query(max_length=4096)]
 @router.get("/start", status_code=303, response_class=RedirectResponse)
 async def oidc_start(
     request: Request,
-    its: ServicesDep,
+    services: ServicesDep,
     provider: Annotated[str, Query(max_length=128)],
     next_path: Annotated[str, Query(alias="next", max_length=2000, description="A path of this Zoe.")] = "/",
 ) -> Response:
@@ -48,14 +48,14 @@ async def oidc_start(
     state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
 
     def begin() -> str:
-        url = _provider(its, provider).start_url(_redirect_uri(request, its), state, nonce, verifier)
-        kept = hash_of(state), hash_of(browser)
-        attempt = SignInAttempt(*kept, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
-        its.accounts.add_sign_in(attempt)
+        url = _provider(services, provider).start_url(_redirect_uri(request, services), state, nonce, verifier)
+        hashes = hash_of(state), hash_of(browser)
+        attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
+        services.accounts.add_sign_in(attempt)
         return url
 
     try:
-        url = await _in_its_lane(its, request, provider, begin)
+        url = await _in_its_lane(services, request, provider, begin)
     except ApiProblem as refusal:
         return _told(request, refusal)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
@@ -65,28 +65,30 @@ async def oidc_start(
 
 @router.get("/callback", status_code=303, response_class=RedirectResponse)
 async def oidc_callback(
-    request: Request, its: ServicesDep, state: Text = None, code: Text = None, error: Text = None
+    request: Request, services: ServicesDep, state: Text = None, code: Text = None, error: Text = None
 ) -> Response:
     """Sign the browser in that comes back from the provider."""
     try:
-        attempt = await run_in_threadpool(_taken, request, its, state or "", code or "", error or "")
-        return await _in_its_lane(its, request, attempt.provider, lambda: _signed_in(request, its, attempt, code or ""))
+        attempt = await run_in_threadpool(_taken, request, services, state or "", code or "", error or "")
+        return await _in_its_lane(
+            services, request, attempt.provider, lambda: _signed_in(request, services, attempt, code or "")
+        )
     except ApiProblem as refusal:
         if not hasattr(request.state, "user"):
-            await run_in_threadpool(its.sign_in_audit.note_refused, request, its.accounts, "", "oidc")
+            await run_in_threadpool(services.sign_in_audit.note_refused, request, services.accounts, "", "oidc")
         return _told(request, refusal)
 
 
-async def _in_its_lane(its: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
+async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
     """Return what the work gives, in threads of the provider: a slow one holds up nobody else."""
-    if provider not in its.settings.oidc:
+    if provider not in services.settings.oidc:
         raise ApiProblem(Code.NOT_FOUND, f"there is no provider {provider!r}")
-    return await its.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
+    return await services.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
 
 
-def _taken(request: Request, its: Services, state: str, code: str, error: str) -> SignInAttempt:
+def _taken(request: Request, services: Services, state: str, code: str, error: str) -> SignInAttempt:
     """Return the attempt that this browser comes back from, which nobody can come back from again."""
-    attempt = its.accounts.take_sign_in(hash_of(state), time.time())
+    attempt = services.accounts.take_sign_in(hash_of(state), time.time())
     browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
@@ -95,17 +97,17 @@ def _taken(request: Request, its: Services, state: str, code: str, error: str) -
     return attempt
 
 
-def _signed_in(request: Request, its: Services, attempt: SignInAttempt, code: str) -> Response:
-    provider = _provider(its, attempt.provider)
-    identity = provider.identity(code, _redirect_uri(request, its), attempt.nonce, attempt.verifier)
+def _signed_in(request: Request, services: Services, attempt: SignInAttempt, code: str) -> Response:
+    provider = _provider(services, attempt.provider)
+    identity = provider.identity(code, _redirect_uri(request, services), attempt.nonce, attempt.verifier)
     try:
-        user = admit(its.accounts, identity, its.settings.sign_in_roles, request)
+        user = admit(services.accounts, identity, services.settings.sign_in_roles, request)
     except ApiProblem:
-        its.sign_in_audit.note_refused(request, its.accounts, identity.name, identity.provider)
+        services.sign_in_audit.note_refused(request, services.accounts, identity.name, identity.provider)
         raise
-    its.sign_in_audit.note_right(request, user, identity.provider)
+    services.sign_in_audit.note_right(request, user, identity.provider)
     entered = Response()
-    proof, _ = sessions.enter(its, request, entered, user, None)
+    proof, _ = sessions.enter(services, request, entered, user, None)
     cookies.remove(entered, request, cookies.SIGN_IN)
     answer = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
     answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
@@ -120,15 +122,15 @@ def _landing(proof: str, next_path: str) -> str:
     return f"/#{urlencode({'csrf_token': proof, 'next': next_path})}"
 
 
-def _provider(its: Services, name: str) -> Oidc:
+def _provider(services: Services, name: str) -> Oidc:
     # Only where there is one: what reads its tokens takes a fifth of the API's start to load.
     from zoe_api.sign_in.oidc import Oidc
 
-    return Oidc(name, its.settings.oidc[name])
+    return Oidc(name, services.settings.oidc[name])
 
 
-def _redirect_uri(request: Request, its: Services) -> str:
-    return f"{its.settings.public_url or str(request.base_url).rstrip('/')}{_CALLBACK}"
+def _redirect_uri(request: Request, services: Services) -> str:
+    return f"{services.settings.public_url or str(request.base_url).rstrip('/')}{_CALLBACK}"
 
 
 def _own(path: str) -> str:
@@ -141,5 +143,5 @@ def _told(request: Request, refusal: ApiProblem) -> Response:
     """A page for browsers, a problem for programs."""
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
-    told = refusal.problem
-    return pages.told(told.status, told.title, f"{told.detail} {told.hint}".strip(), at_zoe=True)
+    shown = refusal.problem
+    return pages.told(shown.status, shown.title, f"{shown.detail} {shown.hint}".strip(), at_zoe=True)

@@ -21,58 +21,62 @@ router = APIRouter(tags=["people"])
 
 
 @router.get("/me", response_model=PrincipalView)
-def get_me(who: Reader) -> PrincipalView:
+def get_me(principal: Reader) -> PrincipalView:
     """The user, tenant and scopes of the token."""
     return PrincipalView(
-        user=who.user, tenant=who.tenant, role=who.role, admin=Scope.ADMIN in who.scopes, scopes=sorted(who.scopes)
+        user=principal.user,
+        tenant=principal.tenant,
+        role=principal.role,
+        admin=Scope.ADMIN in principal.scopes,
+        scopes=sorted(principal.scopes),
     )
 
 
 @router.get("/tokens", response_model=TokenList)
-def list_tokens(who: Reader, accounts: AccountsDep) -> TokenList:
+def list_tokens(principal: Reader, accounts: AccountsDep) -> TokenList:
     """The own tokens, without their secrets."""
-    return TokenList(tokens=[token_view(token) for token in accounts.tokens(who.user)])
+    return TokenList(tokens=[token_view(token) for token in accounts.tokens(principal.user)])
 
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
-def add_token(body: TokenRequest, who: Submitter, its: ServicesDep) -> TokenView:
+def add_token(body: TokenRequest, principal: Submitter, services: ServicesDep) -> TokenView:
     """Make a token with no more scopes and no longer life than the one used, with which it ends; one that is made by a
     session always ends. Its secret is shown this once."""
-    accounts = its.accounts
-    missing = set(body.scopes) - who.scopes
+    accounts = services.accounts
+    missing = set(body.scopes) - principal.scopes
     if missing:
         raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
     now_s, text = time.time(), TokenText.new()
     token = Token(
         id=text.id,
-        user=who.user,
-        tenant=who.tenant,
+        user=principal.user,
+        tenant=principal.tenant,
         secret_hash=text.hashed,
         scopes=frozenset(body.scopes),
         created_at_s=now_s,
-        expires_at_s=_end_of(body.lifetime_s, now_s, who, its),
+        expires_at_s=_end_of(body.lifetime_s, now_s, principal, services),
         note=body.note,
-        made_by=who.token_id or None,
+        made_by=principal.token_id or None,
     )
     accounts.add_token(token)
     return token_view(token).model_copy(update={"secret": str(text)})
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
-def revoke_token(token_id: str, who: Reader, accounts: AccountsDep) -> Response:
+def revoke_token(token_id: str, principal: Reader, accounts: AccountsDep) -> Response:
     """Make an own token worthless at once, and all that it made: the one used, or with the scope `submit` any."""
-    if all(token.id != token_id for token in accounts.tokens(who.user)):
+    if all(token.id != token_id for token in accounts.tokens(principal.user)):
         raise NotFound(f"no token {token_id}")
-    if token_id != who.token_id:
-        check(who, Scope.SUBMIT)
+    if token_id != principal.token_id:
+        check(principal, Scope.SUBMIT)
     accounts.revoke_token(token_id)
     return Response(status_code=204)
 
 
-def _end_of(lifetime_s: float | None, now_s: float, who: Principal, its: Services) -> float | None:
+def _end_of(lifetime_s: float | None, now_s: float, principal: Principal, services: Services) -> float | None:
     """When a new token ends: never after the one that made it, or a token that leaked could be renewed for ever."""
-    ends = [token.expires_at_s for token in its.accounts.tokens(who.user) if token.id == who.token_id]
-    if who.session_id:
-        ends.append(now_s + its.settings.session_token_lifetime_s_max)
+    ends = [token.expires_at_s for token in services.accounts.tokens(principal.user) if token.id == principal.token_id]
+    if principal.session_id:
+        ends.append(now_s + services.settings.session_token_lifetime_s_max)
     ends.append(None if lifetime_s is None else now_s + lifetime_s)
     return min((end_s for end_s in ends if end_s is not None), default=None)

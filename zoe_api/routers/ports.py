@@ -29,8 +29,8 @@ def get_port_address(
     service_id: str,
     port: str,
     request: Request,
-    who: Reader,
-    its: ServicesDep,
+    principal: Reader,
+    services: ServicesDep,
     direct: Direct = False,
 ) -> AddressView:
     """The address of a port by its name while the service runs: of a proxied port the one in Zoe's proxy, where
@@ -40,47 +40,51 @@ def get_port_address(
     the execution's tenant who may submit, and not for a session's cookie alone.
     """
     if direct:
-        check(who, Scope.OPERATE)
-    execution = visible_execution(its.store, who, execution_id)
+        check(principal, Scope.OPERATE)
+    execution = visible_execution(services.store, principal, execution_id)
     service = _running(execution, service_id)
     described = next((one for one in execution.component_of(service).ports if one.name == port), None)
     if described is None:
         raise NotFound(f"service {service_id} has no port {port}")
     try:
         body = {"service_id": service_id, "port": port}
-        found = AddressView(**its.master.ask("address", body, request.state.request_id))
+        address = AddressView(**services.master.ask("address", body, request.state.request_id))
     except MasterRefused as refused:
         raise NotFound(str(refused)) from None
-    if execution.tenant != who.tenant or Scope.SUBMIT not in who.scopes or not proved(request):
-        found.headers = {}
+    if execution.tenant != principal.tenant or Scope.SUBMIT not in principal.scopes or not proved(request):
+        address.headers = {}
     if direct and described.protocol is PortProtocol.HTTP:
-        found.url = f"http://{found.host}:{found.port}{described.path}"
+        address.url = f"http://{address.host}:{address.port}{described.path}"
     if described.proxied and not direct:
-        return _in_the_proxy(request, its, execution, service, described)
-    return found
+        return _in_the_proxy(request, services, execution, service, described)
+    return address
 
 
-def _in_the_proxy(request: Request, its: Services, execution: Execution, service: Service, port: Port) -> AddressView:
+def _in_the_proxy(
+    request: Request, services: Services, execution: Execution, service: Service, port: Port
+) -> AddressView:
     """Return the address for browsers. At the service's own they would send the cookies of Zoe, which ignore ports."""
     number = number_of(execution, service, port.name).number
-    host, scheme = host_of(its.settings.apps_domain, execution.id, number), request.url.scheme
-    asked = f":{request.url.port}" if request.url.port else ""
+    host, scheme = host_of(services.settings.apps_domain, execution.id, number), request.url.scheme
+    port_suffix = f":{request.url.port}" if request.url.port else ""
     return AddressView(
         host=host,
         port=request.url.port or _DEFAULT_PORTS[scheme],
-        url=f"{scheme}://{host}{asked}{port.path}",
+        url=f"{scheme}://{host}{port_suffix}{port.path}",
     )
 
 
 @router.post("/{port}/open", status_code=201, response_model=OpenView)
 def open_port(
-    execution_id: str, service_id: str, port: str, request: Request, who: Submitter, its: ServicesDep
+    execution_id: str, service_id: str, port: str, request: Request, principal: Submitter, services: ServicesDep
 ) -> OpenView:
     """A URL that lets a browser into a proxied port: it works once, within a minute, and for the own tenant only."""
-    execution = visible_execution(its.store, replace(who, scopes=who.scopes - {Scope.OPERATE}), execution_id)
+    execution = visible_execution(
+        services.store, replace(principal, scopes=principal.scopes - {Scope.OPERATE}), execution_id
+    )
     number = number_of(execution, _running(execution, service_id), port).number
-    ticket = ticket_for(its.accounts, who, execution_id, number)
-    domain = its.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")
+    ticket = ticket_for(services.accounts, principal, execution_id, number)
+    domain = services.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")
     return OpenView(url=entrance(request.url.scheme, domain, execution_id, number, ticket))
 
 

@@ -21,35 +21,36 @@ router = APIRouter(prefix="/session", tags=["session"])
 
 
 @router.get("/providers", response_model=ProviderList)
-def list_providers(its: ServicesDep) -> ProviderList:
+def list_providers(services: ServicesDep) -> ProviderList:
     """The ways to sign in; the page that asks for it comes before anybody is known."""
-    found = [ProviderView(name=passwords.LOCAL, title="Zoe", kind="password")]
-    found += [
-        ProviderView(name=name, title=one.title or name, kind="password") for name, one in its.settings.ldap.items()
+    providers = [ProviderView(name=passwords.LOCAL, title="Zoe", kind="password")]
+    providers += [
+        ProviderView(name=name, title=one.title or name, kind="password")
+        for name, one in services.settings.ldap.items()
     ]
-    found += [
+    providers += [
         ProviderView(name=name, title=one.title or name, kind="redirect", start=f"{START}?provider={name}")
-        for name, one in its.settings.oidc.items()
+        for name, one in services.settings.oidc.items()
     ]
-    return ProviderList(providers=found)
+    return ProviderList(providers=providers)
 
 
 @router.post("", response_model=SessionView)
-async def sign_in(body: SignIn, request: Request, response: Response, its: ServicesDep) -> SessionView:
+async def sign_in(body: SignIn, request: Request, response: Response, services: ServicesDep) -> SessionView:
     """Sign in with a password: sets the session's cookie, and tells what to send along with changes."""
 
     def enter(user: str) -> SessionView:
-        proof, who = sessions.enter(its, request, response, user, body.tenant)
-        return _view(its.accounts, who, proof)
+        proof, principal = sessions.enter(services, request, response, user, body.tenant)
+        return _view(services.accounts, principal, proof)
 
-    return await signed_in(body, request, its, enter)
+    return await signed_in(body, request, services, enter)
 
 
 @router.get("", response_model=SessionView)
-def get_session(who: Reader, request: Request, accounts: AccountsDep) -> SessionView:
+def get_session(principal: Reader, request: Request, accounts: AccountsDep) -> SessionView:
     """Who is signed in; `csrf_token` is what the request sent of it, if that is right, and empty otherwise."""
-    proved = bool(who.session_id) and access.proved(request)
-    return _view(accounts, who, request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
+    proved = bool(principal.session_id) and access.proved(request)
+    return _view(accounts, principal, request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
 
 
 @router.delete("", status_code=204)
@@ -58,7 +59,7 @@ def sign_out(request: Request, accounts: AccountsDep) -> Response:
     response = Response(status_code=204)
     asker = sessions.find(accounts, request)
     if asker is not None:
-        request.state.audit_id = accounts.add_audit(access.entry(asker.who, request, "sign_out"))
+        request.state.audit_id = accounts.add_audit(access.entry(asker.principal, request, "sign_out"))
         sessions.check_proved(asker)
     sessions.end(accounts, request, response, asker)
     return response
@@ -66,36 +67,38 @@ def sign_out(request: Request, accounts: AccountsDep) -> Response:
 
 @router.put("/tenant", response_model=SessionView)
 def choose_tenant(
-    body: TenantChoice, who: SignedIn, request: Request, response: Response, its: ServicesDep
+    body: TenantChoice, principal: SignedIn, request: Request, response: Response, services: ServicesDep
 ) -> SessionView:
     """Go on in another of the own tenants, with a session of its own."""
-    proof, chosen = sessions.enter(its, request, response, who.user, body.tenant)
-    return _view(its.accounts, chosen, proof)
+    proof, chosen = sessions.enter(services, request, response, principal.user, body.tenant)
+    return _view(services.accounts, chosen, proof)
 
 
 @router.put("/password", status_code=204)
-async def change_password(body: PasswordChange, who: SignedIn, request: Request, its: ServicesDep) -> Response:
+async def change_password(
+    body: PasswordChange, principal: SignedIn, request: Request, services: ServicesDep
+) -> Response:
     """Change the own password; every session of the user's ends, this one, too, and if wanted every token."""
     address = address_of(request)
 
     def change() -> None:
-        passwords.verify(its.accounts, who.user, body.old, address)
-        check_strength(body.new, who.user, its, "new")
-        its.accounts.set_password(who.user, passwords.hashed(body.new))
+        passwords.verify(services.accounts, principal.user, body.old, address)
+        check_strength(body.new, principal.user, services, "new")
+        services.accounts.set_password(principal.user, passwords.hashed(body.new))
         if body.end_tokens:
-            its.accounts.end_access(who.user)
+            services.accounts.end_access(principal.user)
 
-    brake = Brake(passwords.LOCAL, who.user, network_of(address))
-    await its.password_checks.run(brake, its.accounts, change)
+    brake = Brake(passwords.LOCAL, principal.user, network_of(address))
+    await services.password_checks.run(brake, services.accounts, change)
     return Response(status_code=204)
 
 
-def _view(accounts: AccountStore, who: Principal, proof: str) -> SessionView:
+def _view(accounts: AccountStore, principal: Principal, proof: str) -> SessionView:
     return SessionView(
-        user=who.user,
-        tenant=who.tenant,
-        role=who.role,
-        scopes=sorted(who.scopes),
-        tenants=[one.tenant for one in accounts.memberships(user=who.user)],
+        user=principal.user,
+        tenant=principal.tenant,
+        role=principal.role,
+        scopes=sorted(principal.scopes),
+        tenants=[one.tenant for one in accounts.memberships(user=principal.user)],
         csrf_token=proof,
     )

@@ -21,26 +21,26 @@ _OF_THE_STORE = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_REFUSED)
 
 
 @router.get("/storage", response_model=StorageView)
-def get_storage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
+def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
     """Capacity, what is granted and achieved, and who waits; of other tenants only operators are told."""
-    told = StorageView(**ask(master, "storage", {}, request))
+    storage = StorageView(**ask(master, "storage", {}, request))
     waiting = [
         StorageWaitView(execution_id=e.id, tenant=e.tenant, user=e.user, sentence=reason.sentence)
         for e in store.active()
         if (reason := e.reason or refused(e)) is not None and reason.code in _OF_THE_STORE
     ]
-    return told.model_copy(
+    return storage.model_copy(
         update={
-            "tenants": [one for one in told.tenants if who.operator or one.tenant == who.tenant],
-            "caveats": [one for one in told.caveats if who.operator or one.tenant == who.tenant],
-            "waiting": [one for one in waiting if who.operator or one.tenant == who.tenant],
+            "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],
+            "caveats": [one for one in storage.caveats if principal.operator or one.tenant == principal.tenant],
+            "waiting": [one for one in waiting if principal.operator or one.tenant == principal.tenant],
         }
     )
 
 
 @router.get("/storage/over-time", response_model=BandwidthOverTimeView)
 def storage_over_time(
-    who: Reader,
+    principal: Reader,
     store: StoreDep,
     from_s: FromS,
     to_s: ToS = None,
@@ -58,13 +58,13 @@ def storage_over_time(
             achieved=BandwidthView.of_known(point.means.achieved),
             missed=BandwidthView.of_known(point.means.missed),
         )
-        for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(who, tenant))
+        for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(principal, tenant))
     ]
     return BandwidthOverTimeView(from_s=from_s, to_s=until_s, stretch_s=stretch_s, points=points)
 
 
-def _seen_by(who: Principal, wanted: str | None) -> str | None:
+def _seen_by(principal: Principal, tenant: str | None) -> str | None:
     """The tenant of which is told; None: all. 403 for another than the own to whoever is no operator."""
-    if wanted not in (None, who.tenant):
-        check(who, Scope.OPERATE)
-    return wanted if who.operator else who.tenant
+    if tenant not in (None, principal.tenant):
+        check(principal, Scope.OPERATE)
+    return tenant if principal.operator else principal.tenant

@@ -32,17 +32,17 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 
 
 @router.get("/usage", response_model=UsageList)
-def current_usage(who: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
+def current_usage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
     """What running services use now: those of the own tenant, or all for operators."""
-    mine = {e.id for e in store.active() if who.operator or e.tenant == who.tenant}
+    visible = {e.id for e in store.active() if principal.operator or e.tenant == principal.tenant}
     answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
-    return UsageList(usage=[view for view in views if view.execution_id in mine])
+    return UsageList(usage=[view for view in views if view.execution_id in visible])
 
 
 @router.get("/usage/daily", response_model=DailyUse, responses={200: {"content": _AS_CSV}})
 def daily_usage(
-    who: Reader,
+    principal: Reader,
     store: StoreDep,
     request: Request,
     from_s: FromS,
@@ -51,8 +51,8 @@ def daily_usage(
 ) -> DailyUse | Response:
     """What was reserved on each day (UTC), until now: by users of the own tenant, or of all for operators."""
     now_s = time.time()
-    found = store.daily_use(int(from_s // DAY_S), int((now_s if to_s is None else to_s) // DAY_S), now_s)
-    rows = [(key, use) for key, use in found.items() if who.operator or key.tenant == who.tenant]
+    use_of = store.daily_use(int(from_s // DAY_S), int((now_s if to_s is None else to_s) // DAY_S), now_s)
+    rows = [(key, use) for key, use in use_of.items() if principal.operator or key.tenant == principal.tenant]
     rows.sort(key=lambda row: (row[0].day, row[0].tenant, row[0].user))
     answer = DailyUse(
         days=[
@@ -73,13 +73,16 @@ def daily_usage(
 
 
 @router.get("/quota", response_model=QuotaMeters)
-def get_quota(who: Reader, store: StoreDep) -> QuotaMeters:
+def get_quota(principal: Reader, store: StoreDep) -> QuotaMeters:
     """How much of what the own tenant, and oneself in it, may have at the same time they have now."""
     limits, uses = store.policy().limits, used(store.active())
-    tenant, user = (meters(limits, uses, one) for one in (LimitSubject(who.tenant), LimitSubject(who.tenant, who.user)))
+    tenant, user = (
+        meters(limits, uses, one)
+        for one in (LimitSubject(principal.tenant), LimitSubject(principal.tenant, principal.user))
+    )
     return QuotaMeters(
-        tenant=who.tenant,
-        time_limit_s_max=limits.of(who.tenant).time_limit_s,
+        tenant=principal.tenant,
+        time_limit_s_max=limits.of(principal.tenant).time_limit_s,
         **tenant,
         **{f"{name}_of_user": meter for name, meter in user.items()},
     )
@@ -96,7 +99,7 @@ def _as_csv(answer: DailyUse) -> Response:
 
 @router.get("/usage/over-time", response_model=UseOverTimeView)
 def usage_over_time(
-    _who: Operator,
+    _principal: Operator,
     store: StoreDep,
     from_s: FromS,
     to_s: ToS = None,

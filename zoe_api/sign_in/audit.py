@@ -49,9 +49,9 @@ class SignInAudit:
 
     def note_refused(self, request: Request, accounts: AccountStore, user: str, provider: str) -> None:
         """Have the sign-in that was refused written down after its answer. It may ask the database."""
-        known = user.casefold() in self._names_of(accounts)
+        is_user = user.casefold() in self._names_of(accounts)
         with self._lock:
-            listed = (self._of_users if known else self._of_others).take(user.casefold())
+            listed = (self._of_users if is_user else self._of_others).take(user.casefold())
         request.state.audit_late = True
         self._note(request, user, provider, listed)
 

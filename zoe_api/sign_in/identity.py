@@ -35,12 +35,12 @@ class Identity:
 
 def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role]:
     """The highest role by tenant."""
-    found: dict[str, Role] = {}
+    roles: dict[str, Role] = {}
     for rule in rules:
         if rule.provider == identity.provider and (rule.group is None or rule.group in identity.groups):
             role = Role(rule.role)
-            found[rule.tenant] = max(role, found.get(rule.tenant, role), key=_RANK.__getitem__)
-    return found
+            roles[rule.tenant] = max(role, roles.get(rule.tenant, role), key=_RANK.__getitem__)
+    return roles
 
 
 def admit(accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:

@@ -106,8 +106,8 @@ def _in_this_context(work: Callable[[], T]) -> Callable[[], T]:
 
 def _fulfil(job: _Job) -> None:
     try:
-        told = job.work()
+        outcome = job.work()
     except BaseException as error:
         job.future.set_exception(error)
     else:
-        job.future.set_result(told)
+        job.future.set_result(outcome)

@@ -67,10 +67,10 @@ class Ldap:
         until_s = time.monotonic() + settings.timeout_s
         try:
             with self._bound(settings.bind_dn, secret, until_s) as searching:
-                found = self._find(searching, user)
-                if found is None:
+                entry = self._find(searching, user)
+                if entry is None:
                     return None
-                dn, subject = found
+                dn, subject = entry
                 if not self._binds(dn, password, until_s):
                     return None
                 return Identity(self._name, subject, user, self._groups(searching, dn))
@@ -121,8 +121,8 @@ class Ldap:
     def _find(self, searching: Connection, user: str) -> tuple[str, str] | None:
         """DN and subject of the one entry; None when there is none, or more than one."""
         attribute = self._settings.subject_attribute
-        wanted = self._settings.filter.replace("{user}", escape_filter_chars(user))
-        searching.search(self._settings.base, wanted, attributes=[attribute], size_limit=2)
+        user_filter = self._settings.filter.replace("{user}", escape_filter_chars(user))
+        searching.search(self._settings.base, user_filter, attributes=[attribute], size_limit=2)
         entries = [one for one in searching.response or () if one["type"] == "searchResEntry"]
         if len(entries) != 1:
             return None
@@ -142,8 +142,8 @@ class Ldap:
         settings = self._settings
         if not settings.group_base:
             return frozenset()
-        wanted = settings.group_filter.replace("{dn}", escape_filter_chars(dn))
-        searching.search(settings.group_base, wanted, attributes=[settings.group_attribute])
+        group_filter = settings.group_filter.replace("{dn}", escape_filter_chars(dn))
+        searching.search(settings.group_base, group_filter, attributes=[settings.group_attribute])
         entries = (one for one in searching.response or () if one["type"] == "searchResEntry")
         values = (one["attributes"].get(settings.group_attribute, ()) for one in entries)
         return frozenset(str(v) for value in values for v in (value if isinstance(value, list) else [value]))

@@ -51,17 +51,17 @@ class Oidc:
         """Who the browser's code stands for; ApiProblem when it is no proof of that."""
         with self._client() as client:
             published = self._discover(client)
-            told = self._tokens(client, published, code, redirect_uri, verifier)
+            tokens = self._tokens(client, published, code, redirect_uri, verifier)
             keys = self._json(client.get(published["jwks_uri"]))
-            claims = self._verified(told.get("id_token"), keys, nonce)
+            claims = self._verified(tokens.get("id_token"), keys, nonce)
             if self._settings.user_claim not in claims and "userinfo_endpoint" in published:
-                claims = {**self._userinfo(client, published, told, claims), **claims}
+                claims = {**self._userinfo(client, published, tokens, claims), **claims}
         name = claims.get(self._settings.user_claim)
         if not isinstance(name, str) or not name:
             raise ApiProblem(Code.SIGN_IN_REFUSED, f"the provider tells no {self._settings.user_claim}", "ask an admin")
         groups = claims.get(self._settings.groups_claim)
-        found = frozenset(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else ()
-        return Identity(self._name, claims["sub"], name, frozenset(found))
+        member_of = frozenset(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else ()
+        return Identity(self._name, claims["sub"], name, frozenset(member_of))
 
     def _client(self) -> httpx.Client:
         ca_file = self._settings.ca_file
@@ -89,7 +89,7 @@ class Oidc:
             else:
                 more["client_secret"] = secret
         try:
-            told = oauth.fetch_token(
+            tokens = oauth.fetch_token(
                 published["token_endpoint"],
                 grant_type="authorization_code",
                 code=code,
@@ -101,7 +101,7 @@ class Oidc:
             raise ApiProblem(Code.SIGN_IN_FAILED, "the provider does not take the code") from None
         except (httpx.HTTPStatusError, ValueError, TypeError) as error:
             raise provider_unavailable(self._name, f"its answer to the code cannot be read: {error}") from None
-        return dict(told)
+        return dict(tokens)
 
     def _oauth(self, client: httpx.Client, redirect_uri: str) -> OAuth2Client:
         return OAuth2Client(
@@ -115,7 +115,7 @@ class Oidc:
     def _verified(self, token: object, keys: Json, nonce: str) -> dict[str, Any]:
         """The claims of an ID token, once everything about it is right."""
         issuer, client_id = self._settings.issuer, self._settings.client_id
-        wanted = jwt.JWTClaimsRegistry(
+        registry = jwt.JWTClaimsRegistry(
             leeway=_LEEWAY_S,
             iss={"essential": True, "value": issuer},
             aud={"essential": True, "value": client_id},
@@ -126,7 +126,7 @@ class Oidc:
         )
         try:
             decoded = jwt.decode(str(token), self._key_set(keys), algorithms=_ALGORITHMS)
-            wanted.validate(decoded.claims)
+            registry.validate(decoded.claims)
         except (JoseError, ValueError, KeyError, TypeError) as error:
             why = str(error)[:200].strip(": ") or type(error).__name__
             raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's ID token is not valid: {why}") from None
@@ -143,21 +143,21 @@ class Oidc:
         except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise provider_unavailable(self._name, f"its keys cannot be read: {type(error).__name__}") from None
 
-    def _userinfo(self, client: httpx.Client, published: Json, told: Json, claims: Json) -> Json:
-        bearer = {"Authorization": f"Bearer {told.get('access_token', '')}"}
-        found = self._json(client.get(published["userinfo_endpoint"], headers=bearer))
-        if found.get("sub") != claims["sub"]:
+    def _userinfo(self, client: httpx.Client, published: Json, tokens: Json, claims: Json) -> Json:
+        bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
+        userinfo = self._json(client.get(published["userinfo_endpoint"], headers=bearer))
+        if userinfo.get("sub") != claims["sub"]:
             raise ApiProblem(Code.SIGN_IN_FAILED, "its user information is about somebody else")
-        return found
+        return userinfo
 
     def _json(self, answer: httpx.Response) -> Json:
         try:
-            found = answer.json() if answer.status_code == 200 else None
+            document = answer.json() if answer.status_code == 200 else None
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            document = None
+        if not isinstance(document, dict):
             raise provider_unavailable(self._name, f"it answered {answer.status_code}, or not in JSON")
-        return found
+        return document
 
 
 class _Client(httpx.Client):

@@ -43,25 +43,25 @@ def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -
     """Return what a check of a password gives; None is a wrong one: 401. 429 without a check after too many of them."""
     taken_s = brake.take(accounts)
     try:
-        told = check()
+        result = check()
     except BaseException:  # nobody could tell whether it is right
         brake.give_back(accounts, taken_s)
         raise
-    if told is None:
+    if result is None:
         raise ApiProblem(Code.BAD_SIGN_IN)
     brake.succeeded(accounts, taken_s)
-    return told
+    return result
 
 
 def right(accounts: AccountStore, user: str, password: str) -> str | None:
     """Return the user whose password that is; None when it is wrong, or there is no such user."""
     try:
-        found = accounts.user(user)
+        account = accounts.user(user)
     except NotFound:
-        found = None
-    known = found is not None and found.password_hash is not None and not found.disabled
+        account = None
+    may_sign_in = account is not None and account.password_hash is not None and not account.disabled
     try:
-        hasher.verify((found.password_hash if found else None) or _nobodys(hasher), password)
+        hasher.verify((account.password_hash if account else None) or _nobodys(hasher), password)
     except (VerificationError, InvalidHashError):
         return None
-    return user if known else None
+    return user if may_sign_in else None
