@@ -22,7 +22,7 @@ from zoe_master.backends.base import Observation, ObservedState, PeerService, Se
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.waker import TickWaker
 
-DEADLINE_S = 40.0
+DEADLINE_S = 120.0
 GONE = (ObservedState.ENDED, ObservedState.LOST)
 
 
