@@ -13,6 +13,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from storage_bridge.model import BandwidthSlo
+from zoe_lib.plain_errors import sentence
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,7 @@ def answer_errors(app: FastAPI) -> None:
     def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body")
-        return JSONResponse({"error": f"{place or 'body'}: {first['msg']}"}, 400)
+        return JSONResponse({"error": f"{place or 'body'}: {sentence(first)}"}, 400)
 
     @app.exception_handler(DataError)
     def not_to_be_kept(_: Request, error: DataError) -> JSONResponse:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import UserDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -62,6 +64,31 @@ class LazyGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
         """Return the names without importing the commands."""
         return list(self.commands)
+
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        """Return the context of the options before the command."""
+        with _plainly():
+            return super().make_context(*given, **named)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the options of the command, and run it."""
+        with _plainly():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """Say what is wrong with an option as the API does: Typer reads options by pydantic, and shows its sentences."""
+    try:
+        yield
+    except typer.BadParameter as refused:
+        from pydantic import ValidationError
+
+        from zoe_lib.plain_errors import entered
+
+        if isinstance(refused.__cause__, ValidationError):
+            refused.message = entered(refused.__cause__)
+        raise
 
 
 @cache

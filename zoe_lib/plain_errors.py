@@ -69,6 +69,7 @@ _LENGTHS: Mapping[str, str] = {
 _SINGULAR: Mapping[str, str] = {"1 characters": "1 character", "1 entries": "1 entry", "1 bytes": "1 byte"}
 _ONE = re.compile(r"\b1 (characters|entries|bytes)\b")
 _SIMPLE: Mapping[str, str] = {"missing": "is missing", "extra_forbidden": "is unknown"}
+_QUOTES = "'"
 _PREFIXES = re.compile(r"^(Value error|Assertion failed), ")
 _INPUT = re.compile(r"^(Input|Value|String|List|Dictionary) should ")
 
@@ -85,7 +86,8 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
     """With the bound, length, choice or pattern that was wanted."""
     if kind in _BOUNDS:
         word, key = _BOUNDS[kind]
-        return f"must be {word} {context[key]}, is {shown(given)}"
+        # Of a query or of the command line it is the text of a number.
+        return f"must be {word} {context[key]}, is {shown(given).strip(_QUOTES)}"
     if kind in _LENGTHS:
         return _ONE.sub(lambda found: _SINGULAR[found[0]], _LENGTHS[kind].format(**context))
     if kind in ("literal_error", "enum"):
@@ -99,6 +101,13 @@ def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], st
     for detail in error.errors(include_url=False)[:ERRORS_MAX]:
         place = name(detail["loc"])
         yield f"{place}: {sentence(detail)}" if place else sentence(detail)
+
+
+def entered(error: ValidationError) -> str:
+    """Return what is wrong with a value of the command line, which is a text that its user sees anyway."""
+    detail = error.errors(include_url=False)[0]
+    kind, given = detail["type"], detail["input"]
+    return f"must be {_WANTED[kind]}, is {shown(given)}" if kind in _WANTED else sentence(detail)
 
 
 def dotted(place: Sequence[int | str]) -> str:

@@ -132,10 +132,19 @@ def test_what_does_no_harm_is_tried_again_with_the_same_key() -> None:
         assert (len(server.requests), len(keys)) == (3, 1)
 
 
-def test_an_answer_of_another_kind_is_an_error() -> None:
-    page = [answer("200 OK", b"<html>")]
-    with ScriptedServer(page) as server, Client(server.url, "t") as client, pytest.raises(ZoeError, match="not know"):
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html>", "must be JSON, is a text"),
+        (b"[]", "must be an object, is a list"),
+        (b'{"user": 5}', "user: must be a text, is 5; tenant: is missing; role: is missing"),
+    ],
+)
+def test_an_answer_of_another_kind_is_an_error(body: bytes, said: str) -> None:
+    page = [answer("200 OK", body)]
+    with ScriptedServer(page) as server, Client(server.url, "t") as client, pytest.raises(ZoeError) as told:
         client.me()
+    assert str(told.value) == f"the server at {server.url} sent an answer that this client cannot read: {said}"
 
 
 @pytest.mark.parametrize("execution_id", ["../me", "a/b", "%2e%2e", "a?b=c", "é#"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -82,6 +83,7 @@ def test_bad_requests_have_an_answer_and_change_nothing(
     with served.http() as http:
         answer = http.request(method, path, json=body) if body is not None else http.request(method, path)
         assert answer.status_code == status, answer.text
+        assert not re.search("Input should|Field required|Extra inputs|Value error|[Uu]nable to parse", answer.text)
         assert http.get("/bw/slas").json() == []
         assert http.get("/policies/slos").json() == []
 

@@ -35,6 +35,8 @@ def list_limits(
     user: Annotated[str | None, Query(max_length=200, description="With the meters of this user, too.")] = None,
 ) -> LimitList:
     """All limits that are set, and how much of theirs tenants and users have now."""
+    if tenant not in (None, EVERY):
+        _check_names(store.accounts, LimitSubject(tenant, user))
     limits, uses = store.policy().limits, used(store.active())
     subjects = {LimitSubject(one.name) for one in store.accounts.tenants()} | uses.keys() | {*limits.subjects()}
     if tenant is not None:
@@ -137,15 +139,19 @@ def _change(services: Services, request: Request, change: Callable[[Limits], Lim
 
 
 def _check_subject(accounts: AccountStore, subject: LimitSubject, amounts: Amounts) -> None:
-    if subject.tenant != EVERY:
-        check_tenant(accounts, subject.tenant)
-    if subject.user not in (None, EVERY):
-        if subject.tenant == EVERY:
-            raise ApiProblem(Code.INVALID_REQUEST, "name the tenant in which the user has the limit")
-        accounts.user(str(subject.user))
+    if subject.tenant == EVERY and subject.user not in (None, EVERY):
+        raise ApiProblem(Code.INVALID_REQUEST, "name the tenant in which the user has the limit")
+    _check_names(accounts, subject)
     errors = list(_amounts_of_tenants(subject, amounts))
     if errors:
         raise ApiProblem(Code.INVALID_REQUEST, errors=errors)
+
+
+def _check_names(accounts: AccountStore, subject: LimitSubject) -> None:
+    if subject.tenant != EVERY:
+        check_tenant(accounts, subject.tenant)
+    if subject.user not in (None, EVERY):
+        accounts.user(str(subject.user))
 
 
 def _amounts_of_tenants(subject: LimitSubject, amounts: Amounts) -> Iterator[Diagnostic]:

@@ -49,12 +49,14 @@ def nodes(context: typer.Context) -> None:
 
 def usage(
     context: typer.Context,
-    begin: Annotated[str, typer.Option("--from", metavar="DATE", help="Such as 2026-11-01.")],
-    end: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Until that day; else until today.")] = None,
+    begin: Annotated[float, typer.Option("--from", parser=date, metavar="DATE", help="Such as 2026-11-01.")],
+    end: Annotated[
+        float | None, typer.Option("--to", parser=date, metavar="DATE", help="Until that day; else until today.")
+    ] = None,
 ) -> None:
     """Show what users reserved on each day (UTC), of the own tenant or, for admins, of all."""
     with options(context).client() as client:
-        answer = client.daily_use(date(begin), None if end is None else date(end))
+        answer = client.daily_use(begin, end)
     rows = [
         (d.day, d.tenant, d.user, f"{d.core_hours:.2f}", f"{d.memory_gib_hours:.2f}", f"{d.store_gib:.2f}")
         for d in answer.days

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import typer
+
+from zoe_lib.wire.base import SECONDS_MAX
 
 
 def date(text: str) -> float:
     """Seconds since the epoch of a date, or of a date and a time of day, on the clock of this machine."""
     try:
-        return datetime.fromisoformat(text).timestamp()
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no date such as 2026-11-01 or '2026-11-01 08:30'") from None
+        raise typer.BadParameter(f"{text!r} is not a date; use 2026-11-01 or '2026-11-01 08:30'") from None
+    try:
+        found = moment.timestamp()
+    except (ValueError, OverflowError):  # the first and the last years of Python, in this time zone
+        found = -1.0
+    if not 0 <= found <= SECONDS_MAX:
+        last = datetime.fromtimestamp(SECONDS_MAX, UTC).date()
+        raise typer.BadParameter(f"{text!r} is out of range; use a date from 1970-01-01 to {last}")
+    return found

@@ -12,6 +12,8 @@ from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_lib.descriptions import DescriptionError, load_json
+from zoe_lib.plain_errors import sentences
 from zoe_lib.wire import DryRunView, PolicyView
 
 app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)
@@ -35,9 +37,7 @@ def set_policy(
         try:
             policy = PolicyView.model_validate(wanted)
         except ValidationError as error:
-            raise typer.BadParameter(
-                "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-            ) from None
+            raise typer.BadParameter("; ".join(sentences(error))) from None
         if dry:
             _emit_dry_run(context, client.try_policy(policy))
         else:
@@ -63,9 +63,20 @@ def setting(text: str) -> tuple[str, Any]:
         known = ", ".join(name for name in PolicyView.model_fields if name != "version")
         raise typer.BadParameter(f"{text!r} is not KEY=VALUE with a key of {known}")
     try:
-        return key, json.loads(value)
-    except ValueError:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
         return key, value.split(",") if key == "filters" else value
+    if isinstance(found, dict | list):
+        _check_keys(key, value)
+    return key, found
+
+
+def _check_keys(key: str, text: str) -> None:
+    """Refuse a key that stands twice in one object, of which the standard parser keeps the last."""
+    try:
+        load_json(text)
+    except DescriptionError as error:
+        raise typer.BadParameter("; ".join(f"{key}: {one.message}" for one in error.diagnostics)) from None
 
 
 def _emit(context: typer.Context, policy: PolicyView) -> None:

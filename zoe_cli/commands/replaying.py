@@ -50,8 +50,12 @@ def register(app: typer.Typer) -> None:
 
 def replay(
     context: typer.Context,
-    begin: Annotated[str, typer.Option("--from", metavar="DATE", help="Such as 2026-11-01, or with a time of day.")],
-    end: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Until then; else until now.")] = None,
+    begin: Annotated[
+        float, typer.Option("--from", parser=date, metavar="DATE", help="Such as 2026-11-01, or with a time of day.")
+    ],
+    end: Annotated[
+        float | None, typer.Option("--to", parser=date, metavar="DATE", help="Until then; else until now.")
+    ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting that is different; may be repeated.")
     ] = None,
@@ -82,8 +86,8 @@ def replay(
     if user_limits:
         changes["user_limits"] = dict(_limit(text) for text in user_limits)
     request = ReplayRequest(
-        from_s=date(begin),
-        to_s=None if end is None else date(end),
+        from_s=begin,
+        to_s=end,
         policy={} if self_test else changes,
         add_nodes=[] if self_test else add_node or [],
         picture=_kind(picture),  # type: ignore[arg-type]

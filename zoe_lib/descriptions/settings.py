@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean, index_of
+from zoe_lib.descriptions.load import load_json
 from zoe_lib.descriptions.model import Component, Document
 from zoe_lib.descriptions.reading import objects, text
 
@@ -121,9 +122,10 @@ def _read(path: str, value: str) -> object:
     if any(f".{group}." in path for group in _TEXTS):
         return value
     try:
-        return json.loads(value)
+        found = json.loads(value)
     except (ValueError, RecursionError):
         return value
+    return load_json(value) if isinstance(found, dict | list) else found
 
 
 def _command(line: str) -> list[str]:

@@ -6,9 +6,14 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from zoe_lib.plain_errors import sentences
+
 M = TypeVar("M", bound=BaseModel)
 VERSION: Literal[1] = 1
 MESSAGE_BYTES_MAX = 4 << 20  # a chunk of a log, base64, with room to spare
+
+
+_TEXT_MAX = 500
 
 
 class BadEnvelope(Exception):  # noqa: N818 - the name is the fact
@@ -50,8 +55,10 @@ def read(message: type[M], data: bytes) -> M:
     """The message in these bytes; BadEnvelope."""
     try:
         return message.model_validate_json(data)
-    except (ValidationError, ValueError, RecursionError) as error:
-        raise BadEnvelope(str(error)[:500]) from None
+    except ValidationError as error:
+        raise BadEnvelope("; ".join(sentences(error))[:_TEXT_MAX]) from None
+    except (ValueError, RecursionError) as error:
+        raise BadEnvelope(str(error)[:_TEXT_MAX]) from None
 
 
 def write(message: Request | Reply) -> bytes:

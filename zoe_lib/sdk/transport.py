@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from zoe_lib.tls import verification
 Model = TypeVar("Model", bound=BaseModel)
 
 # Seconds; pauses are drawn at random and double, so that clients of a server that restarts do not come at once.
+_SENTENCES_MAX = 3
 _RETRY_PAUSE_S = 0.3
 _RETRY_PAUSE_S_MAX = 3.0
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -80,9 +82,10 @@ class Transport:
         try:
             return model.model_validate_json(response.content)
         except ValidationError as error:
-            raise ZoeError(
-                f"the server at {self.url} answers in a way that this client does not know: {error}"
-            ) from None
+            from zoe_lib.plain_errors import sentences
+
+            found = "; ".join(islice(sentences(error), _SENTENCES_MAX))
+            raise ZoeError(f"the server at {self.url} sent an answer that this client cannot read: {found}") from None
 
     def answer(
         self,

@@ -18,6 +18,8 @@ from pydantic_core import PydanticCustomError
 
 SECONDS_MAX = 100 * 365 * 86_400.0
 ID_MAX = 2**63 - 1
+INTEGER_MAX = 2**53
+"""The largest integer that every JSON reader keeps exactly."""
 
 
 def _number(given: object) -> object:

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import PRIORITY_MAX, Policy, shown_limits, with_shown_limits
-from zoe_lib.wire.base import NUMBER, Numbers, Wire
+from zoe_lib.wire.base import INTEGER_MAX, NUMBER, Numbers, Wire
 
 Order = Literal[
     "fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share",
@@ -18,8 +18,6 @@ Order = Literal[
 ]  # fmt: skip
 
 
-INTEGER_MAX = 2**53
-"""The largest integer that every JSON reader keeps exactly."""
 TIME_MAX = 253_402_300_799.0
 """The last second of the year 9999, since the epoch."""
 WEIGHT_MAX = 1e15
@@ -39,17 +37,17 @@ def _share(given: float) -> float:
 class TenantLimitView(Numbers):
     """What one tenant's running services may reserve, and have guaranteed of the store, in all; null is no limit."""
 
-    cores_milli: int | None = Field(default=None, ge=0)
-    memory_bytes: int | None = Field(default=None, ge=0)
-    read_bytes_per_s: int | None = Field(default=None, ge=0)
-    write_bytes_per_s: int | None = Field(default=None, ge=0)
+    cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    read_bytes_per_s: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    write_bytes_per_s: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
 
 
 class UserLimitView(Numbers):
     """What the running services of one user may reserve in a tenant, in all; null is no limit."""
 
-    cores_milli: int | None = Field(default=None, ge=0)
-    memory_bytes: int | None = Field(default=None, ge=0)
+    cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
 
 
 class NodeHoldView(Numbers):

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from zoe_lib.wire.base import Numbers, Wire
+from zoe_lib.wire.base import INTEGER_MAX, Numbers, Wire
 from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 
@@ -62,10 +62,14 @@ class LimitAmounts(Numbers):
         le=TIME_LIMIT_S_MAX,
         description="The longest of one, which gets it without asking.",
     )
-    cores_milli: int | None = Field(default=None, ge=0, description="That running services reserve.")
-    memory_bytes: int | None = Field(default=None, ge=0, description="That running services reserve.")
-    read_bytes_per_s: int | None = Field(default=None, ge=0, description="That is guaranteed of the object store.")
-    write_bytes_per_s: int | None = Field(default=None, ge=0, description="That is guaranteed of the object store.")
+    cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX, description="That running services reserve.")
+    memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX, description="That running services reserve.")
+    read_bytes_per_s: int | None = Field(
+        default=None, ge=0, le=INTEGER_MAX, description="That is guaranteed of the object store."
+    )
+    write_bytes_per_s: int | None = Field(
+        default=None, ge=0, le=INTEGER_MAX, description="That is guaranteed of the object store."
+    )
 
     @model_serializer(mode="wrap")
     def _those_set(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:

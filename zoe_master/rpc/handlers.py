@@ -16,6 +16,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
+from zoe_lib.plain_errors import sentences
 from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.loop.master import Master
@@ -257,4 +258,4 @@ def _read(model: type[Question], body: dict[str, Any]) -> Question:
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise Refusal("bad_request", str(error)[:500]) from None
+        raise Refusal("bad_request", "; ".join(sentences(error))[:500]) from None

@@ -15,6 +15,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import rate, size
 from zoe_lib.descriptions.quantities import bytes_of, bytes_per_s_of
 from zoe_lib.wire import LimitAmounts, LimitView, MetersView
+from zoe_lib.wire.base import INTEGER_MAX
 from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 app = typer.Typer(help="The most that tenants and users may have at the same time.", no_args_is_help=True)
@@ -58,6 +59,8 @@ def _bound(text: str, number: Callable[[str], float], form: str) -> float:
         most = math.nan
     if not 0 <= most < math.inf:
         raise typer.BadParameter(f"{text!r} is neither {form} nor `{NO_LIMIT}`")
+    if most > INTEGER_MAX:
+        raise typer.BadParameter(f"{text!r} is more than a limit can be; for no limit use `{NO_LIMIT}`")
     return most
 
 

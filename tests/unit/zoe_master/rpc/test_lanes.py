@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from tests.support.waiting import until
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.messaging.server import Server
+from zoe_lib.messaging.server import Refusal, Server
 from zoe_master.backends.base import Backend, BackendError, OutputChunk, PortAddress
 from zoe_master.rpc.handlers import OUTPUT, SCHEDULER, RpcHandlers
 
@@ -101,6 +102,26 @@ def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
     assert backend.waiting == []
     methods = {name for name in vars(Backend) if not name.startswith("_")}
     assert methods >= FROM_MEMORY
+
+
+def refused(answers: RpcHandlers, kind: str, body: dict[str, Any]) -> str:
+    """Return what is wrong with a question; empty when it is none of that."""
+    slow = answers.slow().get(kind)
+    try:
+        if slow is None:
+            answers.handlers()[kind](body)
+        else:
+            slow.handler(body, lambda: False)
+    except Refusal as refusal:
+        return str(refusal) if refusal.code == "bad_request" else ""
+    return ""
+
+
+def test_what_is_wrong_with_a_question_is_told_plainly(answers: RpcHandlers) -> None:
+    bodies: list[dict[str, Any]] = [{}, {"execution_id": 5, "service_id": [], "x": 1}]
+    told = {refused(answers, kind, body) for kind in ("address", "explain", "logs") for body in bodies}
+    assert "execution_id: is missing" in told
+    assert not [one for one in told if re.search("validation error|Input should|Field required|pydantic|Extra", one)]
 
 
 def test_the_bounds_leave_room_for_others(answers: RpcHandlers) -> None:
