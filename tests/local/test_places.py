@@ -147,7 +147,12 @@ def test_the_working_directory_is_made_for_the_component(world: LocalWorld, work
 
 @pytest.mark.parametrize(
     ("work_dir", "word"),
-    [("/opt/not/here", "does not exist on this machine"), ("../other", "leads out"), ("a/../../..", "leads out")],
+    [
+        ("/opt/not/here", "does not exist on this machine"),
+        ("/etc/passwd", "is not a directory on this machine"),
+        ("../other", "leads out"),
+        ("a/../../..", "leads out"),
+    ],
 )
 def test_a_working_directory_that_is_not_here_is_a_failed_start(world: LocalWorld, work_dir: str, word: str) -> None:
     assert word in failure(world, shell("pwd", work_dir=work_dir))

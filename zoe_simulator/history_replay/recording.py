@@ -175,7 +175,7 @@ def _states(fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEnt
 
 def _ticks(store: ExecutionStore, from_s: float, to_s: float) -> Sequence[TickRecord]:
     if to_s <= from_s:
-        raise ReplayRefused("the end must be later than the begin")
+        raise ReplayRefused(f"the start must be earlier than the end ({_date(to_s)}; now, if you give no end)")
     cut_s = store.cut_s()
     if from_s < cut_s:
         raise ReplayRefused(f"what ended before {_date(cut_s)} has been removed; begin then or later")

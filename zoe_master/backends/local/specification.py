@@ -188,6 +188,7 @@ def _probe(component: Component, ports: Mapping[str, int]) -> ProbeSpec | None:
         )
     return {
         "kind": str(probe.kind),
+        "name": probe.port,
         "port": ports[probe.port],
         "path": probe.path,
         "interval_s": probe.interval_s,

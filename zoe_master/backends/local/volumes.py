@@ -78,8 +78,9 @@ def working_directory(
         return normal, True
     if normal.is_dir():
         return normal, False
+    problem = "is not a directory" if normal.exists() else "does not exist"
     raise CannotStartError(
-        f"working directory {wanted} does not exist on this machine; "
+        f"working directory {wanted} {problem} on this machine; "
         "use {workspace}, {scratch}, a path relative to the workspace, or a volume's target"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import select
 import socket
 
@@ -80,13 +81,13 @@ class ReadinessProbe:
         if code == 0:
             self._connected()
         elif code != errno.EINPROGRESS:
-            raise OSError(code, errno.errorcode[code])
+            raise OSError(code, os.strerror(code))
 
     def _connected(self) -> None:
         assert self._socket is not None
         code = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
-            raise OSError(code, errno.errorcode[code])
+            raise OSError(code, os.strerror(code))
         if not self._established():
             return
         if self._probe["kind"] == "tcp":

@@ -6,9 +6,10 @@ from typing import TypedDict
 
 
 class ProbeSpec(TypedDict):
-    """The readiness probe with its port's number."""
+    """The readiness probe with its port's name and number."""
 
     kind: str
+    name: str
     port: int
     path: str
     interval_s: float

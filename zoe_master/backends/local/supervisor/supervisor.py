@@ -219,7 +219,7 @@ class Supervisor:
             probe = self._spec["probe"]
             assert probe is not None
             problem = self._readiness.problem
-            message = f"port {probe['port']} did not answer within {probe['timeout_s']:g} s: {problem}"
+            message = f"port {probe['name']} did not answer within {probe['timeout_s']:g} s: {problem}"
             self._terminate("never_ready", message, self._spec["stop_grace_s"])
 
     def _terminate(self, cause: str, message: str, grace_s: float) -> None:

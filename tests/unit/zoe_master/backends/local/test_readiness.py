@@ -19,7 +19,7 @@ def listener() -> Iterator[socket.socket]:
 
 
 def probe(kind: str, port: int, path: str = "/") -> ProbeSpec:
-    return {"kind": kind, "port": port, "path": path, "interval_s": 1.0, "timeout_s": 10.0}
+    return {"kind": kind, "name": "web", "port": port, "path": path, "interval_s": 1.0, "timeout_s": 10.0}
 
 
 def drive(readiness: ReadinessProbe, now_s: float, rounds: int = 20) -> None:
@@ -52,6 +52,7 @@ def test_nobody_there_is_asked_again_soon_and_then_later() -> None:
     assert readiness.due_at_s == pytest.approx(2.5)
     drive(readiness, 9.0)
     assert readiness.due_at_s == pytest.approx(10.0)
+    assert readiness.problem == "Connection refused"
     assert not readiness.late(9.9)
     assert readiness.late(10.0)
 
