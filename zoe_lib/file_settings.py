@@ -47,16 +47,16 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
     try:
         return kind(**given)
     except ValidationError as error:
-        found = list(sentences(error, lambda place: _named(kind, place)))
+        messages = list(sentences(error, lambda place: _named(kind, place)))
     except SettingsError as error:
         field = _FIELD.search(str(error))
-        found = [f"{_named(kind, [field.group(1)])}: must be JSON" if field else str(error)]
+        messages = [f"{_named(kind, [field.group(1)])}: must be JSON" if field else str(error)]
     except tomllib.TOMLDecodeError as error:
-        found = [f"{os.environ.get(kind.file_variable)} is not TOML: {error}"]
+        messages = [f"{os.environ.get(kind.file_variable)} is not TOML: {error}"]
     except OSError as error:
-        found = [f"{os.environ.get(kind.file_variable)} cannot be read: {error.strerror}"]
-    for one in found:
-        print(f"{program}: {one}", file=sys.stderr)
+        messages = [f"{os.environ.get(kind.file_variable)} cannot be read: {error.strerror}"]
+    for message in messages:
+        print(f"{program}: {message}", file=sys.stderr)
     sys.exit(_WRONG)
 
 

@@ -166,11 +166,11 @@ class _Parser:
             return Not(IsNull(column)) if negative else IsNull(column)
         negative = self._take("keyword", "not")
         if self._take("keyword", "in"):
-            found: Predicate = self._listed(column)
+            predicate: Predicate = self._listed(column)
         elif self._take("keyword", "between"):
             low = self._literal()
             self._expect("keyword", "and")
-            found = And((self._comparison(column, ">=", low), self._comparison(column, "<=", self._literal())))
+            predicate = And((self._comparison(column, ">=", low), self._comparison(column, "<=", self._literal())))
         elif negative:
             raise self._unexpected("`in` or `between`")
         else:
@@ -179,7 +179,7 @@ class _Parser:
                 self._next -= 1
                 raise self._unexpected("a comparison")
             return self._comparison(column, _OPERATORS[sign], self._literal())
-        return Not(found) if negative else found
+        return Not(predicate) if negative else predicate
 
     def _listed(self, column: str) -> Predicate:
         self._expect("sign", "(")

@@ -94,15 +94,15 @@ def fill_form(
     Without a role nothing is hidden, fixed or capped.
     """
     fields = {one.name: one for one in entry.fields if role is None or role not in one.hidden_for}
-    found = [
+    diagnostics = [
         Diagnostic("", Code.BAD_SETTING, f"the form has no field {name[:64]!r}", did_you_mean(name, list(fields)))
         for name in values
         if name not in fields
     ]
     known = [(fields[name], value) for name, value in values.items() if name in fields]
-    found.extend(wrong for one, value in known for wrong in _wrong(one, value, role))
+    diagnostics.extend(wrong for one, value in known for wrong in _wrong(one, value, role))
     assignments = [(path, value) for one, value in known for path in one.settings]
-    return assign(document, assignments, found)
+    return assign(document, assignments, diagnostics)
 
 
 def form_schema(entry: CatalogueEntry, role: str | None = None) -> dict[str, Any]:
@@ -117,20 +117,24 @@ def form_schema(entry: CatalogueEntry, role: str | None = None) -> dict[str, Any
     }
 
 
-def _field_schema(one: FormField, role: str | None) -> dict[str, Any]:
-    is_memory = one.type == "memory"
+def _field_schema(form_field: FormField, role: str | None) -> dict[str, Any]:
+    is_memory = form_field.type == "memory"
     schema: dict[str, Any] = {
-        "type": "integer" if is_memory else one.type,
-        "title": one.title,
-        "description": one.description,
-        "default": _amount(one, one.default),
-        "minimum": _amount(one, one.minimum),
-        "maximum": _maximum(one, role),
-        "readOnly": role in one.fixed_for or None,
+        "type": "integer" if is_memory else form_field.type,
+        "title": form_field.title,
+        "description": form_field.description,
+        "default": _amount(form_field, form_field.default),
+        "minimum": _amount(form_field, form_field.minimum),
+        "maximum": _maximum(form_field, role),
+        "readOnly": role in form_field.fixed_for or None,
     }
-    known = {key: value for key, value in schema.items() if value is not None}
-    extension = {"widget": "memory" if is_memory else None, "step": _amount(one, one.step), "settings": one.settings}
-    return {**known, "x-zoe": extension}
+    present = {key: value for key, value in schema.items() if value is not None}
+    extension = {
+        "widget": "memory" if is_memory else None,
+        "step": _amount(form_field, form_field.step),
+        "settings": form_field.settings,
+    }
+    return {**present, "x-zoe": extension}
 
 
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -152,20 +156,20 @@ def _maximum(one: FormField, role: str | None) -> Any:
     return min(bounds, default=None)
 
 
-def _wrong(one: FormField, value: object, role: str | None) -> list[Diagnostic]:
+def _wrong(form_field: FormField, value: object, role: str | None) -> list[Diagnostic]:
     is_flag = isinstance(value, bool)
-    if not isinstance(value, _PYTHON_TYPES[one.type]) or is_flag != (one.type == "boolean"):
-        return [_finding(f"{one.name}: must be of type {one.type}")]
+    if not isinstance(value, _PYTHON_TYPES[form_field.type]) or is_flag != (form_field.type == "boolean"):
+        return [_finding(f"{form_field.name}: must be of type {form_field.type}")]
     try:
-        amount = _amount(one, value)
+        amount = _amount(form_field, value)
     except ValueError as error:
-        return [_finding(f"{one.name}: {error}")]
-    if role in one.fixed_for and amount != _amount(one, one.default):
-        return [_finding(f"{one.name}: is fixed to {one.default} for the role {role}")]
+        return [_finding(f"{form_field.name}: {error}")]
+    if role in form_field.fixed_for and amount != _amount(form_field, form_field.default):
+        return [_finding(f"{form_field.name}: is fixed to {form_field.default} for the role {role}")]
     if isinstance(amount, int | float) and not is_flag:
-        low, high = _amount(one, one.minimum), _maximum(one, role)
+        low, high = _amount(form_field, form_field.minimum), _maximum(form_field, role)
         if (low is not None and amount < low) or (high is not None and amount > high):
-            return [_finding(f"{one.name}: must be between {low} and {high}")]
+            return [_finding(f"{form_field.name}: must be between {low} and {high}")]
     return []
 
 

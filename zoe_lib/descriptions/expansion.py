@@ -59,16 +59,16 @@ def expand_frameworks(document: Mapping[str, Any], frameworks: Mapping[str, Fram
     uses = document.get("frameworks", [])
     rest = {key: value for key, value in document.items() if key != "frameworks"}
     if not isinstance(uses, list) or len(uses) > FRAMEWORKS_MAX:
-        wanted = f"must be a list of at most {FRAMEWORKS_MAX} references"
-        return Expansion(rest, (), (Diagnostic("/frameworks", Code.WRONG_TYPE, wanted),))
+        message = f"must be a list of at most {FRAMEWORKS_MAX} references"
+        return Expansion(rest, (), (Diagnostic("/frameworks", Code.WRONG_TYPE, message),))
     results = [_expand_use(index, use, frameworks) for index, use in enumerate(uses)]
     components = [component for expanded, _ in results for _, component in expanded]
-    found = tuple(one for _, wrong in results for one in wrong)
+    diagnostics = tuple(one for _, wrong in results for one in wrong)
     own = document.get("components", [])
     if not isinstance(own, list):
-        return Expansion({**rest, "components": own}, (), found)
+        return Expansion({**rest, "components": own}, (), diagnostics)
     origins = tuple(origin for expanded, _ in results for origin, _ in expanded)
-    return Expansion({**rest, "components": [*components, *own]}, origins, found)
+    return Expansion({**rest, "components": [*components, *own]}, origins, diagnostics)
 
 
 _Expanded = list[tuple[Origin, dict[str, Any]]]

@@ -22,19 +22,19 @@ def set_values(document: Mapping[str, Any], settings: Iterable[str]) -> dict[str
 
     VALUE is JSON where it is JSON, else text; variables and labels are always text.
     """
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     assignments: list[tuple[str, object]] = []
     for setting in settings:
         path, equals, value = setting.partition("=")
         if equals:
             assignments.append((path.strip(), _read(path.strip(), value)))
         else:
-            found.append(_finding(f"{setting[:64]!r} has no '='", "write component.key=value"))
-    return assign(document, assignments, found)
+            diagnostics.append(_finding(f"{setting[:64]!r} has no '='", "write component.key=value"))
+    return assign(document, assignments, diagnostics)
 
 
 def assign(
-    document: Mapping[str, Any], assignments: Iterable[tuple[str, object]], found: Sequence[Diagnostic] = ()
+    document: Mapping[str, Any], assignments: Iterable[tuple[str, object]], diagnostics: Sequence[Diagnostic] = ()
 ) -> dict[str, Any]:
     """A copy of the document with each value put at its path; DescriptionError tells all that cannot be done.
 
@@ -44,7 +44,7 @@ def assign(
     A text given for a command is split as a shell would.
     """
     changed = copy.deepcopy(dict(document))
-    wrong = list(found)
+    wrong = list(diagnostics)
     for path, value in assignments:
         try:
             _assign(changed, path.split("."), value)
@@ -64,16 +64,16 @@ def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
             _put(owners[owner], rest, value)
         case [owner, parameter] if owner in uses:
             _put(uses[owner], ["parameters", parameter], value)
-        case [owner, *rest] if rest and (found := _override(uses, owner)):
+        case [owner, *rest] if rest and (override := _override(uses, owner)):
             _check_key(rest[0], list(Component.model_fields))
-            _put(found[0], ["overrides", found[1], *rest], value)
+            _put(override[0], ["overrides", override[1], *rest], value)
         case ["*", group, name] if group in _TEXTS:
             _put_everywhere(owners.values(), group, name, value)
         case [key, *_] if key in _TOP:
             _put(document, path, value)
         case _:
-            known = [*owners, *(name for name in uses if name), *_TOP]
-            _refuse(f"nothing is called {path[0][:64]!r} here", did_you_mean(path[0], known))
+            names = [*owners, *(name for name in uses if name), *_TOP]
+            _refuse(f"nothing is called {path[0][:64]!r} here", did_you_mean(path[0], names))
 
 
 def _override(uses: Mapping[str | None, dict[str, Any]], owner: str) -> tuple[dict[str, Any], str] | None:

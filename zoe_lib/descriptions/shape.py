@@ -13,18 +13,18 @@ _Path = tuple[str | int, ...]
 
 def check_shape(document: object) -> list[Diagnostic]:
     """Findings that make looking further unsafe; linear in the document, never recursive."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     todo: list[tuple[_Path, object]] = [((), document)]
     nodes, characters = 0, 0
-    while todo and len(found) < DIAGNOSTICS_MAX:
+    while todo and len(diagnostics) < DIAGNOSTICS_MAX:
         path, value = todo.pop()
         nodes += 1
         characters += len(value) if isinstance(value, str) else 0
         if nodes > NODES_MAX or characters > DOCUMENT_BYTES_MAX or len(path) > DEPTH_MAX:
-            return [*found, _too_big(path)]
-        found.extend(_check_value(path, value))
+            return [*diagnostics, _too_big(path)]
+        diagnostics.extend(_check_value(path, value))
         todo.extend(_children(path, value))
-    return found
+    return diagnostics
 
 
 def _children(path: _Path, value: object) -> Iterator[tuple[_Path, object]]:

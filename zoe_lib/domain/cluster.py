@@ -149,8 +149,8 @@ def fits_when_empty(application: Application, platform: Sequence[Node], steps: S
 def _component_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
     labelled = [n for n in platform if lacks_labels(component, n) is None] if component.labels else platform
     if not labelled:
-        wanted = ", ".join(f"{k}={v}" for k, v in component.labels)
-        return _never(f"component {component.name} wants a node labelled {wanted}; there is none", component.name)
+        labels = ", ".join(f"{k}={v}" for k, v in component.labels)
+        return _never(f"component {component.name} wants a node labelled {labels}; there is none", component.name)
     room = 0
     for node in labelled:
         room += _instances_in(component.reservation, node.total)
@@ -177,19 +177,19 @@ def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason
     return _never(sentence, component.name, _shortfall(component.reservation, labelled) if labelled else "")
 
 
-def _shortfall(wanted: Resources, nodes: Sequence[Node]) -> str:
+def _shortfall(needed: Resources, nodes: Sequence[Node]) -> str:
     """Which node comes closest to holding it, and what that lacks."""
 
     def lacking(node: Node) -> list[tuple[float, str]]:
         """Each amount that is short, as a share of what is wanted and in words."""
         there = node.total
-        cores_milli, memory_bytes = wanted.cores_milli - there.cores_milli, wanted.memory_bytes - there.memory_bytes
+        cores_milli, memory_bytes = needed.cores_milli - there.cores_milli, needed.memory_bytes - there.memory_bytes
         found = []
         if cores_milli > 0:
-            found.append((cores_milli / wanted.cores_milli, cores(cores_milli)))
+            found.append((cores_milli / needed.cores_milli, cores(cores_milli)))
         if memory_bytes > 0:
-            found.append((memory_bytes / wanted.memory_bytes, size(memory_bytes)))
-        for kind, amount in wanted.devices.items():
+            found.append((memory_bytes / needed.memory_bytes, size(memory_bytes)))
+        for kind, amount in needed.devices.items():
             if (short := amount - there.devices.get(kind, 0)) > 0:
                 found.append((short / amount, f"{short} {kind}"))
         return found
@@ -220,17 +220,17 @@ def _instances_in(wanted: Resources, room: Resources) -> int:
 
 
 def _sum_never_fits(application: Application, platform: Sequence[Node], gateway: Resources) -> Reason | None:
-    wanted = core_total(application, gateway)
+    needed = core_total(application, gateway)
     everything = Resources(
         sum(node.total.cores_milli for node in platform),
         sum(node.total.memory_bytes for node in platform),
-        {kind: sum(node.total.devices.get(kind, 0) for node in platform) for kind in wanted.devices},
+        {kind: sum(node.total.devices.get(kind, 0) for node in platform) for kind in needed.devices},
     )
-    if wanted.fits_in(everything):
+    if needed.fits_in(everything):
         return None
     return _never(
-        f"the essential services together{_with_gateway(application, gateway)} need {cores(wanted.cores_milli)} and "
-        f"{size(wanted.memory_bytes)}; "
+        f"the essential services together{_with_gateway(application, gateway)} need {cores(needed.cores_milli)} and "
+        f"{size(needed.memory_bytes)}; "
         f"all nodes together have {cores(everything.cores_milli)} and {size(everything.memory_bytes)}",
         "",
     )

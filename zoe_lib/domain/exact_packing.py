@@ -121,11 +121,11 @@ class _Search:
             return
         if row.beyond[i] < count:
             return
-        node, wanted, before = row.nodes[i], self._kinds[position].wanted, self._left[row.nodes[i]]
+        node, reservation, before = row.nodes[i], self._kinds[position].wanted, self._left[row.nodes[i]]
         most = min(row.room[i], count, previous if row.same[i] else count)
         for here in range(most, max(count - row.beyond[i + 1], 0) - 1, -1):
             if here:
-                self._left[node] = before - wanted * here
+                self._left[node] = before - reservation * here
             self._placed[position][node] = here
             yield self._spread(position, row, i + 1, count - here, here)
             self._left[node] = before

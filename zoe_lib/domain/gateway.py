@@ -49,8 +49,8 @@ def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[
     for component, count in application.core_groups:
         if component is bearing:
             groups.append((replace(component, reservation=component.reservation + gateway), 1))
-        if others := count - (component is bearing):
-            groups.append((component, others))
+        if remaining := count - (component is bearing):
+            groups.append((component, remaining))
     return groups
 
 

@@ -219,13 +219,13 @@ def _(event: ev.ServiceStopping, execution: Execution, version: int) -> Executio
 @_change.register
 def _(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
     def end(service: Service) -> Service:
-        asked = service.state is S.STOPPING and event.cause in (Cause.EXITED, Cause.STOPPED)
+        requested = service.state is S.STOPPING and event.cause in (Cause.EXITED, Cause.STOPPED)
         return changed(
             service,
             state=S.ENDED,
             ended_at_s=event.at_s,
             exit_code=event.exit_code,
-            cause=service.cause if asked else event.cause,
+            cause=service.cause if requested else event.cause,
             message=event.message,
         )
 

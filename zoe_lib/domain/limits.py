@@ -144,15 +144,15 @@ def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
 
     What a document leaves as it would be shown is not touched, so that it goes on following the default.
     """
-    found: dict[str, Amounts] = {}
+    limits: dict[str, Amounts] = {}
     for key in sorted({*where, *document}, key=lambda one: (one != EVERY, one.count(_OF), one)):
-        own, wanted = where.get(key, {}), document.get(key)
-        before = None if own.keys().isdisjoint(names) else _entry({**found, key: own}, key, names)
-        if wanted != before:
-            own = {**{name: most for name, most in own.items() if name not in names}, **(wanted or {})}
+        own, entry = where.get(key, {}), document.get(key)
+        before = None if own.keys().isdisjoint(names) else _entry({**limits, key: own}, key, names)
+        if entry != before:
+            own = {**{name: most for name, most in own.items() if name not in names}, **(entry or {})}
         if own:
-            found[key] = own
-    return found
+            limits[key] = own
+    return limits
 
 
 def reserved(execution: Execution) -> Resources:

@@ -46,15 +46,15 @@ def pack(
 
     Nodes are kept in order, so that a group costs its services and the nodes before them without room, not all nodes.
     """
-    left = dict(free)
-    order = sorted(_key(fit, left[name], name) for name in left)
+    free_of = dict(free)
+    order = sorted(_key(fit, free_of[name], name) for name in free_of)
     packed: list[list[str]] = [[] for _ in groups]
     choice = [
         sum(allowed(component, name) for name in free) if component.labels else len(free) for component, _ in groups
     ]
     for position in sorted(range(len(groups)), key=lambda i: (-choice[i], _size(groups[i])), reverse=True):
         component, count = groups[position]
-        names = _pack_group(component, count, order, left, allowed, fit)
+        names = _pack_group(component, count, order, free_of, allowed, fit)
         if len(names) < count:
             return None
         packed[position] = names
@@ -62,15 +62,15 @@ def pack(
 
 
 def _pack_group(
-    component: Component, count: int, order: list[Key], left: dict[str, Resources], allowed: Allowed, fit: NodeFit
+    component: Component, count: int, order: list[Key], free_of: dict[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> list[str]:
-    """Take room for up to `count` services; `order` and `left` follow."""
-    wanted = component.reservation
+    """Take room for up to `count` services; `order` and `free_of` are updated."""
+    reservation = component.reservation
     names: list[str] = []
     taken: list[Key] = []  # nodes that got one and have room for more, the next to be taken on top
     full: list[Key] = []
     places: list[int] = []  # where in `order` they stood
-    room = _with_room(component, order, left, allowed, fit)
+    room = _with_room(component, order, free_of, allowed, fit)
     following = next(room, None)
     while len(names) < count and (taken or following is not None):
         if taken and (following is None or taken[0] < order[following]):
@@ -81,9 +81,9 @@ def _pack_group(
             places.append(following)
             following = next(room, None)
         names.append(name)
-        left[name] = left[name] - wanted
-        key = _key(fit, left[name], name)
-        if wanted.fits_in(left[name]):
+        free_of[name] = free_of[name] - reservation
+        key = _key(fit, free_of[name], name)
+        if reservation.fits_in(free_of[name]):
             heappush(taken, key)
         else:
             full.append(key)

@@ -153,32 +153,32 @@ def problems(policy: Policy) -> list[str]:
         ("preemption", policy.preemption, PREEMPTIONS),
         ("tenants", policy.tenants, TENANCIES),
     )
-    found = [
+    faults = [
         f"{what} {name!r} is unknown: {', '.join(sorted(known))}" for what, name, known in names if name not in known
     ]
-    found += [
+    faults += [
         f"the hold of node {name} ends before it begins"
         for name, hold in policy.node_holds.items()
         if hold.until_s is not None and hold.until_s <= hold.since_s
     ]
-    found += [f"the share of tenant {name} must be positive" for name, s in policy.tenant_shares.items() if not s > 0]
-    found += [
+    faults += [f"the share of tenant {name} must be positive" for name, s in policy.tenant_shares.items() if not s > 0]
+    faults += [
         f"filter {name!r} is unknown: {', '.join(sorted(FILTERS))}" for name in policy.filters if name not in FILTERS
     ]
-    found += [f"filter {name!r} is needed" for name in sorted(FILTERS_NEEDED - set(policy.filters))]
-    found += [
+    faults += [f"filter {name!r} is needed" for name in sorted(FILTERS_NEEDED - set(policy.filters))]
+    faults += [
         f"weigher {name!r} is unknown: {', '.join(sorted(WEIGHERS))}"
         for name in policy.weighers
         if name not in WEIGHERS
     ]
-    found += [
+    faults += [
         f"tenant_limits: {key!r} names no tenant; write a tenant, or '*' for all others"
         for key in policy.tenant_limits
         if names_nobody(key, of_users=False)
     ]
-    found += [
+    faults += [
         f"user_limits: {key!r} names no user; write TENANT/USER, a tenant for each of its users, or '*' for all others"
         for key in policy.user_limits
         if names_nobody(key, of_users=True)
     ]
-    return found
+    return faults

@@ -188,16 +188,16 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Bandwid
     result = [
         BandwidthGuarantee(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None
     ]
-    left = supply - sum((promise.rates for promise in result), Rates()) if supply is not None else None
+    remaining = supply - sum((promise.rates for promise in result), Rates()) if supply is not None else None
     for execution in placed:
         wish = preferred(execution.application)
         if wish is None:
             continue
-        if left is None:
-            kept = Mark.STORAGE_GRANTED in execution.marks
-        elif kept := wish.fits_in(left):
-            left -= wish
-        if kept:
+        if remaining is None:
+            granted = Mark.STORAGE_GRANTED in execution.marks
+        elif granted := wish.fits_in(remaining):
+            remaining -= wish
+        if granted:
             result.append(BandwidthGuarantee(execution.id, execution.tenant, wish, False))
     return tuple(result)
 

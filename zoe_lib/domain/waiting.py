@@ -71,7 +71,7 @@ class CauseShare:
 
 def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
     """All waiting of an execution until now, in order and without gaps between submission (or requeue) and start."""
-    found: list[CauseSpan] = []
+    closed: list[CauseSpan] = []
     open_span: CauseSpan | None = None
     why_again = WaitCause.OWN_FAILURE
     for event in events:
@@ -90,9 +90,9 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
             case ev.StartPlanned() | ev.Refused():
                 following = None
         if following is not open_span:
-            found += _closed(open_span, event.at_s)
+            closed += _closed(open_span, event.at_s)
             open_span = following
-    return found + _closed(open_span, now_s)
+    return closed + _closed(open_span, now_s)
 
 
 def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:

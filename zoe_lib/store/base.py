@@ -39,8 +39,8 @@ class IdempotencyConflict(StoreError):  # noqa: N818
 class QuotaExceeded(StoreError):  # noqa: N818
     """The tenant, or the user in it, has as many executions waiting or running as may be."""
 
-    def __init__(self, whose: str, executions_max: int) -> None:
-        super().__init__(f"{whose} may have {executions_max} executions waiting or running at the same time")
+    def __init__(self, holder: str, executions_max: int) -> None:
+        super().__init__(f"{holder} may have {executions_max} executions waiting or running at the same time")
 
 
 class TimeLimitTooLong(StoreError):  # noqa: N818

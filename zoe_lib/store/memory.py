@@ -63,9 +63,9 @@ class MemoryStore:
         """Keep a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         with self._reached() as state:
-            known = self._known(execution, idempotency_key, fingerprint)
-            if known is not None:
-                return known
+            earlier = self._known(execution, idempotency_key, fingerprint)
+            if earlier is not None:
+                return earlier
             event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
             new = apply(self._admitted(execution), event)
             if idempotency_key is not None:
@@ -77,8 +77,8 @@ class MemoryStore:
         return new
 
     def _admitted(self, execution: Execution) -> Execution:
-        its = [e.user for e in self._state.active.values() if e.tenant == execution.tenant]
-        return admitted(execution, self._state.policy.limits, len(its), its.count(execution.user))
+        users = [e.user for e in self._state.active.values() if e.tenant == execution.tenant]
+        return admitted(execution, self._state.policy.limits, len(users), users.count(execution.user))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """The execution of a key."""
@@ -149,15 +149,15 @@ class MemoryStore:
         """A page of executions."""
         before = None if query.cursor is None else decode_cursor(query.cursor)
         with self._reached() as state:
-            found = [
+            matching = [
                 execution
                 for execution in state.executions.values()
                 if _matches(query, execution) and (before is None or position(execution) < before)
             ]
-        found.sort(key=position, reverse=True)
-        if len(found) <= query.limit:
-            return ExecutionPage(found, None)
-        page = found[: query.limit]
+        matching.sort(key=position, reverse=True)
+        if len(matching) <= query.limit:
+            return ExecutionPage(matching, None)
+        page = matching[: query.limit]
         return ExecutionPage(page, encode_cursor(page[-1]))
 
     def active(self) -> Sequence[Execution]:

@@ -121,13 +121,13 @@ class State:
         start = bisect_right(self.journal, after_id, lo=at_least, key=lambda record: record.id)
         if tenant is None and execution_id is None:
             return self.journal[start : start + limit]
-        found = (
+        matching = (
             record
             for record in map(self.journal.__getitem__, range(start, len(self.journal)))
             if (execution_id is None or record.execution_id == execution_id)
             and (tenant is None or record.tenant is None or record.tenant == tenant)
         )
-        return islice(found, limit)
+        return islice(matching, limit)
 
     def tell(self) -> None:
         """Call the subscribers; outside of the lock, since they may ask the store."""

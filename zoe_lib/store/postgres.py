@@ -104,9 +104,9 @@ class PostgresStore:
     ) -> Execution:
         """Write events with their projection."""
         clean = checked(events)
-        known = after if clean is events else None
+        state = after if clean is events else None
         stored = self.database.write(
-            lambda c: self._append(c, execution_id, clean, expected_version, leader_epoch, known)
+            lambda c: self._append(c, execution_id, clean, expected_version, leader_epoch, state)
         )
         self._recent.keep(stored)
         return stored

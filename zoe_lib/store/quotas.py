@@ -37,23 +37,23 @@ def with_time_limit(application: Application, tenant: str, limits: Limits) -> tu
 
 def check_counts(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> None:
     """QuotaExceeded when one more of the user in the tenant is refused."""
-    for whose, limit, there in (
+    for holder, limit, there in (
         (tenant, limits.of(tenant), executions),
         (f"{user} in {tenant}", limits.of(tenant, user), executions_of_user),
     ):
         if limit.executions is not None and there >= limit.executions:
-            raise QuotaExceeded(whose, limit.executions)
+            raise QuotaExceeded(holder, limit.executions)
 
 
-def same_submission(stored: Execution, asked: Execution) -> bool:
+def same_submission(stored: Execution, submission: Execution) -> bool:
     """Whether that is what was stored with this id: what it asks for, of the same user.
 
     The stored one may have the time limit of a limit.
     """
-    application = asked.application
+    application = submission.application
     if application.time_limit_s is None:
         application = replace(application, time_limit_s=stored.application.time_limit_s)
-    return (stored.tenant, stored.user, stored.application) == (asked.tenant, asked.user, application)
+    return (stored.tenant, stored.user, stored.application) == (submission.tenant, submission.user, application)
 
 
 def _text(seconds: float) -> str:

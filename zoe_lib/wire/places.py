@@ -50,21 +50,21 @@ class InputPlacesView(Wire):
         return [cls._of(one, Counter()) for one in places]
 
     @classmethod
-    def _of(cls, one: InputPlaces, services: Counter[str]) -> InputPlacesView:
-        if one.places is None:
-            return cls(name=one.name, known=False)
-        its: Places = one.places
+    def _of(cls, input_places: InputPlaces, services: Counter[str]) -> InputPlacesView:
+        if input_places.places is None:
+            return cls(name=input_places.name, known=False)
+        places: Places = input_places.places
         nodes = [
             HeldView(node=node, objects=held.objects, bytes=held.bytes, services=services[node])
-            for node in sorted(its.hosts.keys() | services.keys())
-            for held in [its.hosts.get(node, InputObjects())]
+            for node in sorted(places.hosts.keys() | services.keys())
+            for held in [places.hosts.get(node, InputObjects())]
         ]
         return cls(
-            name=one.name,
+            name=input_places.name,
             known=True,
-            objects=its.looked_at.objects,
-            bytes=its.looked_at.bytes,
-            listed=its.listed.objects,
-            complete=its.complete,
+            objects=places.looked_at.objects,
+            bytes=places.looked_at.bytes,
+            listed=places.listed.objects,
+            complete=places.complete,
             nodes=sorted(nodes, key=lambda held: (-held.bytes, held.node)),
         )

@@ -57,21 +57,21 @@ def _command(service: OldService, name: str, version: int, addresses: Addresses)
 
 def _environment(service: OldService, name: str, version: int, addresses: Addresses) -> dict[str, str]:
     place = f"{service.place}/environment"
-    found: dict[str, str] = {}
+    environment: dict[str, str] = {}
     for old, value in service.environment:
         variable = legal_variable(old)
         if variable != old:
             addresses.notes.add(place, f"variable {old[:64]!r} became {variable[:64]!r}")
-        if variable in found:
+        if variable in environment:
             addresses.notes.add(place, f"variable {variable[:64]!r} stands twice; the last one counts")
         translated = addresses.translate(value, place, name)
         if len(translated) > bounds.TEXT_LENGTH_MAX or len(variable) > bounds.PATH_LENGTH_MAX:
             addresses.notes.add(place, f"variable {variable[:64]!r} is too long; left out")
             continue
-        found[variable] = translated
+        environment[variable] = translated
     if version >= 2:  # these formats promise it to every service
-        found.setdefault("ZOE_WORKSPACE", "{workspace}")
-    return found
+        environment.setdefault("ZOE_WORKSPACE", "{workspace}")
+    return environment
 
 
 def _work_dir(service: OldService, notes: Notes) -> str | None:

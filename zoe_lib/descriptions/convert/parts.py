@@ -22,21 +22,21 @@ _URL = re.compile(r"([a-z]+)://(?:\{ip_port\}|HOST:PORT)?(?:\{proxy_path\})?(.*)
 
 def convert_ports(raw: list[object], place: str, notes: Notes) -> list[dict[str, Any]]:
     """Named ports, the main one first; titles become labels."""
-    found: list[dict[str, Any]] = []
+    ports: list[dict[str, Any]] = []
     taken: set[str] = set()
-    for index, one in enumerate(sorted(raw, key=_is_not_main)):
-        port = _port(one, f"{place}/ports/{raw.index(one)}", notes)
-        if port is None or len(found) >= PORTS_MAX:
+    for index, raw_port in enumerate(sorted(raw, key=_is_not_main)):
+        port = _port(raw_port, f"{place}/ports/{raw.index(raw_port)}", notes)
+        if port is None or len(ports) >= PORTS_MAX:
             continue
-        if any(port["number"] == other["number"] for other in found):
-            notes.add(f"{place}/ports/{raw.index(one)}", f"port {port['number']} is there already; left out")
+        if any(port["number"] == other["number"] for other in ports):
+            notes.add(f"{place}/ports/{raw.index(raw_port)}", f"port {port['number']} is there already; left out")
             continue
         title, port["name"] = str(port["name"]), legal_label(str(port["name"]), f"port-{index}", taken)
         if title != port["name"]:
-            notes.add(f"{place}/ports/{raw.index(one)}/name", f"{title[:64]!r} became {port['name']!r}")
+            notes.add(f"{place}/ports/{raw.index(raw_port)}/name", f"{title[:64]!r} became {port['name']!r}")
         taken.add(port["name"])
-        found.append(port)
-    return found
+        ports.append(port)
+    return ports
 
 
 def _is_not_main(port: object) -> bool:
@@ -103,23 +103,23 @@ def _volume(raw: object) -> dict[str, Any]:
 
 def convert_labels(labels: list[object], constraints: list[object], place: str, notes: Notes) -> dict[str, str]:
     """Node labels: a plain label becomes `label=true`, a constraint of the old Swarm `key=value` where it is one."""
-    found: dict[str, str] = {}
+    converted: dict[str, str] = {}
     for label in labels:
         key = (
             re.sub(r"[^A-Za-z0-9._/-]+", "-", label).strip("._/-")[:63].strip("._/-") if isinstance(label, str) else ""
         )
-        if not key or len(found) >= LABELS_MAX:
+        if not key or len(converted) >= LABELS_MAX:
             notes.add(f"{place}/labels", f"label {str(label)[:64]!r} left out")
             continue
-        found[key] = "true"
+        converted[key] = "true"
         notes.add(f"{place}/labels", f"wants nodes labelled {key}=true")
     for constraint in constraints:
         match = _CONSTRAINT.fullmatch(constraint) if isinstance(constraint, str) else None
         if match and len(match[1]) <= 63 and len(match[2]) <= 63 and match[1][-1].isalnum():
-            found[match[1]] = match[2]
+            converted[match[1]] = match[2]
         else:
             notes.add(f"{place}/constraints", f"constraint {str(constraint)[:64]!r} left out; use labels")
-    return found
+    return converted
 
 
 def split_command(command: str, place: str, notes: Notes) -> list[str]:

@@ -20,13 +20,13 @@ def convert_plugins(plugins: object, notes: Notes) -> dict[str, Any] | None:
     storage = plugins.get("storage")
     policies = [one for one in (storage if isinstance(storage, list) else [storage]) if isinstance(one, dict)]
     section = None
-    for index, one in enumerate(policies):
+    for index, policy in enumerate(policies):
         place = f"/plugins/storage/{index}"
-        rate = _RATES.get(str(one.get("policy")).lower())
+        rate = _RATES.get(str(policy.get("policy")).lower())
         if rate is None or section is not None:
-            notes.add(place, f"storage policy {str(one.get('policy'))[:64]!r} left out")
+            notes.add(place, f"storage policy {str(policy.get('policy'))[:64]!r} left out")
             continue
         section = {"bandwidth": {"read": rate, "write": rate, "guarantee": "preferred"}}
-        notes.add(place, f"policy {str(one['policy'])[:64]!r} became a preferred bandwidth of {rate}")
+        notes.add(place, f"policy {str(policy['policy'])[:64]!r} became a preferred bandwidth of {rate}")
         notes.add(place, "tenant, controller and channel are settings of the installation; left out")
     return section

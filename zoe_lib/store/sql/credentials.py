@@ -47,6 +47,6 @@ def remove(connection: Connection, tenant: str, service: str) -> None:
     """Forget one; NotFound."""
     if not storable(tenant, service):
         raise NotFound(f"{tenant!r} has no credentials for {service!r}")
-    mine = (storage_credentials.c.tenant == tenant, storage_credentials.c.service == service)
-    if connection.execute(delete(storage_credentials).where(*mine)).rowcount != 1:
+    is_row = (storage_credentials.c.tenant == tenant, storage_credentials.c.service == service)
+    if connection.execute(delete(storage_credentials).where(*is_row)).rowcount != 1:
         raise NotFound(f"{tenant} has no credentials for {service}")

@@ -90,8 +90,8 @@ def counts(connection: Connection) -> Mapping[ExecutionState, int]:
 
 def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
     """How many executions wait or run, by tenant and user."""
-    whose = (executions.c.tenant, executions.c.user_name)
-    rows = connection.execute(select(*whose, func.count()).where(text(NOT_TERMINAL)).group_by(*whose))
+    owner = (executions.c.tenant, executions.c.user_name)
+    rows = connection.execute(select(*owner, func.count()).where(text(NOT_TERMINAL)).group_by(*owner))
     return {(tenant, user): number for tenant, user, number in rows}
 
 

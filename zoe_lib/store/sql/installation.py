@@ -71,8 +71,8 @@ class PlatformReader:
         kept = self._kept
         if version != kept[0]:
             data, storage = connection.execute(select(capabilities_table.c.data, capabilities_table.c.storage)).one()
-            told = None if storage is None else decode(StoreCapacity, storage)
-            kept = self._kept = (version, Platform((), decode(BackendCapabilities, data), told))
+            capacity = None if storage is None else decode(StoreCapacity, storage)
+            kept = self._kept = (version, Platform((), decode(BackendCapabilities, data), capacity))
         return replace(kept[1], nodes=tuple(read_platform(connection)))
 
 

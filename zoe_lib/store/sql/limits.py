@@ -29,8 +29,8 @@ def read(connection: Connection) -> Limits:
 def of_submission(connection: Connection, execution: Execution) -> Limits:
     """Those that may bear on a new execution; none of them changes until the transaction ends."""
     tenants, users = (execution.tenant, EVERY), (_NO_USER, EVERY, execution.user)
-    theirs = select(limits).where(limits.c.tenant.in_(tenants), limits.c.user_name.in_(users))
-    return _limits(connection.execute(theirs.with_for_update(read=True)))
+    rows = select(limits).where(limits.c.tenant.in_(tenants), limits.c.user_name.in_(users))
+    return _limits(connection.execute(rows.with_for_update(read=True)))
 
 
 def write(connection: Connection, wanted: Limits) -> None:

@@ -88,16 +88,16 @@ def adopt(
     if not storable(user.name, user.subject):
         raise Unstorable("what the provider tells of this user cannot be kept")
     made = connection.execute(insert(users).values(encode(user)).on_conflict_do_nothing()).rowcount == 1
-    known = (users.c.provider == user.provider, users.c.subject == user.subject)
-    row = connection.execute(select(users).where(*known).with_for_update()).one_or_none()
+    is_user = (users.c.provider == user.provider, users.c.subject == user.subject)
+    row = connection.execute(select(users).where(*is_user).with_for_update()).one_or_none()
     if row is None:
         raise ConcurrentUpdate(f"the name {user.name} is somebody else's here")
     before = _roles(connection, row.name)
     there = connection.execute(select(tenants.c.name).where(tenants.c.name.in_(roles)))
-    wanted = {name: roles[name] for name in there.scalars()}
-    mine = (memberships.c.user_name == row.name, memberships.c.tenant.in_(set(managed) - wanted.keys()))
-    connection.execute(delete(memberships).where(*mine))
-    for tenant, role in sorted(wanted.items()):
+    wanted_roles = {name: roles[name] for name in there.scalars()}
+    ended = (memberships.c.user_name == row.name, memberships.c.tenant.in_(set(managed) - wanted_roles.keys()))
+    connection.execute(delete(memberships).where(*ended))
+    for tenant, role in sorted(wanted_roles.items()):
         ensure_member(connection, row.name, tenant, role)
     if audit is not None:
         for change in adoption_entries(audit, row.name, made, before, _roles(connection, row.name)):

@@ -154,11 +154,11 @@ def read_app_access(connection: Connection, access_id: str, now_s: float) -> App
     row = connection.execute(select(app_accesses).where(*here)).one_or_none()
     if row is None:
         return None
-    who = read_session(connection, row.session_id, now_s) if row.session_id else None
+    holder = read_session(connection, row.session_id, now_s) if row.session_id else None
     if row.token_id:
-        found = principal(connection, row.token_id, now_s)
-        who = None if found is None else found[0]
-    return from_row(AppAccess, row) if who is not None and Scope.SUBMIT in who.scopes else None
+        token_holder = principal(connection, row.token_id, now_s)
+        holder = None if token_holder is None else token_holder[0]
+    return from_row(AppAccess, row) if holder is not None and Scope.SUBMIT in holder.scopes else None
 
 
 def app_accesses_among(connection: Connection, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
@@ -189,8 +189,8 @@ def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s
 
 def give_back_guess(connection: Connection, keys: Sequence[str], at_s: float) -> None:
     """Forget a guess that was counted under these keys at that time, and was right."""
-    its = sign_in_failures.c
-    connection.execute(delete(sign_in_failures).where(its.key.in_(keys), its.at_s == at_s))
+    failures = sign_in_failures.c
+    connection.execute(delete(sign_in_failures).where(failures.key.in_(keys), failures.at_s == at_s))
 
 
 def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -> Mapping[str, int]:

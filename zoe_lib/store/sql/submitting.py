@@ -131,9 +131,9 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
         _SUBMIT, {**texts, "within": within, "tenants": sorted({one.execution.tenant for one in ordered})}
     ).all()
     written, bounded = {row.id for row in rows}, {row.bounded for row in rows}
-    for one in submissions:
-        one.written = one.execution.id in written
-        one.bounded = one.execution.tenant in bounded
+    for submission in submissions:
+        submission.written = submission.execution.id in written
+        submission.bounded = submission.execution.tenant in bounded
 
 
 def write_within_limits(connection: Connection, applications: Applications, submission: Submission) -> Submission:
@@ -143,13 +143,13 @@ def write_within_limits(connection: Connection, applications: Applications, subm
     these limits comes before or after. What was submitted before with the same key or id is not refused: it is left
     unwritten, as `write` leaves it.
     """
-    wanted = submission.execution
-    lock = select(tenants).where(tenants.c.name == wanted.tenant).with_for_update(key_share=True)
+    requested = submission.execution
+    lock = select(tenants).where(tenants.c.name == requested.tenant).with_for_update(key_share=True)
     connection.execute(lock)
     if not _known(connection, submission):
-        counts = select(func.count(), func.count().filter(executions.c.user_name == wanted.user))
-        active = connection.execute(counts.where(executions.c.tenant == wanted.tenant, text(NOT_TERMINAL))).one()
-        execution = admitted(wanted, of_submission(connection, wanted), *active)
+        counts = select(func.count(), func.count().filter(executions.c.user_name == requested.user))
+        active = connection.execute(counts.where(executions.c.tenant == requested.tenant, text(NOT_TERMINAL))).one()
+        execution = admitted(requested, of_submission(connection, requested), *active)
         name, document = applications.keep(execution.application)
         submission = replace(submission, execution=execution, application_hash=name, application=document)
     write(connection, [submission], within=True)

@@ -109,10 +109,10 @@ def read_daily_use(
     connection: Connection, applications: Applications, from_day: int, to_day: int, now_s: float | None
 ) -> Mapping[DayOfUser, ResourceSeconds]:
     """The use that was kept, and that of executions which are still here."""
-    wanted = (kept_use.c.day >= from_day, kept_use.c.day <= to_day)
+    in_range = (kept_use.c.day >= from_day, kept_use.c.day <= to_day)
     result = {
         DayOfUser(row.day, row.tenant, row.user_name): ResourceSeconds(row.core_s, row.memory_byte_s, row.store_bytes)
-        for row in connection.execute(select(kept_use).where(*wanted))
+        for row in connection.execute(select(kept_use).where(*in_range))
     }
     here = [*ended_since(connection, applications, from_day * DAY_S), *active(connection, applications)]
     for key, use in daily_use(here, now_s).items():
