@@ -71,11 +71,11 @@ def catalogue(
         rows = [(e.id, e.category, e.title, e.summary) for e in answer.entries]
         emit(answer, options(context).output, Rows(("id", "category", "title", "summary"), rows))
         return
-    found = next((e for e in answer.entries if e.id == entry), None)
-    if found is None:
+    chosen = next((e for e in answer.entries if e.id == entry), None)
+    if chosen is None:
         note(f"zoe: the catalogue has no entry {entry}; `zoe catalogue` lists them")
         raise typer.Exit(Exit.NOT_FOUND)
-    emit_data(found.document, data_format(context))
+    emit_data(chosen.document, data_format(context))
 
 
 def _ask_server(context: typer.Context, document: dict[str, Any]) -> list[str]:

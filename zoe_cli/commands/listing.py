@@ -104,13 +104,13 @@ def _pages(
     cursor: str | None,
 ) -> ExecutionList:
     """So many executions, in as many pages as the server makes of them."""
-    found = ExecutionList(executions=[], next_cursor=cursor)
-    while len(found.executions) < limit:
-        left = min(limit - len(found.executions), _PAGE_MAX)
+    listed = ExecutionList(executions=[], next_cursor=cursor)
+    while len(listed.executions) < limit:
+        page_size = min(limit - len(listed.executions), _PAGE_MAX)
         page = client.executions(
-            states=states, user=user, name=name, all_tenants=all_tenants, limit=left, cursor=found.next_cursor
+            states=states, user=user, name=name, all_tenants=all_tenants, limit=page_size, cursor=listed.next_cursor
         )
-        found = ExecutionList(executions=found.executions + page.executions, next_cursor=page.next_cursor)
+        listed = ExecutionList(executions=listed.executions + page.executions, next_cursor=page.next_cursor)
         if page.next_cursor is None:
             break
-    return found
+    return listed

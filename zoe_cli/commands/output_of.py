@@ -72,13 +72,13 @@ def choose(execution: ExecutionView, name: str | None, following: bool = False) 
 
     Who does not follow gets the newest that began: one that was never started has nothing to show.
     """
-    wanted = name or _ending_component(execution)
-    found = [s for s in execution.services if wanted in (s.id, s.name, s.component)]
-    if not found:
+    name_wanted = name or _ending_component(execution)
+    services = [s for s in execution.services if name_wanted in (s.id, s.name, s.component)]
+    if not services:
         names = ", ".join(dict.fromkeys(s.name for s in execution.services))
-        note(f"zoe: execution {execution.id} has no service {wanted}; it has {names}")
+        note(f"zoe: execution {execution.id} has no service {name_wanted}; it has {names}")
         raise typer.Exit(Exit.NOT_FOUND)
-    newest = max(found, key=lambda s: (following or s.started_at_s is not None, s.attempt, -s.index))
+    newest = max(services, key=lambda s: (following or s.started_at_s is not None, s.attempt, -s.index))
     if not following and newest.ended_at_s is not None and newest.started_at_s is None:
         why = newest.message or execution.message
         note(f"zoe: {newest.name} never started, so there is no output" + (f": {why}" if why else ""))

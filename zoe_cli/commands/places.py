@@ -18,8 +18,8 @@ def places_words(one: InputPlacesView) -> str:
     shown = [held for held in holding if held.services] or holding[:_NODES_MAX]
     if not shown:
         return f"none of its {counted(one.objects, 'object')} lies on a node"
-    told = ", ".join(_on_node(held, one) for held in shown)
-    return told + (f" (a sample of {_listed(one)})" if one.objects < one.listed or not one.complete else "")
+    text = ", ".join(_on_node(held, one) for held in shown)
+    return text + (f" (a sample of {_listed(one)})" if one.objects < one.listed or not one.complete else "")
 
 
 def _on_node(held: HeldView, one: InputPlacesView) -> str:

@@ -53,9 +53,9 @@ def _sentences(answer: PlanView) -> Iterator[str]:
         yield f"It would wait: {answer.reason.sentence}"
     if answer.ahead:
         yield f"Executions ahead of it: {answer.ahead}."
-    told = answer.forecast
-    if told is not None and told.start_p50_s is not None and told.start_p90_s is not None:
-        p50, p90 = clock(told.start_p50_s), clock(told.start_p90_s)
+    forecast = answer.forecast
+    if forecast is not None and forecast.start_p50_s is not None and forecast.start_p90_s is not None:
+        p50, p90 = clock(forecast.start_p50_s), clock(forecast.start_p90_s)
         yield f"As likely as not it would start by {p50}, nine times of ten by {p90}."
     if answer.change is not None:
         yield f"It would start now with {change_words(answer.change)}."

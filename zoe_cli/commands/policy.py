@@ -33,9 +33,9 @@ def set_policy(
     """Change settings of the policy, as an admin; the rest stays as it is. VALUE is JSON or a word."""
     with options(context).client() as client:
         present = client.policy()
-        wanted = {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}
+        fields = {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}
         try:
-            policy = PolicyView.model_validate(wanted)
+            policy = PolicyView.model_validate(fields)
         except ValidationError as error:
             raise typer.BadParameter("; ".join(sentences(error))) from None
         if dry:

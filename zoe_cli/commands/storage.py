@@ -55,12 +55,14 @@ def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str
     wanted = (execution.description.get("storage") or {}).get("bandwidth")
     if not wanted or execution.state.value not in ("starting", "running", "stopping"):
         return
-    asked = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
-    yield "bandwidth", f"{asked} {_granted(execution)}"
-    told = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
-    if told is not None:
-        what = f"{both(told.achieved)} by" if told.achieved is not None else "not told by the storage controller, of"
-        yield "achieved", f"{what} all of {execution.tenant}, who are granted {both(told.granted)}"
+    demand = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
+    yield "bandwidth", f"{demand} {_granted(execution)}"
+    rates = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
+    if rates is not None:
+        subject = (
+            f"{both(rates.achieved)} by" if rates.achieved is not None else "not told by the storage controller, of"
+        )
+        yield "achieved", f"{subject} all of {execution.tenant}, who are granted {both(rates.granted)}"
 
 
 def _granted(execution: ExecutionView) -> str:

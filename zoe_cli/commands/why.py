@@ -80,15 +80,18 @@ def eta(context: typer.Context, execution_id: Id) -> None:
     """Say when an execution is expected to start and to end, and how good such forecasts have been."""
     with options(context).client() as client:
         answer = client.eta(execution_id)
-    told = answer.forecast
+    forecast = answer.forecast
     rows = []
-    if told is not None:
-        rows = [("start", *_by(told.start_p50_s, told.start_p90_s)), ("end", *_by(told.end_p50_s, told.end_p90_s))]
+    if forecast is not None:
+        rows = [
+            ("start", *_by(forecast.start_p50_s, forecast.start_p90_s)),
+            ("end", *_by(forecast.end_p50_s, forecast.end_p90_s)),
+        ]
     form, times = options(context).output, Rows(("", "as likely as not by", "nine times of ten by"), rows)
     if form is not Format.TABLE:
         emit(answer, form, times)
         return
-    if told is not None:
+    if forecast is not None:
         write(table(times) + "\n")
     write("".join(f"{printable(line)}\n" for line in _about(answer)))
 
@@ -130,25 +133,25 @@ def _by(*times_s: float | None) -> list[str]:
 
 def _about(answer: Eta) -> list[str]:
     """What the times rest on."""
-    told = answer.forecast
-    if told is None:
+    forecast = answer.forecast
+    if forecast is None:
         return [f"There is no forecast: it is {answer.state.value}."]
     lines = []
-    if told.wait_s is None:
+    if forecast.wait_s is None:
         code = "" if answer.reason is None else answer.reason.code
         why = NO_FORECAST.get(code, "something ahead of it has no known end")
         lines.append(f"Nothing can be said: {why}.")
     if answer.run_time_source is not None:
-        run = "unknown" if told.run_s is None else duration(told.run_s)
+        run = "unknown" if forecast.run_s is None else duration(forecast.run_s)
         lines.append(f"Its run time: {run} ({SOURCES[answer.run_time_source]}).")
     if answer.forecast_age_s is not None and answer.forecast_age_s >= _OLD_S:
         lines.append(f"This was computed {duration(answer.forecast_age_s)} ago: things may have changed since.")
-    if told.extrapolated:
+    if forecast.extrapolated:
         lines.append("The queue is too long to simulate all of it; the rest is extrapolated.")
     if answer.told:
         share = f"{100 * answer.held / answer.told:.0f} %"
         lines.append(f"Of {answer.told} earlier forecasts, {share} started by the time given for nine of ten.")
-    if not told.samples:
+    if not forecast.samples:
         lines.append("Too few forecasts have come true yet to say how good they are: these times are a rule of thumb.")
     return lines
 
@@ -170,8 +173,8 @@ def _without(answer: Explanation) -> list[str]:
 def _waits(answer: Explanation) -> list[str]:
     if answer.reason is None:
         verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
-        told = [f"It does not wait: it {verb} {answer.state.value}."]
-        return [*told, *(["Services of it wait for nodes that are not ready."] if answer.nodes else [])]
+        sentences = [f"It does not wait: it {verb} {answer.state.value}."]
+        return [*sentences, *(["Services of it wait for nodes that are not ready."] if answer.nodes else [])]
     lines = [answer.reason.sentence]
     if answer.ahead:
         lines.append(_ahead(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))

@@ -108,7 +108,7 @@ def set_limit(
     Amounts that you do not name stay as they are; `none` is no limit. A submission beyond --executions or --hours is
     refused; what is beyond the other limits waits.
     """
-    given = {
+    amounts = {
         "executions": executions,
         "time_limit_s": None if hours is None else hours * 3600,
         "cores_milli": cores,
@@ -116,7 +116,7 @@ def set_limit(
         "read_bytes_per_s": read,
         "write_bytes_per_s": write,
     }
-    named = {name: None if most == math.inf else most for name, most in given.items() if most is not None}
+    named = {name: None if most == math.inf else most for name, most in amounts.items() if most is not None}
     if not named:
         raise typer.BadParameter(f"name at least one of {', '.join(f'--{option}' for option in AMOUNT_OF)}")
     with options(context).client() as client:
@@ -126,14 +126,14 @@ def set_limit(
 
 def get_limit(context: typer.Context, tenant: Tenant = "*", user: User = None, each_user: EachUser = False) -> None:
     """Show the limits that hold for a tenant or a user, and how much of them is used."""
-    whose = _user(user, each_user)
+    user_key = _user(user, each_user)
     with options(context).client() as client:
-        answer = client.admin.limits(tenant, whose)
-    meters = [one for one in answer.meters if (one.tenant, one.user) == (tenant, whose)]
+        answer = client.admin.limits(tenant, user_key)
+    meters = [one for one in answer.meters if (one.tenant, one.user) == (tenant, user_key)]
     if meters:
         emit(meters[0], options(context).output, Rows(("what", "used", "limit"), list(_meter_rows(meters[0]))))
         return
-    limits = [one for one in answer.limits if (one.tenant, one.user) == (tenant, whose)]
+    limits = [one for one in answer.limits if (one.tenant, one.user) == (tenant, user_key)]
     emit(answer.model_copy(update={"limits": limits}), options(context).output, _set_rows(limits))
 
 
@@ -158,13 +158,13 @@ def clear_limit(
     unknown = [name for name in only or () if name not in AMOUNT_OF]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is not an amount: use one of {', '.join(AMOUNT_OF)}")
-    whose = _user(user, each_user)
+    user_key = _user(user, each_user)
     with options(context).client() as client:
-        client.admin.clear_limit(tenant, whose, [AMOUNT_OF[name] for name in only or ()])
+        client.admin.clear_limit(tenant, user_key, [AMOUNT_OF[name] for name in only or ()])
     emit(
-        {"tenant": tenant, "user": whose, "cleared": only or list(AMOUNT_OF)},
+        {"tenant": tenant, "user": user_key, "cleared": only or list(AMOUNT_OF)},
         options(context).output,
-        Rows(("tenant", "user", "cleared"), [(_tenant(tenant), _whose(whose), ", ".join(only or AMOUNT_OF))]),
+        Rows(("tenant", "user", "cleared"), [(_tenant(tenant), _whose(user_key), ", ".join(only or AMOUNT_OF))]),
     )
 
 
@@ -194,13 +194,13 @@ def _text(limit: LimitView, name: str) -> str:
     return "no limit" if most is None else WORDS[name][1](most)
 
 
-def _meter_rows(told: MetersView) -> Iterator[tuple[str, str, str]]:
+def _meter_rows(view: MetersView) -> Iterator[tuple[str, str, str]]:
     for name, (option, text) in WORDS.items():
-        meter = told.meters.get(name)
+        meter = view.meters.get(name)
         if meter is not None:
             yield option, text(meter.used), "no limit" if meter.limit is None else text(meter.limit)
         elif name == "time_limit_s":
-            longest_s = told.time_limit_s
+            longest_s = view.time_limit_s
             yield "hours of one", "-", "no limit" if longest_s is None else text(longest_s)
 
 

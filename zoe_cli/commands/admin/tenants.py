@@ -79,9 +79,9 @@ def set_quota(
     if not named:
         raise typer.BadParameter("name at least one of --executions, --of-user and --hours")
     with options(context).client() as client:
-        wanted = QuotaView.model_validate({**_present(client.admin.tenants().tenants, tenant), **named})
+        changed = QuotaView.model_validate({**_present(client.admin.tenants().tenants, tenant), **named})
         quota = client.admin.set_quota(
-            tenant, wanted.executions_max, wanted.executions_of_user_max, wanted.time_limit_s_max
+            tenant, changed.executions_max, changed.executions_of_user_max, changed.time_limit_s_max
         )
     emit(
         quota,
