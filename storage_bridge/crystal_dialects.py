@@ -41,18 +41,18 @@ class _Rows:
         """TypeError for what is no list."""
         if not isinstance(answer, list):
             raise TypeError(f"a list of SLOs is a {type(answer).__name__}")
-        found, odd = [], set()
+        rows, odd = [], set()
         for row in answer:
             try:
                 read = self._read(row)
             except (TypeError, ValueError, KeyError, AttributeError):
                 odd.add(repr(row)[:_ROW_CHARACTERS_MAX])
             else:
-                found += [] if read is None else [read]
+                rows += [] if read is None else [read]
         for row in odd - self._odd:
             _log.warning("the storage controller lists an SLO that cannot be read; it is not counted: %s", row)
         self._odd = frozenset(odd)
-        return found
+        return rows
 
 
 class ControllerDialect(Protocol):

@@ -59,10 +59,10 @@ class _Deadline:
         if self._over and isinstance(error, httpx.HTTPError):
             raise httpx.ReadTimeout("the answer does not come to an end in time") from None
 
-    def follow(self, event: str, told: Mapping[str, Any]) -> None:
+    def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """What the client's trace says: of the connection that it makes."""
         if event == "connection.connect_tcp.complete":
-            self._connection = told["return_value"].get_extra_info("socket")
+            self._connection = info["return_value"].get_extra_info("socket")
 
     def _hang_up(self) -> None:
         self._over = True
@@ -155,11 +155,11 @@ class ControllerHttp:
 def _said(answer: httpx.Response) -> str:
     """What a refusal says: its `error`, as our own controller writes it, a bare string, or whatever is there."""
     try:
-        told = answer.json()
+        body = answer.json()
     except ValueError:
         return answer.text
-    said = told.get("error") if isinstance(told, dict) else told
-    return said if isinstance(said, str) else answer.text
+    message = body.get("error") if isinstance(body, dict) else body
+    return message if isinstance(message, str) else answer.text
 
 
 def understood(look: Callable[[], T]) -> T:

@@ -125,7 +125,7 @@ class View:
     def reading(self) -> dict[str, Any]:
         """What of it says how its source is read, as JSON; empty where nothing is said."""
         found = {"types": dict(self.types), "names": list(self.names), "csv": dict(self.csv)}
-        return {name: said for name, said in found.items() if said}
+        return {name: text for name, text in found.items() if text}
 
     @staticmethod
     def read_as(reading: Mapping[str, Any]) -> dict[str, Any]:

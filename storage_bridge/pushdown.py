@@ -24,13 +24,13 @@ def verdict(sample: ViewSample) -> ViewVerdict:
     if not sample.sampled_bytes:
         return ViewVerdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
-    told = (
+    measured = (
         f"{plain(sample.delivered_bytes / _MB)} of {plain(sample.sampled_bytes / _MB)} MB of a sample are wanted: "
         f"{view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
     )
     if view_s > GAIN_LEAST * plain_s:
-        return ViewVerdict(False, (), f"plainly: a view would not pay; {told}")
-    return ViewVerdict(True, sample.columns, f"through a view: {told}")
+        return ViewVerdict(False, (), f"plainly: a view would not pay; {measured}")
+    return ViewVerdict(True, sample.columns, f"through a view: {measured}")
 
 
 def expected_s(sample: ViewSample) -> tuple[float, float]:

@@ -42,7 +42,7 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
     What a task writes is a file until it is complete. Streamed uploads, Stocator's default, cannot write a text of less
     than 64 KiB on Java 17: it flushes before they are open.
     """
-    found = {
+    properties = {
         "spark.driver.extraClassPath": ":".join(jars),
         "spark.executor.extraClassPath": ":".join(jars),
         f"{_SPARK}fs.stocator.scheme.list": "swift2d",
@@ -58,14 +58,14 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
     }
     for service in services:
         place = f"{_SPARK}{_SWIFT}.service.{service.name}"
-        found |= {
+        properties |= {
             f"{place}.auth.url": service.auth_url,
             f"{place}.auth.method": "basic",
             f"{place}.region": service.region,
             f"{place}.public": "true",
             f"{place}.nonstreaming.upload": "true",
         }
-    return dict(sorted(found.items()))
+    return dict(sorted(properties.items()))
 
 
 def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
@@ -73,7 +73,7 @@ def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
 
     Without that jar's protocol Spark asks the magic committer and writes past it: parts are seen that nobody committed.
     """
-    found = {
+    properties = {
         "spark.driver.extraClassPath": ":".join(jars),
         "spark.executor.extraClassPath": ":".join(jars),
         f"{_SPARK}fs.s3a.endpoint": service.endpoint,
@@ -85,7 +85,7 @@ def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
         "spark.sql.sources.commitProtocolClass": f"{_CLOUD}.PathOutputCommitProtocol",
         "spark.sql.parquet.output.committer.class": f"{_CLOUD}.BindingParquetOutputCommitter",
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(properties.items()))
 
 
 def swift_credentials(services: Mapping[SwiftService, tuple[str, str]]) -> Mapping[str, str]:

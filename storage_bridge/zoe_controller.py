@@ -32,9 +32,9 @@ class ZoeController:
 
     def capacity(self) -> StorageCapacity:
         """What it can move and has promised."""
-        told = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
+        capacity = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
         # A controller before this route tells nothing of its proxies.
-        return understood(lambda: StorageCapacity(**told, **self._http.ask("GET", "/v1/proxies", absent={})))
+        return understood(lambda: StorageCapacity(**capacity, **self._http.ask("GET", "/v1/proxies", absent={})))
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Whether it would fit."""
@@ -43,8 +43,8 @@ class ZoeController:
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Ours; looking renews the lease of all that is ours."""
         self._http.ask("PUT", f"{self._mine}/lease", self._lease)
-        told = self._http.ask("GET", f"{self._mine}/slos")
-        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in told.items()})
+        slos = self._http.ask("GET", f"{self._mine}/slos")
+        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""
@@ -56,8 +56,8 @@ class ZoeController:
 
     def views(self) -> Sequence[View]:
         """Ours."""
-        told = self._http.ask("GET", f"{self._mine}/views")
-        return understood(lambda: [_view(row) for row in told])
+        rows = self._http.ask("GET", f"{self._mine}/views")
+        return understood(lambda: [_view(row) for row in rows])
 
     def create_view(self, view: View) -> None:
         """Make a view."""
@@ -73,8 +73,8 @@ class ZoeController:
     def sample(self, view_id: str, token: str = "") -> ViewSample:
         """What a part of a view's source takes to read, as the controller measures it now."""
         path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
-        told = self._http.ask("POST", path, headers=_with_token(token))
-        return understood(lambda: _sample(told))
+        sample = self._http.ask("POST", path, headers=_with_token(token))
+        return understood(lambda: _sample(sample))
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""
@@ -82,19 +82,21 @@ class ZoeController:
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
         """What each tenant got lately."""
-        told = self._http.ask("GET", "/v1/achieved")
-        return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in told.items()})
+        achieved = self._http.ask("GET", "/v1/achieved")
+        return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in achieved.items()})
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
         """By how much SLOs cannot be met."""
-        told = self._http.ask("GET", "/v1/missed")
-        return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in told.items()})
+        missed = self._http.ask("GET", "/v1/missed")
+        return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in missed.items()})
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """What was moved to and from each address; None by an older controller."""
-        told = self._http.ask("GET", "/v1/clients", absent=None)
+        clients = self._http.ask("GET", "/v1/clients", absent=None)
         return (
-            None if told is None else understood(lambda: {a: AchievedBandwidth(**rates) for a, rates in told.items()})
+            None
+            if clients is None
+            else understood(lambda: {a: AchievedBandwidth(**rates) for a, rates in clients.items()})
         )
 
     def circuit_open(self) -> bool:
@@ -104,8 +106,8 @@ class ZoeController:
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
         """As Swift tells it now; None by an older controller, which has no such route, and for what is not there."""
         path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
-        told = self._http.ask("GET", path, absent=None, headers=_with_token(token))
-        return None if told is None else understood(lambda: _places(told))
+        places = self._http.ask("GET", path, absent=None, headers=_with_token(token))
+        return None if places is None else understood(lambda: _places(places))
 
 
 def _with_token(token: str) -> dict[str, str]:
@@ -116,27 +118,27 @@ def _view(row: Mapping[str, Any]) -> View:
     return View(row["id"], row["tenant"], row["source"], tuple(row["columns"]), row["where"], **View.read_as(row))
 
 
-def _sample(told: Mapping[str, Any]) -> ViewSample:
-    rate = told["rate_bytes_per_s"]
+def _sample(answer: Mapping[str, Any]) -> ViewSample:
+    rate = answer["rate_bytes_per_s"]
     return ViewSample(
-        source_bytes=int(told["source_bytes"]),
-        sampled_bytes=int(told["sampled_bytes"]),
-        delivered_bytes=int(told["delivered_bytes"]),
-        selected_bytes=int(told["selected_bytes"]),
-        plain_s=float(told["plain_s"]),
-        view_s=float(told["view_s"]),
+        source_bytes=int(answer["source_bytes"]),
+        sampled_bytes=int(answer["sampled_bytes"]),
+        delivered_bytes=int(answer["delivered_bytes"]),
+        selected_bytes=int(answer["selected_bytes"]),
+        plain_s=float(answer["plain_s"]),
+        view_s=float(answer["view_s"]),
         rate_bytes_per_s=None if rate is None else int(rate),
-        columns=tuple(str(name) for name in told["columns"]),
+        columns=tuple(str(name) for name in answer["columns"]),
     )
 
 
-def _places(told: Mapping[str, Any]) -> Places:
-    hosts = {str(host): _held(held) for host, held in told["hosts"].items()}
-    return Places(_held(told["listed"]), _held(told["looked_at"]), hosts, bool(told["complete"]))
+def _places(answer: Mapping[str, Any]) -> Places:
+    hosts = {str(host): _held(held) for host, held in answer["hosts"].items()}
+    return Places(_held(answer["listed"]), _held(answer["looked_at"]), hosts, bool(answer["complete"]))
 
 
-def _held(told: Mapping[str, Any]) -> InputObjects:
-    held = InputObjects(int(told["objects"]), int(told["bytes"]))
+def _held(answer: Mapping[str, Any]) -> InputObjects:
+    held = InputObjects(int(answer["objects"]), int(answer["bytes"]))
     if held.objects < 0 or held.bytes < 0:
         raise ValueError(f"{held} is less than nothing")
     return held

@@ -53,13 +53,13 @@ def zoe_columns(spark: Any, name: str) -> str:
     return columns_of(spark, _told(name))
 
 
-def columns_of(spark: Any, told: dict[str, Any]) -> str:
+def columns_of(spark: Any, entry: dict[str, Any]) -> str:
     """The same for one that is told as an entry of the file. Raises ValueError when there is nothing to read."""
-    options = {**_OPTIONS, **told["csv"], "inferSchema": "true"}
-    lines = [row[0] for row in spark.read.text(told["uri"]).take(SAMPLE_LINES)]
-    names = told["columns"] or told["names"]
+    options = {**_OPTIONS, **entry["csv"], "inferSchema": "true"}
+    lines = [row[0] for row in spark.read.text(entry["uri"]).take(SAMPLE_LINES)]
+    names = entry["columns"] or entry["names"]
     if not any(line.strip() for line in lines):
-        raise ValueError(f"there is nothing to read in {told['uri']}")
+        raise ValueError(f"there is nothing to read in {entry['uri']}")
     frame = spark.read.options(**options).csv(spark.sparkContext.parallelize(lines, 1))
     types = [_widened(field.dataType.simpleString()) for field in frame.schema.fields]
     named = zip(names or frame.columns, types, strict=False)
@@ -82,22 +82,22 @@ def _widened(type_: str) -> str:
     return type_ if type_ in ("double", "boolean", "date", "timestamp") else "string"
 
 
-def read(spark: Any, told: dict[str, Any]) -> Any:
+def read(spark: Any, entry: dict[str, Any]) -> Any:
     """The same for one that is told as an entry of the file."""
-    options = {**_OPTIONS, **told["csv"]}
-    names = told["columns"] or told["names"] or _header(spark, told["uri"], options)
-    missing = [one for one in told["needed"] if one not in names]
+    options = {**_OPTIONS, **entry["csv"]}
+    names = entry["columns"] or entry["names"] or _header(spark, entry["uri"], options)
+    missing = [one for one in entry["needed"] if one not in names]
     if missing:
         raise ValueError(f"there is no column {', '.join(missing)}; there are {', '.join(names)}")
-    types = {one: told["types"].get(one, "string") for one in names}
+    types = {one: entry["types"].get(one, "string") for one in names}
     read_as = {one: "string" if type_ in _CAST else type_ for one, type_ in types.items()}
     schema = ", ".join(f"{_quoted(one)} {type_}" for one, type_ in read_as.items())
-    frame = spark.read.options(**options).schema(schema).csv(told["uri"])
+    frame = spark.read.options(**options).schema(schema).csv(entry["uri"])
     meant = [_cast(one, type_) if type_ in _CAST else _quoted(one) for one, type_ in types.items()]
     frame = frame.selectExpr(*meant)
-    if told["where"]:
-        frame = frame.where(told["where"])
-    return frame.select(*[_quoted(one) for one in told["select"] or names])
+    if entry["where"]:
+        frame = frame.where(entry["where"])
+    return frame.select(*[_quoted(one) for one in entry["select"] or names])
 
 
 def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:

@@ -80,18 +80,18 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
         return BandwidthAssignment({}, {})
     names = sorted(capacity.nodes)
     paths = [_path(claim, names) for claim in active]
-    kept = _liveness(active, capacity, floor)
-    network = _without_floor(capacity, names, paths, kept)
-    floors = [kept * len(claim.nodes) for claim in active]
+    floor_kept = _liveness(active, capacity, floor)
+    network = _without_floor(capacity, names, paths, floor_kept)
+    floors = [floor_kept * len(claim.nodes) for claim in active]
     nothing = [0] * len(active)
     wants = [max(_promised(claim) - least, 0) for claim, least in zip(active, floors, strict=True)]
     promised = raise_fairly(network, nothing, wants, [Fraction(want) for want in wants])
     most = [_most(claim, capacity, least) for claim, least in zip(active, floors, strict=True)]
-    left = [max(limit - has, 0) for limit, has in zip(most, promised, strict=True)]
-    spare = raise_fairly(network, promised, left, _weights(active))
+    headroom = [max(limit - has, 0) for limit, has in zip(most, promised, strict=True)]
+    spare = raise_fairly(network, promised, headroom, _weights(active))
     totals = [has + more for has, more in zip(promised, spare, strict=True)]
     rates = {
-        claim.key: {names[node]: kept + part for node, part in zip(path.nodes, parts, strict=True)}
+        claim.key: {names[node]: floor_kept + part for node, part in zip(path.nodes, parts, strict=True)}
         for claim, path, parts in zip(active, paths, network.split(totals), strict=True)
     }
     missing = {c.key: _promised(c) - sum(rates[c.key].values()) for c in active}

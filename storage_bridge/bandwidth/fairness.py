@@ -23,14 +23,14 @@ def raise_fairly(
     open_ones = {i for i, limit in enumerate(most) if limit > 0 and weights[i] > 0}
     while open_ones:
         stuck: Collection[int] = open_ones
-        wanted = [most[i] if i in open_ones else extra[i] for i in range(len(base))]
-        while (cut := network.tightest([b + w for b, w in zip(base, wanted, strict=True)])) is not None:
+        raised = [most[i] if i in open_ones else extra[i] for i in range(len(base))]
+        while (cut := network.tightest([b + w for b, w in zip(base, raised, strict=True)])) is not None:
             stuck = cut.claims & open_ones
             room = cut.room - sum(base[i] for i in cut.claims) - sum(extra[i] for i in cut.claims - open_ones)
             level = _level(room, [(most[i], weights[i]) for i in sorted(stuck)])
-            wanted = [min(most[i], int(level * weights[i])) if i in open_ones else extra[i] for i in range(len(base))]
+            raised = [min(most[i], int(level * weights[i])) if i in open_ones else extra[i] for i in range(len(base))]
         for i in stuck:
-            extra[i] = wanted[i]
+            extra[i] = raised[i]
         open_ones = open_ones.difference(stuck)
     return extra
 

@@ -61,13 +61,13 @@ class BandwidthNetwork:
         parts = [
             [amount // len(path.nodes)] * len(path.nodes) for amount, path in zip(amounts, self.paths, strict=True)
         ]
-        asked = [0] * len(self.nodes)
+        needed = [0] * len(self.nodes)
         for path, its_parts in zip(self.paths, parts, strict=True):
             for node, part in zip(path.nodes, its_parts, strict=True):
-                asked[node] += part
+                needed[node] += part
         return [
             [
-                part if asked[node] <= self.nodes[node] else part * self.nodes[node] // asked[node]
+                part if needed[node] <= self.nodes[node] else part * self.nodes[node] // needed[node]
                 for node, part in zip(path.nodes, its_parts, strict=True)
             ]
             for path, its_parts in zip(self.paths, parts, strict=True)
