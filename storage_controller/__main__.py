@@ -55,17 +55,17 @@ def main() -> int:
         RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s),
     )
     promisable = promisable_by(settings, views.has_account if views else lambda _: True)
-    kept = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
+    kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
     works = Works(
         promisable,
         regulation.achieved,
         regulation.missed,
-        kept,
+        kept_views,
         _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
         _places(settings, views, ledger) if views else None,
         regulation.clients,
     )
-    sweeper = ViewSweeper(kept.sweep)
+    sweeper = ViewSweeper(kept_views.sweep)
     regulation.begin()
     sweeper.begin()
     try:
@@ -80,9 +80,9 @@ def main() -> int:
 
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
     """Return what may be promised; what the proxies cannot keep of the settings is logged."""
-    asked = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
-    promisable = Promisable(bounded(asked, settings.proxies), has_account, settings.proxies)
-    if promisable.capacity != asked:
+    configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    promisable = Promisable(bounded(configured, settings.proxies), has_account, settings.proxies)
+    if promisable.capacity != configured:
         _log.warning("the proxies move less than the settings promise; promised is at most %s", promisable.capacity)
     for caveat in promisable.caveats(promisable.capacity):
         _log.warning("what may be promised cannot always be kept: %s", caveat)

@@ -54,12 +54,12 @@ class Promisable:
 
         Refused: 409 for what the store could not give even if it gave it to nobody else, 404 for nobody.
         """
-        for direction, wanted, most in (
+        for direction, rate, most in (
             ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),
             ("write", slo.write_bytes_per_s, self.capacity.write_bytes_per_s),
         ):
-            if wanted is not None and most is not None and wanted > most:
-                raise Refused(409, f"{wanted} bytes/s to {direction} are more than the {most} that the store can move")
+            if rate is not None and most is not None and rate > most:
+                raise Refused(409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move")
         if not self.has_account(tenant):
             raise Refused(404, f"unknown tenant: the store has no account of {tenant}")
         return warning(self.caveats(slo))

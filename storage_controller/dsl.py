@@ -74,19 +74,19 @@ def parse_rule(line: str) -> Rule:
     """One rule; RuleError."""
     if len(line) > LINE_CHARACTERS_MAX:
         raise RuleError(f"longer than {LINE_CHARACTERS_MAX} characters")
-    found = _RULE.fullmatch(line)
-    if found is None:
+    match = _RULE.fullmatch(line)
+    if match is None:
         raise RuleError("a rule reads FOR <target> DO SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
-    if re.search(r"\sWHEN\s", found["target"], re.IGNORECASE):
+    if re.search(r"\sWHEN\s", match["target"], re.IGNORECASE):
         raise RuleError("rules with a condition (WHEN) are not supported")
-    target = _TARGET.fullmatch(found["target"])
+    target = _TARGET.fullmatch(match["target"])
     if target is None:
-        raise RuleError(f"{found['target']!r} is no target: TENANT:, CONTAINER:, OBJECT: or G: with a name")
+        raise RuleError(f"{match['target']!r} is no target: TENANT:, CONTAINER:, OBJECT: or G: with a name")
     kind = target["kind"].upper()
     parts = target["name"].split("/")
     if len(parts) <= _SLASHES[kind] or not all(parts[: _SLASHES[kind] + 1]):
         raise RuleError(f"a {kind.lower()} is named {'/'.join(_PATH[: _SLASHES[kind] + 1])}")
-    actions = tuple(_action(text) for text in _BETWEEN_ACTIONS.split(found["actions"]))
+    actions = tuple(_action(text) for text in _BETWEEN_ACTIONS.split(match["actions"]))
     return Rule(kind, target["name"], actions, line.strip())
 
 
@@ -105,18 +105,18 @@ def bandwidth_of(action: Action) -> int | None:
 
 
 def _action(text: str) -> Action:
-    found = _ACTION.fullmatch(text.strip())
-    if found is None:
+    match = _ACTION.fullmatch(text.strip())
+    if match is None:
         raise RuleError(f"{text!r} is no action: SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
     parameters: dict[str, str] = {}
-    for part in (found["parameters"] or "").split(","):
+    for part in (match["parameters"] or "").split(","):
         if not part.strip():
             continue
         pair = _PARAMETER.fullmatch(part.strip())
         if pair is None:
             raise RuleError(f"{part.strip()!r} is no parameter: name=value")
         parameters[pair["name"]] = pair["value"]
-    server = found["server"].upper() if found["server"] else None
-    action = Action(found["verb"].upper(), found["filter"], parameters, server)
+    server = match["server"].upper() if match["server"] else None
+    action = Action(match["verb"].upper(), match["filter"], parameters, server)
     bandwidth_of(action)
     return action

@@ -86,8 +86,8 @@ class Ledger:
         """Those of an owner whose lease holds, by id."""
         with self._engine.begin() as connection:
             self._sweep(connection)
-            mine = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
-            return _views(connection, mine)
+            leased = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
+            return _views(connection, leased)
 
     def view(self, view_id: str) -> View | None:
         """Whoever's it is; None when there is none of that id."""
@@ -202,8 +202,8 @@ class Ledger:
 def _set_slo(
     connection: sa.Connection, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None
 ) -> None:
-    mine = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
-    connection.execute(sa.delete(slos).where(mine))
+    is_slo = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
+    connection.execute(sa.delete(slos).where(is_slo))
     rows = [
         {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": owner}
         for name, rate in rates.items()

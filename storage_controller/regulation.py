@@ -67,10 +67,10 @@ class Regulation:
         self._authenticator.configure_curve_callback(credentials_provider=Only(endpoints.proxies))
         self._limits = self._context.socket(zmq.PUB)
         self._usage = self._context.socket(zmq.PULL)
-        for one, address in ((self._limits, endpoints.limits), (self._usage, endpoints.usage)):
-            one.curve_server = True
-            one.curve_publickey, one.curve_secretkey = endpoints.public_key, endpoints.secret_key
-            one.bind(address)
+        for socket, address in ((self._limits, endpoints.limits), (self._usage, endpoints.usage)):
+            socket.curve_server = True
+            socket.curve_publickey, socket.curve_secretkey = endpoints.public_key, endpoints.secret_key
+            socket.bind(address)
         self._thread = threading.Thread(target=self._run, name="zoe-regulation", daemon=True)
 
     def begin(self) -> None:
@@ -139,16 +139,20 @@ class Regulation:
 
     def _read(self, message: bytes) -> TransferReport | None:
         try:
-            told: dict[str, Any] = json.loads(message)
-            proxy, order, seconds = str(told["proxy"]), (int(told["epoch"]), int(told["seq"])), float(told["seconds"])
+            fields: dict[str, Any] = json.loads(message)
+            proxy, order, seconds = (
+                str(fields["proxy"]),
+                (int(fields["epoch"]), int(fields["seq"])),
+                float(fields["seconds"]),
+            )
             if proxy not in self._meters:
                 raise ValueError(f"there is no proxy {proxy}")
             if order <= self._seen.get(proxy, (0, 0)):
                 return None
             if not seconds > 0:
                 raise ValueError(f"moved within {seconds} s")
-            amounts = _amounts(told["accounts"], self._tenant)
-            of_clients = _amounts(told.get("clients", {}), str)
+            amounts = _amounts(fields["accounts"], self._tenant)
+            of_clients = _amounts(fields.get("clients", {}), str)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("a report that makes no sense: %s", error)
             return None
@@ -179,10 +183,10 @@ class Regulation:
 
     def _push(self) -> None:
         """Always everything: a proxy that was away needs no history."""
-        its = self._regulator
-        others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in its.newcomers.items()}
+        regulator = self._regulator
+        others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
         proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}
-        for ((tenant, traffic), proxy), rate in {**its.limits, **its.standing}.items():
+        for ((tenant, traffic), proxy), rate in {**regulator.limits, **regulator.standing}.items():
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
         self._number += 1
@@ -192,9 +196,11 @@ class Regulation:
         return account.removeprefix(self._prefix)
 
 
-def _amounts(told: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[tuple[str, TransferKind], int]:
+def _amounts(
+    accounts: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]
+) -> dict[tuple[str, TransferKind], int]:
     return {
         (name(one), _DIRECTIONS[direction]): int(moved)
-        for one, directions in told.items()
+        for one, directions in accounts.items()
         for direction, moved in directions.items()
     }

@@ -63,10 +63,10 @@ def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
     @routes.get("/slas")
     def listed() -> list[dict[str, Any]]:
         names = ledger.project_names()
-        found: dict[tuple[str, str], int] = {}
+        rates: dict[tuple[str, str], int] = {}
         for row in ledger.slos():
             if row["slo_name"] == READ:
-                found[row["project_id"], row["policy_id"]] = row["bytes_per_s"]
+                rates[row["project_id"], row["policy_id"]] = row["bytes_per_s"]
         return [
             {
                 "project_id": project,
@@ -75,7 +75,7 @@ def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
                 "policy_name": policy,
                 "bandwidth": rate // MB,
             }
-            for (project, policy), rate in found.items()
+            for (project, policy), rate in rates.items()
         ]
 
     @routes.post("/slas", status_code=201)

@@ -37,21 +37,21 @@ def names_of(view: View, get: Open) -> tuple[str, ...]:
 
     The source is looked at in any case, so that one that its tenant cannot read is refused. Refused.
     """
-    wanted = defined(view)
-    listing = f"{quote(wanted.container)}?format=json&prefix={quote(wanted.directory)}"
+    source = defined(view)
+    listing = f"{quote(source.container)}?format=json&prefix={quote(source.directory)}"
     with opened(get, listing, {}) as answer:
         answer.read()
         entries = answer.json() if answer.content else []
     try:
-        first = next(shown(iter(entries), wanted), None)
+        first = next(shown(iter(entries), source), None)
         if first is None:
-            return wanted.names
-        path = quote(f"{wanted.container}/{wanted.directory}{first[0].name}")
+            return source.names
+        path = quote(f"{source.container}/{source.directory}{first[0].name}")
         with opened(get, path, {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"}) as answer:
             start = answer.read()
         if why := why_not_csv(first[0].name, start):
             raise Refused(422, why)
-        return header_names(start, wanted.csv) if wanted.csv.header and not wanted.names else wanted.names
+        return header_names(start, source.csv) if source.csv.header and not source.names else source.names
     except (SelectionError, UnreadableRecordError) as error:
         raise Refused(422, str(error)) from None
 

@@ -60,9 +60,9 @@ class SwiftHttp:
         try:
             for fresh in (False, True):
                 own, root = self._login(fresh, timeout_s)
-                asked = {**headers, "X-Auth-Token": token or own}
+                request_headers = {**headers, "X-Auth-Token": token or own}
                 url = f"{root}/{quote(account, safe='')}/{path}"
-                request = self._http.build_request(method, url, headers=asked, timeout=timeout_s)
+                request = self._http.build_request(method, url, headers=request_headers, timeout=timeout_s)
                 answer = self._http.send(request, stream=True)
                 if answer.status_code != UNAUTHORIZED or fresh or token:
                     break

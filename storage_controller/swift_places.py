@@ -68,8 +68,10 @@ class SwiftPlaces:
         below = self._source(account, container, name)
         give_up_s = time.monotonic() + TIME_S
         with self._asking() as http:
-            told = self._told(http, f"{quote(below.account, safe='')}/{below.path(below.name)}".rstrip("/"), give_up_s)
-        return {"endpoints": list(_urls(told)), "headers": dict(told.get("headers") or {})}
+            answer = self._told(
+                http, f"{quote(below.account, safe='')}/{below.path(below.name)}".rstrip("/"), give_up_s
+            )
+        return {"endpoints": list(_urls(answer)), "headers": dict(answer.get("headers") or {})}
 
     def places(self, tenant: str, source: str, token: str) -> Places:
         """Of all objects that a URI means, as its tenant may list them. Refused: with UNREADABLE if it may not."""
@@ -78,26 +80,26 @@ class SwiftPlaces:
         give_up_s = time.monotonic() + TIME_S
         objects, complete = self._objects(below, token, give_up_s)
         # In random order, so that however far it comes, it is a fair sample; the same each time.
-        asked = [one for one in objects if one[2]]
-        random.Random(0).shuffle(asked)
+        candidates = [one for one in objects if one[2]]
+        random.Random(0).shuffle(candidates)
         hosts: dict[str, InputObjects] = defaultdict(InputObjects)
         looked_at = InputObjects()
         with self._asking() as http:
-            for name, size, _ in asked[:LOOKED_AT_MAX]:
+            for name, size, _ in candidates[:LOOKED_AT_MAX]:
                 if looked_at.objects and time.monotonic() > give_up_s:
                     break
-                told = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
-                one = InputObjects(1, size)
-                looked_at += one
-                for host in self._hosts(told):
-                    hosts[host] += one
+                answer = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
+                counted = InputObjects(1, size)
+                looked_at += counted
+                for host in self._hosts(answer):
+                    hosts[host] += counted
         return Places(InputObjects(len(objects), sum(size for _, size, _ in objects)), looked_at, dict(hosts), complete)
 
-    def _hosts(self, told: Mapping[str, Any]) -> frozenset[str]:
+    def _hosts(self, answer: Mapping[str, Any]) -> frozenset[str]:
         """Those that have a copy."""
-        if (told.get("headers") or {}).get(_POLICY) in self._fragmented:
+        if (answer.get("headers") or {}).get(_POLICY) in self._fragmented:
             return frozenset()
-        return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(told))
+        return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(answer))
 
     def _source(self, account: str, container: str, name: str) -> _Below:
         """What is read in the end: of a view of that account, its source."""
@@ -115,9 +117,9 @@ class SwiftPlaces:
         listing = self._read("GET", below.account, query, token, give_up_s).json()
         shown = (row for row in listing if "name" in row and row["bytes"])
         rows = [row for row in shown if not _hidden(str(row["name"]).removeprefix(directory))]
-        found = [(str(row["name"]), int(row["bytes"]), "slo_etag" not in row) for row in rows]
-        if found or not directory or below.name.endswith("/"):
-            return found, len(listing) < LISTED_MAX
+        objects = [(str(row["name"]), int(row["bytes"]), "slo_etag" not in row) for row in rows]
+        if objects or not directory or below.name.endswith("/"):
+            return objects, len(listing) < LISTED_MAX
         answer = self._read("HEAD", below.account, below.path(below.name), token, give_up_s, absent=True)
         if answer.status_code == _NOT_FOUND:
             return [], True
@@ -151,16 +153,16 @@ class SwiftPlaces:
     def _told(self, http: httpx.Client, path: str, give_up_s: float) -> Mapping[str, Any]:
         try:
             answer = http.get(f"v2/{path}", timeout=_left_s(give_up_s))
-            told = answer.json() if answer.is_success else None
+            document = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
             raise Refused(503, f"Swift cannot be asked for places: {error or type(error).__name__}") from None
-        if not isinstance(told, dict):
+        if not isinstance(document, dict):
             raise Refused(409, _NOT_TOLD)
-        return told
+        return document
 
 
-def _urls(told: Mapping[str, Any]) -> Iterator[str]:
-    return (str(url) for url in told.get("endpoints") or ())
+def _urls(answer: Mapping[str, Any]) -> Iterator[str]:
+    return (str(url) for url in answer.get("endpoints") or ())
 
 
 def _hidden(name: str) -> bool:
