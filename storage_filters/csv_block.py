@@ -43,14 +43,14 @@ class Selector:
         if not data:
             return b""
         lines, irregular = laid_out(data, len(self._names), self._csv, self._asked)
-        kept = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
-        others = {start: self._by_hand(data[start:end]) for start, end in irregular}
+        selected = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
+        by_hand = {start: self._by_hand(data[start:end]) for start, end in irregular}
         if self._may_be_blank:
-            kept, blank = self._without_blank(kept)
-            others |= {start: self._by_hand(data[start:end]) for start, end in blank}
-        if not others:
-            return self._project(kept)
-        return self._in_order(kept, {start: text for start, text in others.items() if text is not None})
+            selected, blank = self._without_blank(selected)
+            by_hand |= {start: self._by_hand(data[start:end]) for start, end in blank}
+        if not by_hand:
+            return self._project(selected)
+        return self._in_order(selected, {start: text for start, text in by_hand.items() if text is not None})
 
     def _rows(self, lines: Lines, data: bytes) -> Mask:
         assert self._predicate is not None

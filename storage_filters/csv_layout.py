@@ -60,12 +60,12 @@ class Lines:
         return replace(self, starts=self.starts[rows], ends=self.ends[rows], stops=self.stops[rows])
 
 
-def laid_out(data: bytes, columns: int, csv: CsvFormat, asked: int) -> tuple[Lines, list[tuple[int, int]]]:
+def laid_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Lines, list[tuple[int, int]]]:
     """The regular lines of `data`, which is not empty, and begin and end of each other one; no blank lines.
 
     Lines end with line feeds alone.
 
-    asked: of so many columns, from the first on, it is found where their fields end.
+    needed: of so many columns, from the first on, it is found where their fields end.
     """
     buffer = np.frombuffer(data, dtype=np.uint8)
     starts, ends = _lines(data, buffer)
@@ -80,14 +80,14 @@ def laid_out(data: bytes, columns: int, csv: CsvFormat, asked: int) -> tuple[Lin
         values = np.delete(buffer, silent) if len(silent) else buffer
         regular &= quotes.well
         delimiters = _outside(delimiters, quotes.opens, quotes.closes)
-    others: list[tuple[int, int]] = []
+    irregular: list[tuple[int, int]] = []
     if not regular.all():
-        others = list(zip(starts[~regular].tolist(), ends[~regular].tolist(), strict=True))
+        irregular = list(zip(starts[~regular].tolist(), ends[~regular].tolist(), strict=True))
         starts, ends = starts[regular], ends[regular]
-    stops = _stops_of_full(delimiters, starts, ends, columns, asked)
+    stops = _stops_of_full(delimiters, starts, ends, columns, needed)
     if stops is None:
-        stops = _stops(delimiters, starts, ends, asked)
-    return Lines(buffer, starts, ends, stops, quote, values, silent), others
+        stops = _stops(delimiters, starts, ends, needed)
+    return Lines(buffer, starts, ends, stops, quote, values, silent), irregular
 
 
 def _lines(data: bytes, buffer: Bytes) -> tuple[Positions, Positions]:
@@ -103,7 +103,7 @@ def _lines(data: bytes, buffer: Bytes) -> tuple[Positions, Positions]:
 
 
 def _stops_of_full(
-    delimiters: Positions, starts: Positions, ends: Positions, columns: int, asked: int
+    delimiters: Positions, starts: Positions, ends: Positions, columns: int, needed: int
 ) -> NDArray[np.int64] | None:
     """Where each field ends, if every line has a delimiter between any two columns and no other; None otherwise.
 
@@ -115,7 +115,7 @@ def _stops_of_full(
     stops = delimiters.reshape(len(starts), between)
     if not ((stops[:, 0] >= starts).all() and (stops[:, -1] < ends).all()):
         return None
-    return stops[:, :asked] if asked < columns else np.column_stack((stops, ends))
+    return stops[:, :needed] if needed < columns else np.column_stack((stops, ends))
 
 
 def _stops(delimiters: Positions, starts: Positions, ends: Positions, columns: int) -> NDArray[np.int64]:

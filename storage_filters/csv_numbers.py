@@ -80,8 +80,8 @@ def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numb
         others[0] &= ~(negative | (text[0] == _PLUS))
     known = is_digit.any(axis=0) & ~others.any(axis=0)
     whole = np.zeros(len(first))
-    for its, are in zip(digits, is_digit, strict=True):
-        whole = np.where(are, whole * 10 + its, whole)
+    for digit, are in zip(digits, is_digit, strict=True):
+        whole = np.where(are, whole * 10 + digit, whole)
     if pointed:
         known &= is_point.sum(axis=0) <= 1
         behind = np.logical_or.accumulate(is_point, axis=0)

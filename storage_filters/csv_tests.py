@@ -237,10 +237,10 @@ def text_order(buffer: Bytes, first: Positions, last: Positions, literal: bytes,
         ended = first[rows] + offset >= last[rows]
         order[rows[ended]] = -1
         rows = rows[~ended]
-        theirs = buffer[first[rows] + offset]
-        order[rows[theirs < byte]] = -1
-        order[rows[theirs > byte]] = 1
-        rows = rows[theirs == byte]
+        bytes_there = buffer[first[rows] + offset]
+        order[rows[bytes_there < byte]] = -1
+        order[rows[bytes_there > byte]] = 1
+        rows = rows[bytes_there == byte]
         if not len(rows):
             return order
     order[rows[last[rows] - first[rows] > len(literal)]] = 1

@@ -52,17 +52,17 @@ def size_claimed(start: int, end: int) -> int:
 
 def part_of(stream: Iterable[bytes], start: int, length: int | None) -> Iterator[bytes]:
     """Bytes [start, start + length) of a stream; for a reader that comes again after a cut."""
-    left = length
+    remaining = length
     for chunk in stream:
         if start >= len(chunk):
             start -= len(chunk)
             continue
         piece = chunk[start:]
         start = 0
-        if left is not None:
-            piece = piece[:left]
-            left -= len(piece)
+        if remaining is not None:
+            piece = piece[:remaining]
+            remaining -= len(piece)
         if piece:
             yield piece
-        if left == 0:
+        if remaining == 0:
             return

@@ -79,19 +79,19 @@ class LimitsAgent:
             except Exception as error:  # without this loop, limits would never change again
                 self._logger.error("limits that make no sense: %r", error)
 
-    def _take(self, told: dict[str, Any]) -> None:
+    def _take(self, message: dict[str, Any]) -> None:
         """What came earlier than what is known is not listened to; another epoch is another controller."""
-        seen = (int(told["epoch"]), int(told["seq"]))
+        seen = (int(message["epoch"]), int(message["seq"]))
         if seen <= self._seen:
             return
-        if self._name not in told["proxies"]:
+        if self._name not in message["proxies"]:
             return
         rates = {
             (str(account), direction): rate
-            for account, limits in told["proxies"][self._name].items()
+            for account, limits in message["proxies"][self._name].items()
             for direction, rate in _rates(limits, account).items()
         }
-        others = _rates(told.get("others", {}).get(self._name, {}), "others")
+        others = _rates(message.get("others", {}).get(self._name, {}), "others")
         self._table.set_rates(rates, time.monotonic(), others)
         self._seen = seen
 
@@ -103,7 +103,7 @@ class LimitsAgent:
             sleep(REPORT_INTERVAL_S)
             number, now_s = number + 1, time.monotonic()
             now, clients = self._table.uses(now_s), self._clients.uses(now_s)
-            told = {
+            report = {
                 "proxy": self._name,
                 "epoch": self._epoch,
                 "seq": number,
@@ -112,7 +112,7 @@ class LimitsAgent:
                 "clients": _moved(clients_before, clients),
             }
             try:
-                usage.send_string(json.dumps(told), flags=zmq.NOBLOCK)
+                usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
             except zmq.Again:
                 self._logger.warning("the storage controller does not take reports")
             before, clients_before, at_s = now, clients, now_s
@@ -129,9 +129,9 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
     return found
 
 
-def _rates(limits: Mapping[str, Any], whose: str) -> dict[Direction, float]:
+def _rates(limits: Mapping[str, Any], subject: str) -> dict[Direction, float]:
     """Bytes per second of those directions that are limited. ValueError for none or less."""
     found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
     if not all(rate > 0 for rate in found.values()):
-        raise ValueError(f"{whose} may {found}")
+        raise ValueError(f"{subject} may {found}")
     return found

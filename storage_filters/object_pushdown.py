@@ -46,19 +46,19 @@ class ObjectPushdown:
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request of the proxy."""
-        asked = env.pop(environ_key(SELECTION), None)
-        if asked is None or env["REQUEST_METHOD"] != "GET":
+        selection = env.pop(environ_key(SELECTION), None)
+        if selection is None or env["REQUEST_METHOD"] != "GET":
             answer: Iterable[bytes] = self._app(env, start_response)
             return answer
-        answered: Iterable[bytes] = self._answer(env, asked)(env, start_response)
+        answered: Iterable[bytes] = self._answer(env, selection)(env, start_response)
         return answered
 
-    def _answer(self, env: Environ, asked: str) -> Response:
+    def _answer(self, env: Environ, selection_json: str) -> Response:
         if "HTTP_RANGE" in env:
             # The proxy goes on elsewhere after a failure, with a range of the filtered bytes: the reader starts anew.
             return HTTPServiceUnavailable(body="a range of selected records is not served")
         try:
-            selection = Selection.from_json(asked)
+            selection = Selection.from_json(selection_json)
         except SelectionError as error:
             return HTTPBadRequest(body=str(error))
         plain = self._read(env, first_byte(selection))

@@ -140,10 +140,10 @@ class RateTable:
         with self._locked(0):
             for step in range(_SLOTS):
                 slot = 1 + (first + step) % (_SLOTS - 1)
-                found = self._read(slot)[0]
-                if found == key:
+                stored = self._read(slot)[0]
+                if stored == key:
                     return slot
-                if found == _FREE:
+                if stored == _FREE:
                     rate = _OTHERS.unpack_from(self._memory)[DIRECTIONS.index(_direction(name.decode()))]
                     self._write(slot, key, rate, 0.0, 0, name[:_NAME_BYTES])
                     return slot

@@ -61,8 +61,8 @@ def possible(predicate: Predicate, values: Mapping[str, Value], types: Types) ->
             value = values[column]
             return TRUE if value is None else is_null(value, types.get(column))
         case Not(term=term):
-            found = possible(term, values, types)
-            return Outcome(found.false, found.true)
+            outcome = possible(term, values, types)
+            return Outcome(outcome.false, outcome.true)
         case And(terms=terms):
             all_ = [possible(term, values, types) for term in terms]
             return Outcome(all(one.true for one in all_), any(one.false for one in all_))

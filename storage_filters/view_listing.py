@@ -12,18 +12,18 @@ def page(entries: Iterable[dict[str, Any]], params: Mapping[str, str], limit: in
     """Those after `marker`, before `end_marker`, with `prefix`; names that share what is before `delimiter` as one."""
     prefix, delimiter = params.get("prefix", ""), params.get("delimiter", "")
     marker, end_marker = params.get("marker", ""), params.get("end_marker", "")
-    found: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
     for entry in sorted(entries, key=lambda one: str(one["name"])):
         shown = _rolled_up(entry, prefix, delimiter)
         name = str(shown.get("subdir", shown.get("name")))
         if not name.startswith(prefix) or name <= marker or (end_marker and name >= end_marker):
             continue
-        if found and found[-1] == shown:
+        if listed and listed[-1] == shown:
             continue
-        if len(found) >= limit:
+        if len(listed) >= limit:
             break
-        found.append(shown)
-    return found
+        listed.append(shown)
+    return listed
 
 
 def _rolled_up(entry: dict[str, Any], prefix: str, delimiter: str) -> dict[str, Any]:

@@ -110,8 +110,8 @@ class Views:
         if request.method == "PUT" and not name and definition_sent is not None:
             return self._create(request, account, definition_sent)
         info = get_container_info(request.environ, self._app, swift_source="ZOE")
-        kept = info.get("sysmeta", {}).get(VIEW_SYSMETA_NAME)
-        if not kept:
+        definition = info.get("sysmeta", {}).get(VIEW_SYSMETA_NAME)
+        if not definition:
             return None
         if request.method == "DELETE" and not name:
             return None
@@ -120,7 +120,7 @@ class Views:
         request.acl = info.get("read_acl")
         if (authorize := request.environ.get("swift.authorize")) and (refusal := authorize(request)):
             return refusal
-        source = _Source(self._app, request, account, ViewDefinition.from_json(kept))
+        source = _Source(self._app, request, account, ViewDefinition.from_json(definition))
         if not name:
             return source.listing() if request.method == "GET" else None
         part = Part.named(name)
@@ -252,8 +252,8 @@ class _Source:
         return f"{self._path}/{quote(self._definition.directory + name)}"
 
     def _ask(self, method: str, path: str, headers: dict[str, str] | None = None) -> Response:
-        asked = make_subrequest(self._request.environ, method, path, headers=headers or {}, swift_source="ZOE")
-        answer = asked.get_response(self._app)
+        subrequest = make_subrequest(self._request.environ, method, path, headers=headers or {}, swift_source="ZOE")
+        answer = subrequest.get_response(self._app)
         if answer.is_success:
             return answer
         text = f"the source of this view answers {answer.status}\n"
