@@ -164,7 +164,7 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
     """Who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
-    wanted = ControllerSettings(
+    controller = ControllerSettings(
         settings.storage_url,
         settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
         settings.storage_owner,
@@ -172,12 +172,12 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
         timeout_s=settings.storage_timeout_s,
         lease_s=settings.storage_lease_s,
     )
-    for_views = replace(wanted, timeout_s=settings.storage_view_timeout_s, attempts=1)
+    for_views = replace(controller, timeout_s=settings.storage_view_timeout_s, attempts=1)
     services = settings.storage_services.items()
     auth_urls = {name: place.swift_url if name == S3 else place.url for name, place in services}
     auth_urls = {name: url for name, url in auth_urls.items() if url}
     sign_in = TenantTokens(auth_urls, credentials_of(settings, accounts))
-    slos, views, places = map(connected_when_asked, (wanted, for_views, replace(wanted, attempts=1)))
+    slos, views, places = map(connected_when_asked, (controller, for_views, replace(controller, attempts=1)))
     return ThreadedReconciler(slos, views, waker, settings.storage_interval_s, hit, sign_in, places)
 
 

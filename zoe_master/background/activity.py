@@ -27,13 +27,13 @@ class ServiceActivity:
             self._began = {}
             return {}
         stretch_s = min(_STRETCH_S, policy.idle_after_s / 2)
-        began, found = {}, {}
+        began, last_active = {}, {}
         for now in usage:
             then = self._began.get(now.service_id, now)
             passed_s, used_s = now.at_s - then.at_s, now.cpu_s - then.cpu_s
             goes_on = passed_s < stretch_s and used_s >= 0  # less than before: it was started again
             began[now.service_id] = then if goes_on else now
             if not goes_on and used_s * 1000 >= policy.idle_cores_milli * passed_s > 0:
-                found[now.execution_id] = now.at_s
+                last_active[now.execution_id] = now.at_s
         self._began = began
-        return found
+        return last_active

@@ -62,9 +62,9 @@ class ForecastThread:
         if tick is None or execution is None:
             return
         self._asked.add((execution.id, execution.attempt))
-        told = tick.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
-        if told is not None:
-            self._master.tell(execution.id, told)
+        forecast = tick.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
+        if forecast is not None:
+            self._master.tell(execution.id, forecast)
             self._waker.wake()
 
     def _next(self, tick: Tick) -> Execution | None:

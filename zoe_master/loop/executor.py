@@ -127,18 +127,18 @@ class PlanExecutor:
     ) -> None:
         due = _starting(execution, tick)
         if due:
-            kept = self._cache.append(execution, due)
-            if kept is None:
+            changed = self._cache.append(execution, due)
+            if changed is None:
                 return
-            execution = kept
+            execution = changed
             self._hit(CrashPoint.SERVICE_STARTING)
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
         if to_start:
-            access, told = (
+            access, needs_secret = (
                 self._connectors.access(execution),
                 any(c.has_secret for c in execution.application.components),
             )
-            secret = self._sign_ins.secret(execution) if told else ""
+            secret = self._sign_ins.secret(execution) if needs_secret else ""
             for service in to_start:
                 self._hand_over(start_of(execution, service, tick.plan_id, access, secret))
             self._hit(CrashPoint.SERVICE_HANDED_OVER)

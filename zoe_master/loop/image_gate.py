@@ -24,8 +24,8 @@ class ImageGate:
     def check(self, tick: TickContext) -> Mapping[ExecutionId, Reason]:
         """End what can never have its images; the reasons of those that wait for a pull."""
         backlog = self._cache.backlog
-        known = {image: self._backend.prepare(image) for image in backlog.images}
-        self.absent = {image: status for image, status in known.items() if status.state is not ImageState.PRESENT}
+        statuses = {image: self._backend.prepare(image) for image in backlog.images}
+        self.absent = {image: status for image, status in statuses.items() if status.state is not ImageState.PRESENT}
         held: dict[ExecutionId, Reason] = {}
         for image, status in self.absent.items():
             for execution in backlog.wanting(image):

@@ -133,9 +133,9 @@ class Master:
             log.info("plan", plan=plan_id, placements=plan.placements, **counts)
         return self.latest
 
-    def tell(self, execution_id: ExecutionId, told: Forecast) -> None:
+    def tell(self, execution_id: ExecutionId, forecast: Forecast) -> None:
         """Its user was told this: the next tick writes it down. From any thread."""
-        self._told.put((execution_id, told))
+        self._told.put((execution_id, forecast))
 
     def next_due_s(self, now_s: float) -> float | None:
         """When after now the passing of time alone asks for a tick, in seconds since the epoch; None when it does not.
@@ -163,10 +163,10 @@ class Master:
 
     def _keep_forecasts(self, tick: TickContext) -> None:
         while not self._told.empty():
-            execution_id, told = self._told.get_nowait()
+            execution_id, forecast = self._told.get_nowait()
             execution = self._cache.get(execution_id)
             if execution is not None and execution.state is ExecutionState.QUEUED and execution.forecast is None:
-                self._cache.append(execution, [Forecasted(at_s=tick.now_s, cause_id=tick.plan_id, forecast=told)])
+                self._cache.append(execution, [Forecasted(at_s=tick.now_s, cause_id=tick.plan_id, forecast=forecast)])
 
     def _log(self, snapshot: Snapshot, plan_id: str, read_to: int) -> None:
         wrote = self._cache.take_wrote()

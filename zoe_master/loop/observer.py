@@ -48,10 +48,10 @@ class ServiceObserver:
         if changed is None:
             return None
         changes, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)
-        kept = self._cache.append(execution, [*events, *consequences], changes)
-        if kept is not None and kept.state is not execution.state:
-            self._reached_state(kept)
-        return kept
+        stored = self._cache.append(execution, [*events, *consequences], changes)
+        if stored is not None and stored.state is not execution.state:
+            self._reached_state(stored)
+        return stored
 
     def _reached_state(self, execution: Execution) -> None:
         if execution.state is ExecutionState.QUEUED:

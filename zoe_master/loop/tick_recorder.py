@@ -76,10 +76,10 @@ class TickRecorder:
 
 def after(inputs: Inputs, record: TickRecord) -> Inputs:
     """What the tick of a record saw, after those of the record before it."""
-    told = _readable(record.inputs)
+    readable = _readable(record.inputs)
     if record.whole:
-        return decode(Inputs, told)
-    changed = dict(told)
+        return decode(Inputs, readable)
+    changed = dict(readable)
     nodes = dict(inputs.nodes)
     touched = changed.pop("nodes", {})
     assert isinstance(touched, Mapping)
@@ -93,8 +93,8 @@ def after(inputs: Inputs, record: TickRecord) -> Inputs:
 
 def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
     """In the form of now: before, places were the names of the nodes that hold an input, whatever it had in it."""
-    told = inputs.get("locality")
-    if not isinstance(told, Mapping):
+    locality = inputs.get("locality")
+    if not isinstance(locality, Mapping):
         return inputs
     one = encode(InputObjects(1, 1))
 
@@ -103,7 +103,7 @@ def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
             return places
         return {"listed": one, "looked_at": one, "hosts": dict.fromkeys(places, one)}
 
-    return {**inputs, "locality": {name: in_form(places) for name, places in told.items()}}
+    return {**inputs, "locality": {name: in_form(places) for name, places in locality.items()}}
 
 
 def without_own(nodes: Iterable[Node], executions: Iterable[Execution]) -> Mapping[str, Node]:

@@ -143,13 +143,13 @@ class RpcHandlers:
         """When a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
         tick = self._master.latest
-        told = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
-        if tick is None or told is None:
+        forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
+        if tick is None or forecast is None:
             raise Refusal("not_queued", "the master does not see it in the queue")
         waits = tick.forecasts.waits
         source = tick.run_time(question.execution_id)
         return {
-            "forecast": asdict(told),
+            "forecast": asdict(forecast),
             "run_time_source": None if source is None else source.source.value,
             "told": waits.told,
             "held": waits.held,
@@ -160,10 +160,10 @@ class RpcHandlers:
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
         with _in_time():
-            proposal, told = self._tick().propose(
+            proposal, forecast = self._tick().propose(
                 application, question.tenant, question.user, question.priority, budget
             )
-        return {**encode(proposal), "forecast": encode(told)}
+        return {**encode(proposal), "forecast": encode(forecast)}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """What another policy would do with the present queue."""
@@ -189,7 +189,7 @@ class RpcHandlers:
         """How the object store's bandwidth is shared, as of the last look."""
         if self._storage is None:
             return {"configured": False}
-        told = self._storage()
+        report = self._storage()
         tenants = [
             {
                 "tenant": name,
@@ -197,17 +197,19 @@ class RpcHandlers:
                 "achieved": _rates(one.achieved) if one.achieved is not None else None,
                 "missed": _rates(one.missed) if one.missed is not None else None,
             }
-            for name, one in told.tenants.items()
+            for name, one in report.tenants.items()
         ]
-        known = {"capacity": _rates(told.capacity), "promised": _rates(told.promised)} if not told.problem else {}
+        amounts = (
+            {"capacity": _rates(report.capacity), "promised": _rates(report.promised)} if not report.problem else {}
+        )
         return {
             "configured": True,
-            "problem": told.problem,
-            "resting": told.resting,
-            "at_s": told.at_s or None,
+            "problem": report.problem,
+            "resting": report.resting,
+            "at_s": report.at_s or None,
             "tenants": tenants,
-            "caveats": [{"tenant": tenant, "sentence": text} for tenant, text in told.caveats.items()],
-            **known,
+            "caveats": [{"tenant": tenant, "sentence": text} for tenant, text in report.caveats.items()],
+            **amounts,
         }
 
     def address(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -45,14 +45,14 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     started = [e for e, _ in walk.started if e.application.malleable]
     if started:
         candidates = ranked([*candidates, *started], present.moment)
-    left = policy.placements_per_tick_max - sum(map(len, starts.values()))
+    placements_left = policy.placements_per_tick_max - sum(map(len, starts.values()))
     #    What no core can take back must leave the room that backfill has promised to the first that waits.
     growth = walk.growth() if policy.preemption == "none" else None
     turns = turns_of_tenants(candidates, holdings, snapshot, policy)
     if turns is None:
-        elastic = give_elastic(candidates, placer, holdings, snapshot.now_s, left, growth)
+        elastic = give_elastic(candidates, placer, holdings, snapshot.now_s, placements_left, growth)
     else:
-        elastic = give_elastic_in_turns(candidates, placer, holdings, turns, snapshot.now_s, left, growth)
+        elastic = give_elastic_in_turns(candidates, placer, holdings, turns, snapshot.now_s, placements_left, growth)
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -180,14 +180,14 @@ class QueuePass:
             self._placer.go_on()
             if self._is_kept_back(execution):
                 continue
-            found = profile.reserve(execution, run_s(execution))
-            if found is None:
+            reservation = profile.reserve(execution, run_s(execution))
+            if reservation is None:
                 reserved += 1
-            elif found.free:
-                self._take(execution, found.placements)
-                self._give(execution, found.placements)
+            elif reservation.free:
+                self._take(execution, reservation.placements)
+                self._give(execution, reservation.placements)
             else:
-                self._reclaim.keep(execution, found.placements, self._giving(execution))
+                self._reclaim.keep(execution, reservation.placements, self._giving(execution))
                 self._keep_room(execution)
 
     def _reserve_all(self, blocked: Execution) -> CapacityProfile:

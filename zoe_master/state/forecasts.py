@@ -25,21 +25,21 @@ class ForecastRecord:
 
     def started(self, execution: Execution) -> None:
         """An execution has its place: was its wait as foretold?"""
-        told = execution.forecast
-        if told is None or told.wait_s is None or told.start_p90_s is None:
+        announced = execution.forecast
+        if announced is None or announced.wait_s is None or announced.start_p90_s is None:
             return
-        waited_s = max(execution.marks[Mark.PLACED] - told.at_s, 0.0)
-        self.waits.learn(told.wait_s, told.start_p90_s - told.at_s, waited_s, _cores(execution))
+        waited_s = max(execution.marks[Mark.PLACED] - announced.at_s, 0.0)
+        self.waits.learn(announced.wait_s, announced.start_p90_s - announced.at_s, waited_s, _cores(execution))
 
     def ended(self, execution: Execution) -> None:
         """An execution has ended: did it run as long as foretold?"""
-        told = execution.forecast
-        if execution.state is not ExecutionState.SUCCEEDED or told is None or told.run_s is None:
+        announced = execution.forecast
+        if execution.state is not ExecutionState.SUCCEEDED or announced is None or announced.run_s is None:
             return
-        if told.end_p90_s is None or told.start_p90_s is None:
+        if announced.end_p90_s is None or announced.start_p90_s is None:
             return
         ran_s = max(execution.marks[Mark.ENDED] - execution.marks[Mark.PLACED], 0.0)
-        self.runs.learn(told.run_s, told.end_p90_s - told.start_p90_s, ran_s)
+        self.runs.learn(announced.run_s, announced.end_p90_s - announced.start_p90_s, ran_s)
 
 
 def forecast(

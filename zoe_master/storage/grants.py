@@ -121,13 +121,13 @@ class GuaranteeGrants:
         if not why or execution.storage_problem:
             return
         wish = preferred(execution.application)
-        told: Event = StorageRefused(at_s=tick.now_s, cause_id=tick.plan_id, why=why)
+        event: Event = StorageRefused(at_s=tick.now_s, cause_id=tick.plan_id, why=why)
         if wish is not None:
             read, write = wish.read or None, wish.write or None
-            told = StorageDeclined(
+            event = StorageDeclined(
                 at_s=tick.now_s, cause_id=tick.plan_id, read_bytes_per_s=read, write_bytes_per_s=write, why=why
             )
-        self._cache.append(execution, [told])
+        self._cache.append(execution, [event])
 
     def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, tick: TickContext) -> None:
         """Once for each try: as soon as all is known, and plainly when the controller is away or takes too long."""

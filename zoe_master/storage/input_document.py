@@ -20,10 +20,10 @@ _NOTHING = Pushdown()
 
 def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Mapping[str, str]:
     """The document and the module that reads it, by file name; none without inputs."""
-    told = {one.name: told_input(one, reads[one.name]) for one in inputs}
-    if not told:
+    entries = {one.name: told_input(one, reads[one.name]) for one in inputs}
+    if not entries:
         return {}
-    return {INPUTS_FILE: json.dumps(told, ensure_ascii=False), MODULE: Path(zoe_spark.__file__).read_text("utf-8")}
+    return {INPUTS_FILE: json.dumps(entries, ensure_ascii=False), MODULE: Path(zoe_spark.__file__).read_text("utf-8")}
 
 
 def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
@@ -32,16 +32,16 @@ def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
     columns: of the view, in order; empty for plain objects. names: all columns of plain objects, empty where the header
     has them. select: those wanted, empty: all; needed: those and what `where` looks at.
     """
-    asked, csv = one.pushdown or _NOTHING, one.csv or CsvInput()
-    types = {name: known for name, type_ in asked.types if (known := type_of(type_)) is not None}
-    predicate = _parsed(asked.where)
+    pushdown, csv = one.pushdown or _NOTHING, one.csv or CsvInput()
+    types = {name: known for name, type_ in pushdown.types if (known := type_of(type_)) is not None}
+    predicate = _parsed(pushdown.where)
     looked_at = sorted(columns(predicate)) if predicate is not None else []
     return {
         "uri": read.uri,
         "columns": list(read.columns) if read.view else [],
         "names": list(csv.names),
-        "select": list(asked.columns),
-        "needed": list(dict.fromkeys((*asked.columns, *looked_at))),
+        "select": list(pushdown.columns),
+        "needed": list(dict.fromkeys((*pushdown.columns, *looked_at))),
         "types": {name: str(type_) for name, type_ in types.items()},
         "where": expression(predicate, types) if predicate is not None else "",
         "csv": _options(csv, bool(read.view)),

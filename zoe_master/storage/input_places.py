@@ -63,16 +63,16 @@ class PlaceFinder:
         began_s = now_s = self._clock()
         self._paused = {account: until_s for account, until_s in self._paused.items() if until_s > began_s}
         due = [one for one in wanted if one not in self._answers or self._answers[one].again_s <= began_s]
-        asked, end_s = 0, began_s + _LOOK_S
+        requests, end_s = 0, began_s + _LOOK_S
         # What nothing is known of first.
-        for one in sorted(due, key=lambda one: (one in self._answers, one)):
-            until_s = self._paused_until_s(one)
+        for located in sorted(due, key=lambda located: (located in self._answers, located)):
+            until_s = self._paused_until_s(located)
             if until_s:
-                self._answers.setdefault(one, _Answer(None, until_s))
-            elif asked < _AT_ONCE and now_s <= end_s:
-                self._answers[one] = self._ask(one)
-                asked, before_s, now_s = asked + 1, now_s, self._clock()
-                if self._paused_until_s(one):
+                self._answers.setdefault(located, _Answer(None, until_s))
+            elif requests < _AT_ONCE and now_s <= end_s:
+                self._answers[located] = self._ask(located)
+                requests, before_s, now_s = requests + 1, now_s, self._clock()
+                if self._paused_until_s(located):
                     # One tenant's time-out takes nothing of the time of others.
                     end_s = min(end_s + now_s - before_s, began_s + _LOOK_MAX_S)
                 news(self._told())
@@ -84,8 +84,8 @@ class PlaceFinder:
     def _paused_until_s(self, one: Located) -> float:
         return self._paused.get(_ALL) or self._paused.get(_account(one), 0.0)
 
-    def _ask(self, one: Located) -> _Answer:
-        tenant, uri = whose(one)
+    def _ask(self, located: Located) -> _Answer:
+        tenant, uri = whose(located)
         try:
             token = self._sign_in(View("", tenant, uri))
             places = self._controller.locality(tenant, uri, token)
@@ -94,7 +94,7 @@ class PlaceFinder:
             return _Answer(None, self._clock() + _AGAIN_S)
         except NoAccessError as error:
             log.info("where inputs lie is not asked", tenant=tenant, input=uri, why=str(error))
-            return self._pause(_account(one))
+            return self._pause(_account(located))
         except StorageUnavailableError as error:
             whole = not self._answers_at_all()
             log.warning(
@@ -104,7 +104,7 @@ class PlaceFinder:
                 why=str(error),
                 all=whole,
             )
-            return self._pause(_ALL if whole else _account(one))
+            return self._pause(_ALL if whole else _account(located))
         return _Answer(places, self._clock() + _AGAIN_S)
 
     def _pause(self, account: Account) -> _Answer:

@@ -54,22 +54,22 @@ class InputLocator:
         if self._reconciler is None or not self._cache.policy.weighers.get(WEIGHER):
             self._told = {}
             return self._told
-        wanted = frozenset(_inputs(self._reading()))
-        self._reconciler.locate(self._probing(wanted, now_s) if self._apart else wanted)
-        told = self._reconciler.places()
-        self.awaited = frozenset() if self._apart else wanted - told.keys()
-        if not told:
+        inputs = frozenset(_inputs(self._reading()))
+        self._reconciler.locate(self._probing(inputs, now_s) if self._apart else inputs)
+        observed = self._reconciler.places()
+        self.awaited = frozenset() if self._apart else inputs - observed.keys()
+        if not observed:
             self._told = {}
             return self._told
         hosts = nodes_by_host(nodes)
-        for one, places in told.items():
+        for one, places in observed.items():
             if places is not None and places.hosts and len(self._hosts) < _HOSTS_MAX:
                 self._hosts |= places.hosts.keys()
                 self._elsewhere.add(one)
         if not hosts.keys().isdisjoint(self._hosts):
             self._elsewhere.clear()
         self._apart = len(self._elsewhere) >= _ELSEWHERE
-        self._told = {one: _on_nodes(told[one], hosts) for one in sorted(wanted & told.keys())}
+        self._told = {one: _on_nodes(observed[one], hosts) for one in sorted(inputs & observed.keys())}
         return self._told
 
     def held(self, now_s: float) -> Mapping[ExecutionId, Reason]:

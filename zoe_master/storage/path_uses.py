@@ -29,24 +29,24 @@ class PathUses:
         """By node; empty where nothing is measured, or nobody wants to know."""
         if self._reconciler is None or not policy.weighers.get(WEIGHER):
             return {}
-        told = self._reconciler.moved()
-        if told is None:
+        transfers = self._reconciler.moved()
+        if transfers is None:
             return {}
         hosts = nodes_by_host(nodes)
         moved: dict[str, float] = defaultdict(float)
-        for host, rate in told.items():
+        for host, rate in transfers.items():
             names = hosts.get(host_key(host), frozenset())
             if len(names) == 1:  # of an address that several have nobody knows whose traffic it is
                 moved[next(iter(names))] += rate
         labelled = {node.name: width for node in nodes if (width := storage_path(node)) is not None}
         most = max((rate for name, rate in moved.items() if name not in labelled), default=0.0)
         self._most = max(self._most, _rounded_up(most))
-        found = {}
+        uses = {}
         for node in nodes:
             width = int(labelled.get(node.name, self._most))
             if width > 0:
-                found[node.name] = PathUse(_in_steps(moved[node.name], width), width)
-        return found
+                uses[node.name] = PathUse(_in_steps(moved[node.name], width), width)
+        return uses
 
 
 def _in_steps(rate: float, width: int) -> int:

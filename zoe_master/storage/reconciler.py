@@ -127,8 +127,8 @@ class ThreadedReconciler:
         places = PlaceFinder(for_places or for_views, sign_in)
         unknown: Told = {}
 
-        def news(told: Told) -> None:  # looked up when there are any: the thread may begin before it is assigned
-            self._places.tell(told)
+        def news(observed: Told) -> None:  # looked up when there are any: the thread may begin before it is assigned
+            self._places.tell(observed)
 
         def look_at_places(desired: DesiredSlos | None) -> Told:
             return places.look(desired.inputs if desired else NO_INPUTS, news)
@@ -139,10 +139,11 @@ class ThreadedReconciler:
         """Leave word for the threads; what their last looks found of it."""
         number = self._slos.set_desired(replace(desired, views={}, undecided=frozenset()))
         promised = {promise.execution_id: promise for promise in desired.promises}
-        asked: dict[ExecutionId, BandwidthGuarantee | None] = {**dict.fromkeys(desired.withheld), **promised}
+        guarantees: dict[ExecutionId, BandwidthGuarantee | None] = {**dict.fromkeys(desired.withheld), **promised}
         before = self._since
         self._since = {
-            one: before[one] if one in before and before[one][0] == new else (new, number) for one, new in asked.items()
+            one: before[one] if one in before and before[one][0] == new else (new, number)
+            for one, new in guarantees.items()
         }
         self._views.set_desired(replace(desired, promises=(), withheld=frozenset()))
         return self.observed()

@@ -95,5 +95,5 @@ def _both(one: AchievedBandwidth) -> tuple[float, float]:
     return one.read_bytes_per_s, one.write_bytes_per_s
 
 
-def _rates(told: AchievedBandwidth | MissedBandwidth | None) -> Rates:
-    return _NOTHING if told is None else Rates(int(told.read_bytes_per_s), int(told.write_bytes_per_s))
+def _rates(bandwidth: AchievedBandwidth | MissedBandwidth | None) -> Rates:
+    return _NOTHING if bandwidth is None else Rates(int(bandwidth.read_bytes_per_s), int(bandwidth.write_bytes_per_s))

@@ -141,8 +141,8 @@ class _Asking:
             self._ask(preferred)
         except StorageUnavailableError as error:
             log.warning("the storage controller does not answer to what is preferred", why=str(error))
-            known = self.refused.keys() | {one.execution_id for one in self._taken}
-            unanswered = [promise for promise in preferred if promise.execution_id not in known]
+            answered = self.refused.keys() | {one.execution_id for one in self._taken}
+            unanswered = [promise for promise in preferred if promise.execution_id not in answered]
             self.refused |= {promise.execution_id: _UNANSWERED for promise in unanswered}
             self._taken += unanswered
             return
@@ -164,11 +164,11 @@ class _Asking:
         of_tenant: dict[str, list[BandwidthGuarantee]] = defaultdict(list)
         for promise in promises:
             of_tenant[promise.tenant].append(promise)
-        for tenant, its in of_tenant.items():
-            if not self._refusal(tenant, by_tenant(its)[tenant]):
-                self._take(its)
+        for tenant, guarantees in of_tenant.items():
+            if not self._refusal(tenant, by_tenant(guarantees)[tenant]):
+                self._take(guarantees)
                 continue
-            for promise in its:
+            for promise in guarantees:
                 if why := self._refusal(tenant, promise.rates):
                     self.refused[promise.execution_id] = why
                 else:

@@ -42,10 +42,10 @@ class TenantTokens:
     def __call__(self, view: View) -> str:
         """A token that is good for a while. NoAccessError."""
         service = view.place.service
-        known = self._credentials(view.tenant).get(service)
-        if known is None or service not in self._auth_urls:
+        credential = self._credentials(view.tenant).get(service)
+        if credential is None or service not in self._auth_urls:
             raise NoAccessError(NO_CREDENTIAL)
-        login = {"X-Auth-User": known.user, "X-Auth-Key": known.key}
+        login = {"X-Auth-User": credential.user, "X-Auth-Key": credential.key}
         try:
             url = self._auth_urls[service]
             answer = httpx.get(url, headers=login, timeout=_TIMEOUT_S, verify=verification(url))

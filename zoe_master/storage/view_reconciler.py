@@ -67,34 +67,34 @@ class InputViews:
         return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 
-def _view(execution: Execution, one: StorageObject) -> View:
+def _view(execution: Execution, storage_input: StorageObject) -> View:
     """Of this try alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
-    assert one.pushdown is not None
-    view_id = f"{execution.id}-{execution.attempt}-{one.name}"
-    asked = one.pushdown
-    csv = one.csv or CsvInput()
+    assert storage_input.pushdown is not None
+    view_id = f"{execution.id}-{execution.attempt}-{storage_input.name}"
+    pushdown = storage_input.pushdown
+    csv = storage_input.csv or CsvInput()
     return View(
         view_id,
         execution.tenant,
-        one.uri,
-        _delivered(asked),
-        asked.where,
-        asked.types,
+        storage_input.uri,
+        _delivered(pushdown),
+        pushdown.where,
+        pushdown.types,
         csv.names,
         (("delimiter", csv.delimiter), ("quote", csv.quote), ("escape", csv.escape), ("header", csv.header),
-         ("null_text", csv.null_text)) if one.csv else (),
+         ("null_text", csv.null_text)) if storage_input.csv else (),
     )  # fmt: skip
 
 
-def _delivered(asked: Pushdown) -> tuple[str, ...]:
+def _delivered(pushdown: Pushdown) -> tuple[str, ...]:
     """The columns wanted and those of `where`, which the reader looks at again; none is all."""
-    if not asked.columns or not asked.where:
-        return asked.columns
+    if not pushdown.columns or not pushdown.where:
+        return pushdown.columns
     try:
-        looked_at = columns(parse(asked.where))
+        looked_at = columns(parse(pushdown.where))
     except PredicateError:  # of a version that read more than this one
         looked_at = frozenset()
-    return tuple(dict.fromkeys((*asked.columns, *sorted(looked_at))))
+    return tuple(dict.fromkeys((*pushdown.columns, *sorted(looked_at))))
 
 
 class ViewReconciler:

@@ -98,10 +98,10 @@ class LocalBackend:
         """Ask supervisors to end their services."""
         with self._lock:
             known = (self._records.get(service) for service in services)
-            asked = [record for record in known if record and not record.final and not record.stop_asked]
-            for record in asked:
+            to_stop = [record for record in known if record and not record.final and not record.stop_asked]
+            for record in to_stop:
                 record.stop_asked = True
-        for record in asked:
+        for record in to_stop:
             self._pool.submit(self._worker.stop, record)
 
     def observe(self) -> Sequence[Observation]:

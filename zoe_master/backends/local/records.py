@@ -50,10 +50,10 @@ class Record:
         """Read the status if it changed; True when there is something new to observe."""
         path = self.directory / files.STATUS
         try:
-            found = path.stat()
+            stat = path.stat()
         except OSError:
             return False
-        signature = (found.st_mtime_ns, found.st_ino)
+        signature = (stat.st_mtime_ns, stat.st_ino)
         if signature == self.signature or self.observation.state is ObservedState.LOST:
             return False
         status = files.read_json(str(path))

@@ -58,29 +58,29 @@ def allowed_bases(allowed: Iterable[Path]) -> tuple[str, ...]:
 
 
 def working_directory(
-    wanted: str | None, scratch: Path, workspace: Path, volumes: Mapping[Volume, Path]
+    working_dir: str | None, scratch: Path, workspace: Path, volumes: Mapping[Volume, Path]
 ) -> tuple[Path, bool]:
     """Where the component starts, and whether it may be made there (by the component's own user).
 
     None is the scratch directory; a relative one is below the workspace; one at or below a volume's target is that
     place in the volume; any other must be below scratch or workspace, or exist on this machine.
     """
-    if wanted is None:
+    if working_dir is None:
         return scratch, False
-    if not wanted.startswith("/"):
-        return _below(workspace, wanted, wanted), True
+    if not working_dir.startswith("/"):
+        return _below(workspace, working_dir, working_dir), True
     for volume, directory in volumes.items():
-        if PurePosixPath(wanted).is_relative_to(volume.target):
-            inner = str(PurePosixPath(wanted).relative_to(volume.target))
-            return _below(directory, inner, wanted), True
-    normal = Path(os.path.normpath(wanted))
+        if PurePosixPath(working_dir).is_relative_to(volume.target):
+            inner = str(PurePosixPath(working_dir).relative_to(volume.target))
+            return _below(directory, inner, working_dir), True
+    normal = Path(os.path.normpath(working_dir))
     if any(normal.is_relative_to(base) for base in (scratch, workspace, *volumes.values())):
         return normal, True
     if normal.is_dir():
         return normal, False
     problem = "is not a directory" if normal.exists() else "does not exist"
     raise CannotStartError(
-        f"working directory {wanted} {problem} on this machine; "
+        f"working directory {working_dir} {problem} on this machine; "
         "use {workspace}, {scratch}, a path relative to the workspace, or a volume's target"
     )
 

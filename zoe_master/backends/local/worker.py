@@ -73,8 +73,8 @@ class ServiceWorker:
     def stop(self, record: Record) -> None:
         """Ask the supervisor to end the service."""
         status = record.status or {}
-        asked = launch.ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
-        if not asked and record.stage is RecordStage.SUPERVISED:
+        signalled = launch.ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
+        if not signalled and record.stage is RecordStage.SUPERVISED:
             record.stop_asked = False  # the master asks again
 
     def lock_of_dead(self, record: Record) -> int | None:

@@ -195,19 +195,19 @@ class SimulatedBackend:
     ) -> None:
         """Let a service end now."""
         self._catch_up()
-        known = self._known(service)
-        if known.present.state in FINAL_STATES:
-            raise BackendError(f"service {service} is {known.present.state}")
+        simulated = self._known(service)
+        if simulated.present.state in FINAL_STATES:
+            raise BackendError(f"service {service} is {simulated.present.state}")
         ended = observation(
-            known.start,
+            simulated.start,
             ObservedState.ENDED,
             self._clock(),
             exit_code=exit_code,
             cause=cause,
             message=message,
-            started_at_s=known.present.started_at_s,
+            started_at_s=simulated.present.started_at_s,
         )
-        self._replan(known, [ended])
+        self._replan(simulated, [ended])
         self._changed()
 
     def kill(self, service: ServiceId) -> None:

@@ -138,11 +138,11 @@ class SwarmBackend:
 
     def stop(self, services: Sequence[ServiceId]) -> None:
         """Ask containers to end; what has none yet loses its Swarm service."""
-        asked = [self._registry.stopping(service, Cause.STOPPED) for service in services]
-        for record in asked:
+        stopping = [self._registry.stopping(service, Cause.STOPPED) for service in services]
+        for record in stopping:
             if record is not None:
                 self._tending.tend(record)
-        if any(asked):
+        if any(stopping):
             self._loop.nudge()
 
     def observe(self) -> Sequence[Observation]:

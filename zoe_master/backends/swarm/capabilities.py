@@ -45,27 +45,31 @@ class CapabilitiesView:
 
     def capabilities(self) -> BackendCapabilities:
         """Return settings and images; those are not known while no engine has told its own."""
-        told = [watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None]
+        images_of_engines = [
+            watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None
+        ]
         unavailable, addresses = self._pulls.unavailable(), self._addresses()
-        same = len(told) == len(self._told) and all(new is old for new, old in zip(told, self._told, strict=True))
+        same = len(images_of_engines) == len(self._told) and all(
+            new is old for new, old in zip(images_of_engines, self._told, strict=True)
+        )
         latest = self._latest
         if not same or (unavailable, addresses) != (latest.unavailable, latest.network_addresses):
-            self._told = told
+            self._told = images_of_engines
             self._latest = replace(
                 self._of_settings,
-                images_there=self._merged(told),
+                images_there=self._merged(images_of_engines),
                 unavailable=unavailable,
                 network_addresses=addresses,
             )
         return self._latest
 
-    def _merged(self, told: Sequence[Mapping[str, ImageFacts]]) -> Mapping[str, ImageFacts] | None:
+    def _merged(self, images_of_engines: Sequence[Mapping[str, ImageFacts]]) -> Mapping[str, ImageFacts] | None:
         found: dict[str, ImageFacts] = {}
-        for images in told:
+        for images in images_of_engines:
             for name, facts in images.items():
                 if image_matches(name, self._allowed):
                     found[name] = _either(facts, found.get(name, facts))
-        return found if told and len(found) <= IMAGES_MAX else None
+        return found if images_of_engines and len(found) <= IMAGES_MAX else None
 
 
 def _either(one: ImageFacts, other: ImageFacts) -> ImageFacts:

@@ -54,7 +54,8 @@ def give_elastic_in_turns(
 ) -> Given:
     """Place one elastic service a turn, each tenant's in policy order, at most `placements_max`."""
     offers = {
-        tenant: _one_by_one(its, placer, holdings, now_s, growth) for tenant, its in by_tenant(executions).items()
+        tenant: _one_by_one(tenant_executions, placer, holdings, now_s, growth)
+        for tenant, tenant_executions in by_tenant(executions).items()
     }
     result: dict[ExecutionId, list[Placement]] = defaultdict(list)
     for execution_id, placement in islice(in_turns(offers, turns), max(placements_max, 0)):
@@ -105,8 +106,8 @@ def _place(
     allowed = holdings.room_for(execution, component.reservation)
     count = len(services) if allowed is None else min(len(services), allowed)
     begins_s, ends_s = placer.span(execution)
-    wanted = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
-    nodes = placer.place(wanted) if growth is None else growth.place(execution, services, wanted, placer)
+    request = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
+    nodes = placer.place(request) if growth is None else growth.place(execution, services, request, placer)
     names = (placer.ledger.nodes[node].name for node in nodes)
     placements = [Placement(service_id=service.id, node=name) for service, name in zip(services, names, strict=False)]
     holdings.take(execution, component.reservation * len(placements))

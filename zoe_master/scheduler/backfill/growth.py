@@ -35,44 +35,44 @@ class ElasticGrowth:
         self._span = span
 
     def place(
-        self, execution: Execution, services: Sequence[Service], wanted: Request, placer: ServicePlacer
+        self, execution: Execution, services: Sequence[Service], request: Request, placer: ServicePlacer
     ) -> list[int]:
         """Take room for these services of one kind, best node first; the node index of each one that got room.
 
         Where weighers choose nodes that are promised, the other nodes are asked alone, as for cores that pass.
         """
-        chosen = placer.place(wanted)
-        nodes = self._kept(execution, services, chosen, wanted, placer)
+        chosen = placer.place(request)
+        nodes = self._kept(execution, services, chosen, request, placer)
         if len(nodes) == len(chosen) or self._promised is None:
             return nodes
-        rest = replace(wanted, count=len(chosen) - len(nodes))
+        rest = replace(request, count=len(chosen) - len(nodes))
         amount, ends_s = rest.component.reservation, self._span(execution)[1]
         other = self._promised.beside(placer, ends_s) if self._lines.may_grow(execution, amount, ends_s) else None
         if other is None:
             return nodes
-        found = other.place(rest)
-        other.undo(rest, found)
-        for node in found:
+        moved = other.place(rest)
+        other.undo(rest, moved)
+        for node in moved:
             placer.ledger.take(node, amount)
-        return nodes + self._kept(execution, services[len(nodes) :], found, rest, placer)
+        return nodes + self._kept(execution, services[len(nodes) :], moved, rest, placer)
 
     def _kept(
         self,
         execution: Execution,
         services: Sequence[Service],
         nodes: Sequence[int],
-        wanted: Request,
+        request: Request,
         placer: ServicePlacer,
     ) -> list[int]:
         """Those of the nodes that the next of the services may have; the room of the others is given back."""
-        kept: list[int] = []
+        allowed: list[int] = []
         for node in nodes:
-            place = Placement(service_id=services[len(kept)].id, node=placer.ledger.nodes[node].name)
-            if self._lets(execution, place, wanted.component.reservation):
-                kept.append(node)
+            place = Placement(service_id=services[len(allowed)].id, node=placer.ledger.nodes[node].name)
+            if self._lets(execution, place, request.component.reservation):
+                allowed.append(node)
             else:
-                placer.undo(wanted, [node])
-        return kept
+                placer.undo(request, [node])
+        return allowed
 
     def _lets(self, execution: Execution, place: Placement, amount: Resources) -> bool:
         ends_s = self._span(execution)[1]

@@ -103,8 +103,8 @@ class ElasticReclaim:
             return ()
 
         def counted(one: Elastic) -> Sequence[Resources]:
-            its = self._holders(one.execution)
-            return [one.counted if holder in its else Resources() for holder in excess]
+            holders = self._holders(one.execution)
+            return [one.counted if holder in holders else Resources() for holder in excess]
 
         everybodys = (one for services in self._elastic.values() for one in services)
         own = (one for one in everybodys if not excess.keys().isdisjoint(self._holders(one.execution)))
@@ -169,16 +169,16 @@ class ElasticReclaim:
             if service.node not in ledger.index:
                 continue
             node = ledger.index[service.node]
-            one = Elastic(self._turns.get(service.id, rank), execution, service, amount)
+            elastic = Elastic(self._turns.get(service.id, rank), execution, service, amount)
             if service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING:
                 self._leaving.append((node, amount))
-                self._count(one, self._leaves)
+                self._count(elastic, self._leaves)
             elif self._takes_back and not service.core:
-                self._elastic[node].append(one)
+                self._elastic[node].append(elastic)
             else:
                 staying.append((node, amount))
                 continue
-            self._count(one, self._may_leave)
+            self._count(elastic, self._may_leave)
 
     def _make_rooms(self) -> tuple[ServicePlacer, ...]:
         if not self._leaving and not self._elastic:
@@ -233,15 +233,15 @@ def _fewest(
     `amounts`: what one gives to each of `free`.
     """
     chosen: list[Elastic] = []
-    for one in candidates:
+    for candidate in candidates:
         if all(map(_level, free)):
             break
-        chosen.append(one)
-        free = list(map(add, free, amounts(one)))
-    for one in reversed(list(chosen)):
-        without = list(map(sub, free, amounts(one)))
+        chosen.append(candidate)
+        free = list(map(add, free, amounts(candidate)))
+    for candidate in reversed(list(chosen)):
+        without = list(map(sub, free, amounts(candidate)))
         if all(map(_level, without)):
-            chosen.remove(one)
+            chosen.remove(candidate)
             free = without
     return chosen
 

@@ -54,15 +54,15 @@ class Guarantees:
 
         `may_start`: whether it could start at all with it; else it keeps no turn for its tenant's limit.
         """
-        wanted = required(execution.application)
-        if wanted is None:
+        demand = required(execution.application)
+        if demand is None:
             return None
         self._asked.setdefault(execution.id, len(self._asked))
         if self._supply is None or self._supply.problem:
             why = self._supply.problem if self._supply is not None else "no storage controller is configured"
             return _reason(f"{why}; nothing can be promised")
-        return self._limit_refusal(execution, wanted, self._supply, may_start) or self._shortage(
-            execution, wanted, self._supply
+        return self._limit_refusal(execution, demand, self._supply, may_start) or self._shortage(
+            execution, demand, self._supply
         )
 
     def take(self, execution: Execution) -> None:

@@ -56,17 +56,17 @@ class BandwidthLines:
             line.beside -= wanted
 
     def refusal(
-        self, execution: Execution, wanted: Rates, place: int, ends_s: float, may_start: MayStart
+        self, execution: Execution, demand: Rates, place: int, ends_s: float, may_start: MayStart
     ) -> Reason | None:
         """Why the limit of its tenant refuses it, in whose line it then is; None when it does not."""
         tenant = execution.tenant
         most = self._most(tenant)
-        if not wanted.fits_in(most - self._held[tenant]):
-            if tenant not in self._lines and wanted.fits_in(most) and may_start(execution):
-                self._begin(tenant, wanted, place, most)
-            return self._exceeded(wanted, most, self._held[tenant])
+        if not demand.fits_in(most - self._held[tenant]):
+            if tenant not in self._lines and demand.fits_in(most) and may_start(execution):
+                self._begin(tenant, demand, place, most)
+            return self._exceeded(demand, most, self._held[tenant])
         line = self._lines.get(tenant)
-        if line is None or place <= line.place or ends_s <= line.starts_s or wanted.fits_in(line.beside):
+        if line is None or place <= line.place or ends_s <= line.starts_s or demand.fits_in(line.beside):
             return None
         return _BEHIND
 

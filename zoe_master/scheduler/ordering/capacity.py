@@ -22,20 +22,20 @@ def capacity_of(nodes: Collection[Node]) -> Resources:
     return Resources(cores_milli, sum(node.total.memory_bytes for node in nodes), dict(devices))
 
 
-def dominant_cores(wanted: Resources, capacity: Resources) -> float:
+def dominant_cores(resources: Resources, capacity: Resources) -> float:
     """Return the number of cores that is the same share of the cluster as the resource that is asked for most.
 
     This is the dominant share (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011) times the cores of the cluster,
     in thousandths: a job that asks for a quarter of the memory counts as a quarter of the cores. Without a known
     capacity only cores count. At least one thousandth, so that what asks for nothing still has a size.
     """
-    largest = float(max(wanted.cores_milli, 1))
+    largest = float(max(resources.cores_milli, 1))
     cores_milli = capacity.cores_milli
     if cores_milli <= 0:
         return largest
     if capacity.memory_bytes > 0:
-        largest = max(largest, wanted.memory_bytes * cores_milli / capacity.memory_bytes)
-    for kind, pieces in wanted.devices.items():
+        largest = max(largest, resources.memory_bytes * cores_milli / capacity.memory_bytes)
+    for kind, pieces in resources.devices.items():
         if capacity.devices.get(kind, 0) > 0:
             largest = max(largest, pieces * cores_milli / capacity.devices[kind])
     return largest

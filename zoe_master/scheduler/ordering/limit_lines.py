@@ -49,13 +49,13 @@ class LimitLines:
 
     def refuses(self, execution: Execution) -> LimitSubject | None:
         """Of whose limit it would take what the first in the line waits for; None when it may go on."""
-        asked = self._asked.setdefault(execution.id, len(self._asked))
+        turn = self._asked.setdefault(execution.id, len(self._asked))
         if not self._lines:
             return None
         core, ends_s = execution.application.core_resources(), self._ends_s(execution)
         for holder in self._holdings.holders(execution):
             line = self._lines.get(holder)
-            if line is not None and asked > self._asked[line.first] and not _passes(line, core, ends_s):
+            if line is not None and turn > self._asked[line.first] and not _passes(line, core, ends_s):
                 return holder
         return None
 
@@ -106,7 +106,7 @@ class LimitLines:
     def _all_ends(self) -> dict[LimitSubject, list[_End]]:
         """What leaves, or gives way to a core, could be gone at once."""
         now_s = self._snapshot.now_s
-        found: dict[LimitSubject, list[_End]] = defaultdict(list)
+        ends_of: dict[LimitSubject, list[_End]] = defaultdict(list)
         for execution in self._snapshot.active:
             holders = self._of(execution)
             if not holders:
@@ -117,8 +117,8 @@ class LimitLines:
                     parts[self._stays(execution, service)].append(execution.component_of(service).reservation)
             ends = (now_s, total(parts[False])), (self._estimates.release_s(execution, now_s), total(parts[True]))
             for holder in holders:
-                found[holder] += [end for end in ends if end[1] != NOTHING and end[0] < math.inf]
-        return found
+                ends_of[holder] += [end for end in ends if end[1] != NOTHING and end[0] < math.inf]
+        return ends_of
 
     def _of(self, execution: Execution) -> Sequence[LimitSubject]:
         return self._holdings.holders(execution)

@@ -76,21 +76,22 @@ class TenantReservations:
 
     def behind(self, holder: LimitSubject) -> Reason:
         """That another one of its tenant or its user has waited longer for what is left of the limit."""
-        code, who, whose = (
+        code, subject, possessive = (
             (ReasonCode.TENANT_LIMIT, "its tenant", "the tenant's")
             if holder.user is None
             else (ReasonCode.USER_LIMIT, "its user", "the user's")
         )
         return Reason(
             code,
-            f"Another execution of {who} comes first by the policy, and waits for what is left of {whose} limit.",
+            f"Another execution of {subject} comes first by the policy, and waits for what is left of "
+            f"{possessive} limit.",
             hint="it starts when that one has started, or earlier where it would not delay it",
         )
 
     def refusal(self, execution: Execution, holder: LimitSubject) -> Reason:
         """That the core would take its tenant or its user beyond a limit."""
         limit = next(limit for limited, limit in self._limits_of(execution) if limited == holder)
-        code, who, whose, where = (
+        code, subject, possessive, where = (
             (ReasonCode.TENANT_LIMIT, "the tenant", "the tenant's", "")
             if holder.user is None
             else (ReasonCode.USER_LIMIT, "its user", "the user's", " in this tenant")
@@ -99,9 +100,9 @@ class TenantReservations:
         ever = not any(_over(*one) for one in _compared(limit, Resources(), core))
         return Reason(
             code,
-            f"Its essential services need {_text(core)}, and {who} holds "
+            f"Its essential services need {_text(core)}, and {subject} holds "
             f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}.",
-            hint=f"it starts when enough of {whose} own services have ended, or an admin raises the limit"
+            hint=f"it starts when enough of {possessive} own services have ended, or an admin raises the limit"
             if ever
             else "it never starts within the limit: ask for less, or an admin raises the limit",
         )

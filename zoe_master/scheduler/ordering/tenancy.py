@@ -110,9 +110,9 @@ def interactive_first(
     ahead: set[str] = set()
     for execution in ordered:
         if execution.application.kind == "interactive":
-            wanted = interactive + execution.application.core_resources()
-            if _dominant(wanted, cluster) <= share:
-                interactive = wanted
+            with_this = interactive + execution.application.core_resources()
+            if _dominant(with_this, cluster) <= share:
+                interactive = with_this
                 ahead.add(execution.id)
     return sorted(ordered, key=lambda e: (-e.priority, e.id not in ahead))
 

@@ -33,14 +33,14 @@ def admit(execution: Execution, placer: ServicePlacer) -> tuple[Placement, ...] 
     Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
     """
     requests = core_requests(execution, placer)
-    found = _place_by_policy(requests, placer)
-    if isinstance(found, Request):
+    places = _place_by_policy(requests, placer)
+    if isinstance(places, Request):
         # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
         packed = placer.pack(requests) if len(requests) > 1 else None
         if packed is None:
-            return found
-        found = packed
-    return _placements(execution, requests, found, placer)
+            return places
+        places = packed
+    return _placements(execution, requests, places, placer)
 
 
 def places_in(placer: ServicePlacer, execution: Execution) -> tuple[Placement, ...] | None:

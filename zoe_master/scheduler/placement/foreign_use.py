@@ -46,24 +46,24 @@ def _by_use(node: Node) -> tuple[float, str]:
 
 def _uses(request: Request, node: Node) -> Iterator[str]:
     """What matters of their use; all of it where one instance fits next to it and only several do not."""
-    told = [text for text, matters in _each_use(request, node) if matters]
-    yield from told or [text for text, _ in _each_use(request, node)]
+    texts = [text for text, matters in _each_use(request, node) if matters]
+    yield from texts or [text for text, _ in _each_use(request, node)]
 
 
 def _each_use(request: Request, node: Node) -> Iterator[tuple[str, bool]]:
     """Each in words, and whether without it more instances would fit."""
-    wanted, total, foreign = request.component.reservation, node.total, node.foreign
-    if wanted.memory_bytes and foreign.memory_bytes > 0:
+    reservation, total, foreign = request.component.reservation, node.total, node.foreign
+    if reservation.memory_bytes and foreign.memory_bytes > 0:
         used = _coarse(foreign.memory_bytes, total.memory_bytes, size)
-        most = total.memory_bytes // wanted.memory_bytes
-        if wanted.cores_milli:
-            most = min(most, total.cores_milli // wanted.cores_milli)
-        fewer = node.usable.memory_bytes // wanted.memory_bytes < most
+        most = total.memory_bytes // reservation.memory_bytes
+        if reservation.cores_milli:
+            most = min(most, total.cores_milli // reservation.cores_milli)
+        fewer = node.usable.memory_bytes // reservation.memory_bytes < most
         yield f"{used} of {size(total.memory_bytes)} of memory", fewer
-    if wanted.cores_milli and foreign.cores_milli > 0:
+    if reservation.cores_milli and foreign.cores_milli > 0:
         used = _coarse(foreign.cores_milli, total.cores_milli, lambda milli: cores(milli).partition(" ")[0])
         yield f"{used} of {cores(total.cores_milli)}", True
-    for kind in wanted.devices:
+    for kind in reservation.devices:
         if foreign.devices.get(kind, 0) > 0:
             yield f"{foreign.devices[kind]} of {total.devices.get(kind, 0)} {kind}", True
 

@@ -92,8 +92,8 @@ class Ledger:
         self.free_memory = list(map(min, self.free_memory, other.free_memory))
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         self.free_devices = [
-            {kind: min(amount, theirs.get(kind, 0)) for kind, amount in ours.items()}
-            for ours, theirs in zip(self.free_devices, other.free_devices, strict=True)
+            {kind: min(amount, other_free.get(kind, 0)) for kind, amount in free.items()}
+            for free, other_free in zip(self.free_devices, other.free_devices, strict=True)
         ]
 
     def set_to_lower(self, node: int, one: Ledger, other: Ledger) -> None:
@@ -102,8 +102,8 @@ class Ledger:
         after = self.free_cores[node] = min(one.free_cores[node], other.free_cores[node])
         self.free_cores_in_all += max(after, 0) - max(before, 0)
         self.free_memory[node] = min(one.free_memory[node], other.free_memory[node])
-        theirs = other.free_devices[node]
-        self.free_devices[node] = {k: min(free, theirs.get(k, 0)) for k, free in one.free_devices[node].items()}
+        other_free = other.free_devices[node]
+        self.free_devices[node] = {k: min(free, other_free.get(k, 0)) for k, free in one.free_devices[node].items()}
         self.services[node] = one.services[node]
         self.changes.append(node)
 

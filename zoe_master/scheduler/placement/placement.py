@@ -156,12 +156,12 @@ class ServicePlacer:
         """Take room for all of these requests by tight packing; node indexes for each, or None and no change."""
         ledger = self.ledger
         eligible = {request.component.name: frozenset(self._eligible_nodes(request)) for request in requests}
-        asked = {request.component.name: request for request in requests}
+        request_of = {request.component.name: request for request in requests}
 
         def allowed(component: Component, name: str) -> bool:
             self.go_on()
             node = ledger.index[name]
-            return node in eligible[component.name] and self._passes(asked[component.name], node, self._dynamic)
+            return node in eligible[component.name] and self._passes(request_of[component.name], node, self._dynamic)
 
         packed = pack_somehow(
             [(request.component, request.count) for request in requests],
@@ -171,11 +171,11 @@ class ServicePlacer:
         )
         if isinstance(packed, PlacementShortage):
             return None
-        found = [[ledger.index[node] for node in nodes] for nodes in packed]
-        for request, nodes in zip(requests, found, strict=True):
+        indices = [[ledger.index[node] for node in nodes] for nodes in packed]
+        for request, nodes in zip(requests, indices, strict=True):
             for node in nodes:
                 ledger.take(node, request.component.reservation)
-        return found
+        return indices
 
     def undo(self, request: Request, placed: Sequence[int]) -> None:
         """Give all the room of a `place` back."""
@@ -184,21 +184,21 @@ class ServicePlacer:
 
     def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
         """For every node that cannot take one more: the filter that refused and its reason."""
-        asked = ((node, self._refusal(request, node)) for node in self.ledger.nodes)
-        return {node.name: refusal for node, refusal in asked if refusal is not None}
+        refusals = ((node, self._refusal(request, node)) for node in self.ledger.nodes)
+        return {node.name: refusal for node, refusal in refusals if refusal is not None}
 
     def refused_by(self, request: Request) -> dict[str, int]:
         """How many nodes each filter refuses one more, as `refusals` has them."""
         reservation = request.component.reservation
-        asked: Iterable[Node] = self.ledger.nodes
+        nodes: Iterable[Node] = self.ledger.nodes
         counts: Counter[str] = Counter()
         if not self._dynamic and not reservation.devices:
             # Nothing but room can be missing on the eligible ones, of which the ledger knows the most nodes at once.
             eligible = self._eligible_nodes(request)
             counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
             others = set(range(len(self.ledger.nodes))).difference(eligible)
-            asked = (self.ledger.nodes[i] for i in others)
-        counts.update(refusal[0] for node in asked if (refusal := self._refusal(request, node)) is not None)
+            nodes = (self.ledger.nodes[i] for i in others)
+        counts.update(refusal[0] for node in nodes if (refusal := self._refusal(request, node)) is not None)
         return dict(+counts)
 
     def _refusal(self, request: Request, node: Node) -> tuple[str, str] | None:

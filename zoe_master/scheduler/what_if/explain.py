@@ -59,20 +59,20 @@ def explain(
     placed on what is free at present, so a node without an entry could take one more of it. OutOfBudget when
     `too_late` says so; `give_up` ends the search for a change, and with it nothing else.
     """
-    wanted = next((e for e in snapshot.queued if e.id == execution_id), None)
-    if wanted is None:
+    execution = next((e for e in snapshot.queued if e.id == execution_id), None)
+    if execution is None:
         return None
     plan = schedule(snapshot, policy, too_late)
     present = Pass.of(snapshot, policy)
     ordered = queue_sequence(present)
     placer = ServicePlacer(snapshot.ledger(), policy, present.span, too_late)
-    nodes = {} if isinstance(admit(wanted, placer), tuple) else _refusals(wanted, placer)
+    nodes = {} if isinstance(admit(execution, placer), tuple) else _refusals(execution, placer)
     reason = plan.reasons.get(execution_id)
-    position = ordered.index(wanted)
-    own = [e.id for e in ordered[:position] if e.tenant == wanted.tenant]
-    change = _what_helps(snapshot, policy, wanted, reason, give_up)
-    storage = wanted.application.storage
-    places = places_of(storage.inputs, wanted.tenant, snapshot.locality) if storage is not None else ()
+    position = ordered.index(execution)
+    own = [e.id for e in ordered[:position] if e.tenant == execution.tenant]
+    change = _what_helps(snapshot, policy, execution, reason, give_up)
+    storage = execution.application.storage
+    places = places_of(storage.inputs, execution.tenant, snapshot.locality) if storage is not None else ()
     return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change, places)
 
 

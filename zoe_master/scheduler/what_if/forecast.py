@@ -65,19 +65,19 @@ def wait_of(
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
     if position is None:
         return None
-    wanted = ordered[position]
+    execution = ordered[position]
     future = _Future(present, estimates, ordered[: position + 1 + _BEHIND], give_up)
     try:
         if give_up():
             raise OutOfBudget
-        if future.never_starts(wanted):
+        if future.never_starts(execution):
             return ForecastWait(math.inf)
         # Reservations know nothing of the limits of tenants and users, the steps do.
         if policy.backfill == "conservative" and not policy.limits.hold_up():
-            return future.reserved_wait_of(wanted)
-        return future.wait_of(wanted)
+            return future.reserved_wait_of(execution)
+        return future.wait_of(execution)
     except OutOfBudget:
-        return ForecastWait(future.extrapolated_s(wanted), extrapolated=True)
+        return ForecastWait(future.extrapolated_s(execution), extrapolated=True)
 
 
 class _Future:

@@ -62,11 +62,11 @@ class ProcessGroup:
         pause_s = 0.001
         while True:
             nobody = self._reap()
-            left = self.pids()
-            if nobody and not left:
+            alive = self.pids()
+            if nobody and not alive:
                 return []
             if time.monotonic() >= deadline_s:
-                return left
+                return alive
             self.kill()
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, 0.1)

@@ -191,8 +191,8 @@ def node_facts(node: Json) -> NodeFacts:
 
 def _addresses(node: Json) -> Iterator[str]:
     """Those by which others reach it. A manager may know its own as 0.0.0.0, and tells others another one."""
-    told = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
-    for one in told:
+    addresses = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
+    for one in addresses:
         with suppress(ValueError):
             address = ip_address(one.strip("[]"))
             if not address.is_loopback and not address.is_unspecified:

@@ -109,18 +109,18 @@ class EngineEvents:
 
         Called at intervals by another thread, it also finds out that the engine has fallen silent.
         """
-        found: dict[ServiceId, tuple[float, int]] = {}
+        samples: dict[ServiceId, tuple[float, int]] = {}
         try:
             self.engine.api.ping()
             for container_id, service in running.items():
                 stats = self._stats(container_id)
                 if stats is not None:
-                    found[service] = cpu_seconds(stats), memory_used(stats)
+                    samples[service] = cpu_seconds(stats), memory_used(stats)
             self._sum_up()
         except UNREACHABLE as error:
             self._cannot(error)
             self._break_stream()
-        return found
+        return samples
 
     def close(self) -> None:
         """End the thread; the engine's connections are closed, too."""
@@ -183,10 +183,10 @@ class EngineEvents:
                 self._listener.engine_changed(self.node, after_gap=False)
             return
         about = event["Actor"]["Attributes"]
-        ours = about.get(labels.INSTALLATION) == self._installation
-        if ours and action == "exec_die":
+        of_installation = about.get(labels.INSTALLATION) == self._installation
+        if of_installation and action == "exec_die":
             self._listener.exec_ended(about["execID"], int(about["exitCode"]), event["timeNano"] / 1e9)
-        elif action in _FIRST_OF_ITS_KIND and ours:
+        elif action in _FIRST_OF_ITS_KIND and of_installation:
             self._hear_of_ours(event)
         elif action in _FIRST_OF_ITS_KIND:
             self._look_at_others()
@@ -195,18 +195,18 @@ class EngineEvents:
     def _hear_of_ours(self, event: Mapping[str, Any]) -> None:
         """An end is told by the event itself where it can be: the engine answers only after it has cleaned up."""
         container_id = event["Actor"]["ID"]
-        known = self._running.get(container_id)
+        running = self._running.get(container_id)
         about, at_s = event["Actor"]["Attributes"], event["timeNano"] / 1e9
         if event["Action"] == "kill":
-            if known is not None and about.get("signal", "").isdecimal():
+            if running is not None and about.get("signal", "").isdecimal():
                 with self._lock:
-                    signals = known.signals | {int(about["signal"])}
-                    self._running[container_id] = replace(known, signals=signals)
+                    signals = running.signals | {int(about["signal"])}
+                    self._running[container_id] = replace(running, signals=signals)
             return
-        if known is not None and event["Action"] == "die":
-            facts = ended(known, int(about["exitCode"]), at_s)
+        if running is not None and event["Action"] == "die":
+            facts = ended(running, int(about["exitCode"]), at_s)
             if facts is None and not self._inspect(container_id, after_gap=False):  # removed already
-                facts = ended_by_event(known, int(about["exitCode"]), at_s)
+                facts = ended_by_event(running, int(about["exitCode"]), at_s)
             if facts is not None:
                 with self._lock:
                     self._running.pop(container_id, None)
@@ -232,9 +232,9 @@ class EngineEvents:
                 self.engine.api.update_container(container_id, cpu_shares=shares)
         facts = container_facts(inspected) if inspected is not None else None
         with self._lock:
-            known = self._running.pop(container_id, None)
-            if facts is not None and known is not None:
-                facts = replace(facts, signals=known.signals)
+            running = self._running.pop(container_id, None)
+            if facts is not None and running is not None:
+                facts = replace(facts, signals=running.signals)
             if facts is not None and facts.running:
                 self._running[container_id] = facts
         if facts is not None:
@@ -254,16 +254,16 @@ class EngineEvents:
     def _look_at_others(self) -> None:
         running = self.engine.api.containers()
         ids = [c["Id"] for c in running if (c["Labels"] or {}).get(labels.INSTALLATION) != self._installation]
-        others = {}
+        foreign = {}
         for container_id in ids:
-            known = self._others.get(container_id)
-            if known is None:
+            container = self._others.get(container_id)
+            if container is None:
                 inspected = self._found(lambda one=container_id: self.engine.api.inspect_container(one))
                 if inspected is None:
                     continue
-                known = foreign_container(inspected)
-            others[container_id] = known
-        self._others = others
+                container = foreign_container(inspected)
+            foreign[container_id] = container
+        self._others = foreign
         self._sum_up()
 
     def _sum_up(self) -> None:
@@ -272,7 +272,9 @@ class EngineEvents:
         with self._summing:  # by the thread that samples, and by that of the engine's news
             stats = {container_id: self._stats(container_id) or {} for container_id in unlimited}
             cores_milli = self._cpu_use.look(stats)
-        used = {i: Resources(cores_milli.get(i, 0), memory_used(told)) for i, told in stats.items()}
+        used = {
+            i: Resources(cores_milli.get(i, 0), memory_used(container_stats)) for i, container_stats in stats.items()
+        }
         self.foreign = taken((one, used.get(container_id, NOTHING)) for container_id, one in others.items())
         self.foreign_count = len(others)
 

@@ -131,8 +131,10 @@ def _words(found: Mapping[str, frozenset[str]]) -> str:
     if len(set(found.values())) == 1:
         found = {"": next(iter(found.values()))}
     open_by = {bridge: _reached(lines) for bridge, lines in found.items() if lines}
-    told = "; ".join(f"containers there{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items())
-    return told and f"{told}: {HINT}"
+    sentences = "; ".join(
+        f"containers there{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items()
+    )
+    return sentences and f"{sentences}: {HINT}"
 
 
 def _reached(lines: Iterable[str]) -> str:

@@ -81,12 +81,16 @@ class CpuUsage:
 
         Looks that come soon after another one change nothing: an average over a moment says little.
         """
-        self._seen = {one: self._next(self._seen.get(one), told) for one, told in stats.items() if told.get("read")}
+        self._seen = {
+            container: self._next(self._seen.get(container), container_stats)
+            for container, container_stats in stats.items()
+            if container_stats.get("read")
+        }
         return {one: milli for one, (_, _, milli) in self._seen.items()}
 
     @staticmethod
-    def _next(before: tuple[float, float, int] | None, told: Json) -> tuple[float, float, int]:
-        at_s, used_s = seconds(told["read"]) or 0.0, cpu_seconds(told)
+    def _next(before: tuple[float, float, int] | None, stats: Json) -> tuple[float, float, int]:
+        at_s, used_s = seconds(stats["read"]) or 0.0, cpu_seconds(stats)
         if before is None or used_s < before[1]:
             return at_s, used_s, 0
         if at_s < before[0] + _SHORTEST_S:

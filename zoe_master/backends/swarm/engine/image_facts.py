@@ -38,13 +38,13 @@ class EngineImages:
 
     def _ask(self, api: Any, image_id: str) -> None:
         try:
-            told = api.inspect_image(image_id)
+            image = api.inspect_image(image_id)
         except APIError as error:
             if status_of(error) == 404:
                 return  # it has gone meanwhile
             raise
-        settings = told.get("Config") or {}
-        platform = f"{told.get('Os') or ''}/{told.get('Architecture') or ''}"
+        settings = image.get("Config") or {}
+        platform = f"{image.get('Os') or ''}/{image.get('Architecture') or ''}"
         known = platform.strip("/") and platform != self._platform
         has_command = bool(settings.get("Cmd") or settings.get("Entrypoint"))
         self._known[image_id] = ImageFacts(has_command, platform if known else "")

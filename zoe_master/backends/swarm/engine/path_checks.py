@@ -42,10 +42,10 @@ class _Refused:
 class PathChecks:
     """What was found holds for a minute: only root on the node can make it untrue."""
 
-    def __init__(self, watches: EngineWatches, settings: SwarmSettings, told: Callable[[], None]) -> None:
+    def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
         self._watches = watches
         self._settings = settings
-        self._told = told
+        self._told = notify
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-paths")
         self._lock = threading.Lock()
         self._asked: dict[_Key, Future[_Refused | None]] = {}
@@ -61,10 +61,10 @@ class PathChecks:
             self._drop_old()
             if key not in self._asked:
                 self._asked[key] = self._pool.submit(self._look, key)
-            asked = self._asked[key]
-        if not asked.done():
+            check = self._asked[key]
+        if not check.done():
             return False
-        if (refused := asked.result()) is not None:
+        if (refused := check.result()) is not None:
             kind = CannotStartYetError if refused.passes else CannotStartError
             raise kind(refused.message, refused.cause, refused.detail)
         return True
@@ -104,8 +104,8 @@ class PathChecks:
                 seen = []  # not even the root
             if seen is None:
                 return _unasked(node, "no image that may look has /bin/stat")
-            if found := problem(path, seen, self._settings):
-                return _Refused(f"host path {path.path} is not mounted from {node}: {found}", Cause.START_FAILED)
+            if obstacle := problem(path, seen, self._settings):
+                return _Refused(f"host path {path.path} is not mounted from {node}: {obstacle}", Cause.START_FAILED)
         return None
 
     def _parts(self, watch: EngineEvents, path: HostPath) -> list[PathPart] | None:

@@ -43,10 +43,10 @@ class ImageProgram:
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
     """Images of a node that probes may run: the gateway's first, which every node should have."""
-    ours = full_name(settings.gateway_image)
+    gateway_image = full_name(settings.gateway_image)
     there = sorted(images)
-    allowed = (name for name in there if name != ours and _allowed(name, settings))
-    return [*(name for name in there if name == ours), *allowed][:_IMAGES_TRIED_MAX]
+    allowed = (name for name in there if name != gateway_image and _allowed(name, settings))
+    return [*(name for name in there if name == gateway_image), *allowed][:_IMAGES_TRIED_MAX]
 
 
 def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tuple[int, str]:

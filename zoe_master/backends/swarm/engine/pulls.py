@@ -44,14 +44,14 @@ class ImagePulls:
             return allowed
         name = full_name(image)
         watches = [watch for watch in self._watches.all() if watch.reachable and watch.images is not None]
-        known = {watch.node: frozenset(watch.images or ()) for watch in watches}
+        images_of_node = {watch.node: frozenset(watch.images or ()) for watch in watches}
         with self._lock:
             if self._settings.pull_images:
                 for watch in watches:
                     self._begin(watch, name)
-            pulling = [node for node in known if (node, name) in self._pulling]
-            failures = {node: self._failures[node, name] for node in known if (node, name) in self._failures}
-        return image_state(image, known, pulling, failures)
+            pulling = [node for node in images_of_node if (node, name) in self._pulling]
+            failures = {node: self._failures[node, name] for node in images_of_node if (node, name) in self._failures}
+        return image_state(image, images_of_node, pulling, failures)
 
     def unavailable(self) -> tuple[str, ...]:
         """Images that no node has or can fetch, by full name."""

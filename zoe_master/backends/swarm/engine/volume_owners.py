@@ -43,10 +43,10 @@ class _Place:
 class VolumeOwners:
     """Asks a node who owns a place, at most once a minute; where nobody can tell, the start goes on."""
 
-    def __init__(self, watches: EngineWatches, settings: SwarmSettings, told: Callable[[], None]) -> None:
+    def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
         self._watches = watches
         self._settings = settings
-        self._told = told
+        self._told = notify
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-volumes")
         self._lock = threading.Lock()
         self._asked: dict[_Place, tuple[float, Future[None]]] = {}
@@ -68,7 +68,7 @@ class VolumeOwners:
     def _passed(self, place: _Place) -> bool:
         now_s = time.monotonic()
         with self._lock:
-            old = [one for one, (until_s, asked) in self._asked.items() if asked.done() and until_s <= now_s]
+            old = [one for one, (until_s, future) in self._asked.items() if future.done() and until_s <= now_s]
             for one in old:
                 del self._asked[one]
             if place not in self._asked:

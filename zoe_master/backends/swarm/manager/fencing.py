@@ -89,5 +89,5 @@ class NodeFences:
             return f"{self._command}: {error.strerror}"
         if done.returncode == 0:
             return ""
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_MAX:]
-        return f"{self._command} ended with {done.returncode}{said and f': {said}'}"
+        output = (done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_MAX:]
+        return f"{self._command} ended with {done.returncode}{output and f': {output}'}"

@@ -88,16 +88,16 @@ class AttemptInfrastructure:
 
     def sweep(self, in_use: Collection[Attempt]) -> None:
         """Remove what belongs to no attempt of these; what is still in use is tried again by the next sweep."""
-        mine = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
+        by_installation = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
         self.left = 0
-        networks = self._managers.ask(lambda api: api.networks(filters=mine))
+        networks = self._managers.ask(lambda api: api.networks(filters=by_installation))
         networks = [network for network in networks if network["Scope"] == "swarm"]
         for network_id in _unused(((n["Id"], n["Labels"]) for n in networks), in_use):
             self._remove(lambda api, one=network_id: api.remove_network(one))
-        found = self._managers.ask(lambda api: api.secrets(filters=mine))
-        for secret_id in _unused(((s["ID"], s["Spec"]["Labels"]) for s in found), in_use):
+        attempt_secrets = self._managers.ask(lambda api: api.secrets(filters=by_installation))
+        for secret_id in _unused(((s["ID"], s["Spec"]["Labels"]) for s in attempt_secrets), in_use):
             self._remove(lambda api, one=secret_id: api.remove_secret(one))
-        tags = [*(network["Labels"] for network in networks), *(secret["Spec"]["Labels"] for secret in found)]
+        tags = [*(network["Labels"] for network in networks), *(secret["Spec"]["Labels"] for secret in attempt_secrets)]
         self._sharing = {attempt_of(one or {}) for one in tags}
         for attempt in {*self._networks, *(attempt for attempt, _ in self._secrets)} - set(in_use):
             self.forget(attempt)

@@ -39,10 +39,12 @@ class NodeView:
 
     def nodes(self) -> list[Node]:
         """One Node for each machine; one whose engine cannot be asked says so, and gets nothing new meanwhile."""
-        ours = Counter(record.node for record in self.registry.all() if not record.final) + self.gateways.by_node()
-        return [self._node(node, ours) for node in self.reconciler.nodes.values()]
+        own_containers = (
+            Counter(record.node for record in self.registry.all() if not record.final) + self.gateways.by_node()
+        )
+        return [self._node(node, own_containers) for node in self.reconciler.nodes.values()]
 
-    def _node(self, node: NodeFacts, ours: Mapping[str, int]) -> Node:
+    def _node(self, node: NodeFacts, own_containers: Mapping[str, int]) -> Node:
         watch = self.watches.get(node.name)
         obstacles = list(self._obstacles(node, watch))
         ready = node.available and not obstacles
@@ -57,7 +59,7 @@ class NodeView:
             ),
             labels=node.labels,
             ready=ready,
-            containers=ours.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
+            containers=own_containers.get(node.name, 0) + (watch.foreign_count if watch is not None else 0),
             message="; ".join(text for text in (node.message, *obstacles, warning) if text),
             gateway=self.settings.gateway_taken,
             addresses=node.addresses,
@@ -75,8 +77,8 @@ class NodeView:
             yield fencing
         if node.name in self.reconciler.returning and not node.down:
             yield "it was down, and its engine has not told since what still runs there"
-        if watch is not None and (left := self._leftovers(watch)):
-            yield _left_there(left, watch.reachable)
+        if watch is not None and (leftovers := self._leftovers(watch)):
+            yield _left_there(leftovers, watch.reachable)
 
     def _leftovers(self, watch: EngineEvents) -> int:
         records = (self.registry.get(service) for service in watch.running())

@@ -66,9 +66,9 @@ class Reconciler:
         groups = self.groups()
         for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
             if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
-                found = found_group(service)
-                self._registry.adopt(found)
-                groups[found.group.group_id] = found.group
+                service_group = found_group(service)
+                self._registry.adopt(service_group)
+                groups[service_group.group.group_id] = service_group.group
         with_tasks = self._take_tasks(tasks, groups)
         listed = {str(service["ID"]) for service in services}
         for record in self._registry.all():
@@ -140,8 +140,8 @@ class Reconciler:
         if record.mark.stop_cause is not None or not node.available:
             return
         if time.time() > since_s + self._settings.place_timeout_s:
-            said = error_text(f"Swarm finds no room on {record.node}", task.message)
-            self._registry.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *said)
+            error = error_text(f"Swarm finds no room on {record.node}", task.message)
+            self._registry.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *error)
 
 
 def by_name(

@@ -51,9 +51,9 @@ def lost(record: Record, now_s: float, message: str) -> Observation:
     )
 
 
-def never_ran(record: Record, now_s: float, cause: Cause, said: ErrorText = NOTHING) -> Observation:
+def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOTHING) -> Observation:
     """It ended before it began."""
-    return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **said._asdict())
+    return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **error._asdict())
 
 
 def by_task(record: Record, task: TaskFacts, why: str = "its engine could not be asked") -> Observation:
@@ -101,8 +101,8 @@ def _alive(record: Record) -> Observation:
         stopping = ObservedState.STOPPING
         return Observation(**which, state=stopping, at_s=mark.stop_at_s, started_at_s=started_at_s)
     if started_at_s is None:
-        said = error_text("Swarm has not started it yet", record.task.message) if record.task else NOTHING
-        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **said._asdict())
+        error = error_text("Swarm has not started it yet", record.task.message) if record.task else NOTHING
+        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **error._asdict())
     if record.probe is None:
         return Observation(**which, state=ObservedState.READY, at_s=started_at_s, started_at_s=started_at_s)
     if mark.ready_at_s is not None:
@@ -119,7 +119,7 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
             Cause.STOPPED if stopped else _why_never(container.error),
             error_text("its engine could not start it", container.error),
         )
-    cause, said = _why(record, container)
+    cause, error = _why(record, container)
     return Observation(
         **_which(record),
         state=ObservedState.ENDED,
@@ -127,7 +127,7 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
         exit_code=container.exit_code,
         cause=cause,
         started_at_s=container.started_at_s,
-        **said._asdict(),
+        **error._asdict(),
     )
 
 
@@ -157,7 +157,7 @@ def _killed(record: Record, container: ContainerFacts) -> str:
 
 
 def _why_never(message: str) -> Cause:
-    said = message.lower()
-    if "no such image" in said:
+    lowered = message.lower()
+    if "no such image" in lowered:
         return Cause.IMAGE_UNAVAILABLE
-    return Cause.ENGINE_FAULT if any(words in said for words in _PASSES) else Cause.START_FAILED
+    return Cause.ENGINE_FAULT if any(words in lowered for words in _PASSES) else Cause.START_FAILED

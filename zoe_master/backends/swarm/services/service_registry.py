@@ -67,22 +67,28 @@ class ServiceRegistry:
         with self.lock:
             self._records.pop(service, None)
 
-    def _adopted(self, found: FoundServiceGroup, service: ServiceId, host: str) -> Record:
+    def _adopted(self, service_group: FoundServiceGroup, service: ServiceId, host: str) -> Record:
         mark = self.marks.read(service) or Mark()
-        first = Observation(service, found.attempt.execution_id, ObservedState.STARTING, found.created_at_s, found.node)
+        first = Observation(
+            service,
+            service_group.attempt.execution_id,
+            ObservedState.STARTING,
+            service_group.created_at_s,
+            service_group.node,
+        )
         record = Record(
             service_id=service,
-            attempt=found.attempt,
-            tenant=found.tenant,
-            node=found.node,
+            attempt=service_group.attempt,
+            tenant=service_group.tenant,
+            node=service_group.node,
             host=host,
-            created_at_s=found.created_at_s,
-            probe=found.probe,
-            stop_grace_s=found.stop_grace_s,
-            ports=found.ports,
-            proxied=found.proxied,
+            created_at_s=service_group.created_at_s,
+            probe=service_group.probe,
+            stop_grace_s=service_group.stop_grace_s,
+            ports=service_group.ports,
+            proxied=service_group.proxied,
             # The first of its component bears it, which is the first of its group.
-            targets=found.targets if service == found.group.members[0] else (),
+            targets=service_group.targets if service == service_group.group.members[0] else (),
             mark=mark,
             observation=first,
             collected=self._output_kept(service),

@@ -51,12 +51,14 @@ class UsageSampling:
         running = {record.container.container_id: record.service_id for record in records if record.container}
         sample = watch.sample(running)
         now_s = time.time()
-        found = {
+        sampled = {
             record.service_id: Usage(
                 record.service_id, record.execution_id, record.node, *sample[record.service_id], now_s
             )
             for record in records
             if record.service_id in sample
         }
-        known = {record.service_id for record in self._registry.all()}
-        self._usage = {service: usage for service, usage in {**self._usage, **found}.items() if service in known}
+        service_ids = {record.service_id for record in self._registry.all()}
+        self._usage = {
+            service: usage for service, usage in {**self._usage, **sampled}.items() if service in service_ids
+        }

@@ -19,17 +19,17 @@ def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
 
 
 def image_state(
-    image: str, known: Mapping[str, frozenset[str]], pulling: Sequence[str], failures: Mapping[str, str]
+    image: str, images_of_node: Mapping[str, frozenset[str]], pulling: Sequence[str], failures: Mapping[str, str]
 ) -> ImageStatus:
     """What the nodes (name to the images they have) say of an image; `pulling` and `failures` are by node, too.
 
     A node that lacks it for good does not make it unavailable as long as another one has it.
     """
     name = full_name(image)
-    have = [node for node, images in known.items() if name in images]
+    have = [node for node, images in images_of_node.items() if name in images]
     if pulling:
         return ImageStatus(ImageState.PULLING, f"on {', '.join(sorted(pulling))}")
-    if have or not known:
+    if have or not images_of_node:
         return ImageStatus(ImageState.PRESENT)
     why = "; ".join(f"{node}: {error}" for node, error in sorted(failures.items()))
     message, detail = error_text(f"image {image} is on no node{' and cannot be pulled' if why else ''}", why)
