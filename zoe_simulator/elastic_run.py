@@ -81,8 +81,8 @@ class ElasticRun:
         assert epoch is not None
         self._use = use
         self._shared = use.store() if use is not None else None
-        asked = use is not None and use.controlled
-        reconciler = InlineReconciler(self._shared.controller) if asked and self._shared is not None else None
+        controlled = use is not None and use.controlled
+        reconciler = InlineReconciler(self._shared.controller) if controlled and self._shared is not None else None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=reconciler)
         self._waiting: dict[str, Arrival] = {}
         self._active: dict[str, Progress] = {}

@@ -33,8 +33,8 @@ def spread(workload: Sequence[Arrival], nodes: Sequence[Node], seed: int, replic
     """Each object on so many different machines by chance, as a ring spreads them."""
     chance = random.Random(f"places {seed}")
     names = [node.name for node in nodes]
-    found = {}
-    for one in workload:
+    places = {}
+    for arrival in workload:
         hosts: dict[str, InputObjects] = defaultdict(InputObjects)
         everything = InputObjects()
         for _ in range(chance.choice(_OBJECTS)):
@@ -42,9 +42,9 @@ def spread(workload: Sequence[Arrival], nodes: Sequence[Node], seed: int, replic
             everything += held
             for name in chance.sample(names, replicas):
                 hosts[name] += held
-        if one.reading is not None:
-            found[input_of(one)] = Places(everything, everything, dict(hosts))
-    return found
+        if arrival.reading is not None:
+            places[input_of(arrival)] = Places(everything, everything, dict(hosts))
+    return places
 
 
 class HostedStore:

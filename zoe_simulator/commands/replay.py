@@ -74,18 +74,20 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
     """Copies of nodes, with names that there are not."""
-    known = dict(recording.inputs.nodes)
+    nodes_of = dict(recording.inputs.nodes)
     for moment in recording.moments:
-        known.update(moment.inputs.nodes)
+        nodes_of.update(moment.inputs.nodes)
     nodes: list[Node] = []
     for name in like:
-        if name not in known:
-            raise ReplayRefused(f"there was no node {name} then; there were {', '.join(sorted(known))}")
+        if name not in nodes_of:
+            raise ReplayRefused(f"there was no node {name} then; there were {', '.join(sorted(nodes_of))}")
         number = 1
-        while (copy := f"{name}-added-{number}") in known:
+        while (copy := f"{name}-added-{number}") in nodes_of:
             number += 1
-        known[copy] = replace(known[name], name=copy, ready=True, foreign=type(known[name].total)(), containers=0)
-        nodes.append(known[copy])
+        nodes_of[copy] = replace(
+            nodes_of[name], name=copy, ready=True, foreign=type(nodes_of[name].total)(), containers=0
+        )
+        nodes.append(nodes_of[copy])
     return tuple(nodes)
 
 

@@ -103,5 +103,5 @@ def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tupl
 
 def _with_faults(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
     began_s = time.perf_counter()
-    runs, told = run_with_faults(trace, policy, arguments.seed, arguments.faults, arguments.exact_runtimes)
-    return runs, figures(trace, runs, time.perf_counter() - began_s) | told
+    runs, facts = run_with_faults(trace, policy, arguments.seed, arguments.faults, arguments.exact_runtimes)
+    return runs, figures(trace, runs, time.perf_counter() - began_s) | facts

@@ -54,9 +54,9 @@ def run_with_faults(
     done = [
         Run(jobs[e.id], e.marks[Mark.PLACED], e.marks[Mark.ENDED]) for e in ended if e.state is ExecutionState.SUCCEEDED
     ]
-    told = outcomes(ended) | {"masters": run.masters}
-    told |= {f"fault_{fault.value}": count for fault, count in sorted(run.occurred.items())}
-    return done, told | {"digest": run.digest()}
+    facts = outcomes(ended) | {"masters": run.masters}
+    facts |= {f"fault_{fault.value}": count for fault, count in sorted(run.occurred.items())}
+    return done, facts | {"digest": run.digest()}
 
 
 def _wishing(execution: Execution, job: Job, trace: Trace, chance: Random) -> Execution:

@@ -51,12 +51,12 @@ def _nodes() -> tuple[Node, ...]:
 
 
 def _job(columns: list[str]) -> Job:
-    wanted = columns[_WANTED]
-    chunk = re.match(r"(\d+)(?::ppn=(\d+))?", wanted)
+    request = columns[_WANTED]
+    chunk = re.match(r"(\d+)(?::ppn=(\d+))?", request)
     count = int(chunk.group(1)) if chunk else 1
     processors = int(columns[_PROCESSORS])
     cores = int(chunk.group(2)) if chunk and chunk.group(2) else max(processors // count, 1)
-    clusters = {_PROPERTIES[name] for part in wanted.split(":") if (name := part.split("#")[0]) in _PROPERTIES}
+    clusters = {_PROPERTIES[name] for part in request.split(":") if (name := part.split("#")[0]) in _PROPERTIES}
     run_s, request_s = float(columns[_RUN]), float(columns[_REQUEST])
     return Job(
         id=int(columns[0]),

@@ -33,17 +33,17 @@ class Invariants:
 
     def check(self, tick: Tick, policy: Policy, executions: Iterable[Execution]) -> None:
         """Violation when anything is wrong after a tick; `executions` are those the master knows then."""
-        known = list(executions)
+        active = list(executions)
         self.ticks += 1
         problems = [
-            *capacity_problems(tick.snapshot.nodes, known),
+            *capacity_problems(tick.snapshot.nodes, active),
             *queue_problems(tick.snapshot, policy, tick.plan),
             *limit_problems(tick.snapshot, policy, tick.plan),
             *self._promises.problems(tick.snapshot, policy, tick.plan),
             *reservation_problems(tick.snapshot, policy, tick.plan),
-            *self._journal.problems(known),
+            *self._journal.problems(active),
         ]
         if self._controller is not None:
-            problems += grant_problems(known, self._controller)
+            problems += grant_problems(active, self._controller)
         if problems:
             raise Violation(f"{tick.plan_id} at {tick.snapshot.now_s:.3f} s: " + "; ".join(problems))

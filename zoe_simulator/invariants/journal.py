@@ -27,10 +27,10 @@ class Journal:
                 yield from self._follow(entry)
             self._read_to = entries[-1].id
         executions = {execution.id: execution for execution in known}
-        for execution_id, told in list(self._executions.items()):
-            if told.terminal:
+        for execution_id, journalled in list(self._executions.items()):
+            if journalled.terminal:
                 del self._executions[execution_id]
-            elif told != executions.pop(execution_id, None):
+            elif journalled != executions.pop(execution_id, None):
                 yield f"the journal tells of {execution_id} otherwise than the master knows"
         yield from (f"the journal does not tell of {execution_id}" for execution_id in executions)
 

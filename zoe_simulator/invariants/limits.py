@@ -130,13 +130,13 @@ def _held_at(
         for service in execution.services
         if service.node is not None and service.alive and (service.core or keeps) and not leaving(execution, service)
     ]
-    given = [
+    placed = [
         execution.component_of(service).reservation
         for execution, service in _parts({e.id: e for e in snapshot.queued}, {**plan.starts, **plan.reserved})
         if execution.id not in without and counts_for(execution, holder) and _end_s(snapshot, execution) > at_s
         if service.core
     ]
-    return total([*held, *given])
+    return total([*held, *placed])
 
 
 def _end_s(snapshot: Snapshot, execution: Execution) -> float:

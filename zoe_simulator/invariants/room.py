@@ -80,12 +80,12 @@ def cores_of(snapshot: Snapshot, plan: Plan, holder: LimitSubject) -> Resources:
         if counts_for(execution, holder) and service.node is not None and service.alive
         if service.core or service.node not in there
     ]
-    given = [
+    placed = [
         execution.component_of(execution.service(placement.service_id)).reservation
         for execution, placement in planned(snapshot, plan)
         if counts_for(execution, holder) and execution.service(placement.service_id).core
     ]
-    return total([*held, *given])
+    return total([*held, *placed])
 
 
 def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placement]]:
@@ -137,4 +137,4 @@ def _how_often(each: Resources, free: Resources) -> int:
     """How many times an amount fits into another."""
     pairs = [(each.cores_milli, free.cores_milli), (each.memory_bytes, free.memory_bytes)]
     pairs += [(pieces, free.devices.get(kind, 0)) for kind, pieces in each.devices.items()]
-    return min((max(there, 0) // asked if asked else 10**9 if there >= 0 else 0) for asked, there in pairs)
+    return min((max(there, 0) // needed if needed else 10**9 if there >= 0 else 0) for needed, there in pairs)

@@ -26,8 +26,8 @@ def virtual_ends(
     ended_s = np.zeros(len(coming))
     there, come, at_s = np.empty(0, dtype=np.intp), 0, -math.inf
     while True:
-        wanted = int(weight[there].sum())
-        pace = min(1.0, cores_milli / wanted) if wanted and cores_milli > 0 else 1.0
+        total_weight = int(weight[there].sum())
+        pace = min(1.0, cores_milli / total_weight) if total_weight and cores_milli > 0 else 1.0
         until_s = min(coming[come].at_s, now_s) if come < len(coming) else now_s
         shortest_s = float(left_s[there].min(initial=math.inf))
         ends_s = at_s + shortest_s / pace if len(there) else math.inf

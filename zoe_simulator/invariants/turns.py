@@ -111,22 +111,22 @@ class Turns:
         for execution in self._snapshot.active:
             placed = [s for s in execution.services if s.alive and s.node is not None and (s.core or keeps)]
             held[execution.tenant] += total(execution.component_of(s).reservation for s in placed)
-        left: dict[str, list[Execution]] = defaultdict(list)
+        waiting: dict[str, list[Execution]] = defaultdict(list)
         for execution in self._snapshot.queued:
-            left[execution.tenant].append(execution)
+            waiting[execution.tenant].append(execution)
         places: dict[ExecutionId, float] = {}
-        while left:
-            share = {tenant: _dominant(held[tenant], cluster) / weights.get(tenant, 1.0) for tenant in left}
-            tenant = min(left, key=lambda one: (share[one], one))
-            first = next((e for e in left[tenant] if self._first(e, left[tenant])), None)
-            near = [one for one in left if share[one] != share[tenant] and share[one] - share[tenant] <= _EQUAL]
+        while waiting:
+            share = {tenant: _dominant(held[tenant], cluster) / weights.get(tenant, 1.0) for tenant in waiting}
+            tenant = min(waiting, key=lambda one: (share[one], one))
+            first = next((e for e in waiting[tenant] if self._first(e, waiting[tenant])), None)
+            near = [one for one in waiting if share[one] != share[tenant] and share[one] - share[tenant] <= _EQUAL]
             if first is None or near:
                 break
             places[first.id] = float(len(places))
             held[tenant] += first.application.core_resources()
-            left[tenant].remove(first)
-            if not left[tenant]:
-                del left[tenant]
+            waiting[tenant].remove(first)
+            if not waiting[tenant]:
+                del waiting[tenant]
         return places
 
     def _first(self, execution: Execution, others: list[Execution]) -> bool:
@@ -152,9 +152,9 @@ def _published(order: str, waited_s: float, run_s: float, cores: float) -> float
 
 
 def _less(one: Turn, other: Turn) -> bool:
-    for ours, theirs in zip(one, other, strict=False):
-        if ours != theirs:
-            return ours < theirs and not theirs - ours <= _EQUAL
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            return first < second and not second - first <= _EQUAL
     return False
 
 

@@ -98,11 +98,11 @@ def gantt(runs: Iterable[Run], from_s: float, until_s: float) -> list[Bar]:
         while running and running[0][0] <= run.start_s:
             for lane in heapq.heappop(running)[2]:
                 heapq.heappush(free, lane)
-        wanted = max(int(run.job.processors), 1) if whole else 1
-        for _ in range(wanted - len(free)):
+        processors = max(int(run.job.processors), 1) if whole else 1
+        for _ in range(processors - len(free)):
             heapq.heappush(free, lanes)
             lanes += 1
-        taken = [heapq.heappop(free) for _ in range(wanted)]
+        taken = [heapq.heappop(free) for _ in range(processors)]
         heapq.heappush(running, (run.end_s, number, taken))
         if run.start_s < until_s and run.end_s > from_s:
             bars += [Bar(run.job.id, first, count, run.start_s, run.end_s) for first, count in _neighbours(taken)]
