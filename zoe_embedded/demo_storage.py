@@ -82,10 +82,10 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
         console.print(f"[red]The application ended as {execution.state.value}: {execution.message}[/red]")
         console.print(output[-4000:], markup=False)
         return None
-    told = [line for line in output.splitlines() if line.startswith(("seconds ", "bytes "))]
-    for line in told:
+    results = [line for line in output.splitlines() if line.startswith(("seconds ", "bytes "))]
+    for line in results:
         console.print(f"  {line}", markup=False)
-    return told[-1] if _judge(console, data, told[-1]) else None
+    return results[-1] if _judge(console, data, results[-1]) else None
 
 
 def _upload(console: Console, site: Site, directory: Path) -> None:

@@ -145,11 +145,11 @@ def make_directory(path: Path, mode: int, account: Account | None = None) -> Non
             draft.rename(path)
         except OSError:  # another process made it meanwhile, and has put something in
             draft.rmdir()
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid or stat.S_IMODE(found.st_mode) != mode:
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != uid or stat.S_IMODE(status.st_mode) != mode:
         raise HomeError(
-            f"{path} should be a directory of user {uid} with mode {mode:o}, but it belongs to user {found.st_uid} "
-            f"and has mode {stat.S_IMODE(found.st_mode):o}: put it right, or choose another ZOE_HOME"
+            f"{path} should be a directory of user {uid} with mode {mode:o}, but it belongs to user {status.st_uid} "
+            f"and has mode {stat.S_IMODE(status.st_mode):o}: put it right, or choose another ZOE_HOME"
         )
 
 

@@ -69,20 +69,20 @@ def _jars(wanted: Mapping[str, str]) -> list[Path]:
     return [_jar(cache, path, sha256) for path, sha256 in wanted.items()]
 
 
-def _jar(cache: Path, path: str, wanted: str) -> Path:
-    kept = cache / path.rpartition("/")[2]
-    if not kept.exists() or _hash(kept.read_bytes()) != wanted:
+def _jar(cache: Path, path: str, sha: str) -> Path:
+    jar = cache / path.rpartition("/")[2]
+    if not jar.exists() or _hash(jar.read_bytes()) != sha:
         try:
             with urllib.request.urlopen(_MAVEN + path, timeout=120) as answer:  # noqa: S310 - a constant address
                 content = answer.read()
         except OSError as error:
             raise JarError(f"{_MAVEN}{path}: {error}") from error
-        if _hash(content) != wanted:
+        if _hash(content) != sha:
             raise JarError(f"{path} is not what it was when its hash was written down")
-        draft = kept.with_name(f"{kept.name}.{os.getpid()}")
+        draft = jar.with_name(f"{jar.name}.{os.getpid()}")
         draft.write_bytes(content)
-        draft.replace(kept)
-    return kept
+        draft.replace(jar)
+    return jar
 
 
 def _hash(content: bytes) -> str:

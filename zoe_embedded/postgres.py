@@ -143,10 +143,10 @@ class EmbeddedPostgres:
                 collected.unlink()
         if not self.data_directory.exists():
             self._make_data(account)
-        found = (self.data_directory / "PG_VERSION").read_text().strip()
-        if found != MAJOR_VERSION:
+        version = (self.data_directory / "PG_VERSION").read_text().strip()
+        if version != MAJOR_VERSION:
             raise EmbeddedPostgresError(
-                f"{self.data_directory} was made by PostgreSQL {found}, and this is {MAJOR_VERSION}: "
+                f"{self.data_directory} was made by PostgreSQL {version}, and this is {MAJOR_VERSION}: "
                 f"dump it with the old one and restore it, or choose another ZOE_HOME"
             )
 

@@ -27,14 +27,14 @@ def ensure_swift(home: Home) -> Path:
     directory = home.runtime / "swift"
     stamp, filters_stamp = directory / "zoe.stamp", directory / "zoe-filters.stamp"
     python = shared_python()
-    wanted = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
+    digest = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
     wanted_filters = _fingerprint_of_filters()
     with building(home):
-        if not stamp.exists() or stamp.read_text() != wanted:
+        if not stamp.exists() or stamp.read_text() != digest:
             print("[storage: installing OpenStack Swift into its own environment]", flush=True)
             make_virtual_environment(directory, python, _LOCK)
             make_readable(directory)
-            stamp.write_text(wanted)
+            stamp.write_text(digest)
         if not filters_stamp.exists() or filters_stamp.read_text() != wanted_filters:
             _install_filters(directory)
             make_readable(directory)
