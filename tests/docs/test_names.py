@@ -25,7 +25,6 @@ EXCEPTIONS = {
     "FlowNetwork": "graph theory's term",
     "LaterDialect": "the API of Crystal's later code",
     "ManualClock": "a clock, which needs no definition",
-    "Pass": "the field's term for one walk of the scheduler over the queue",
     "RpcHandlers": "the field's term: remote procedure calls",
     "RpcServer": "the field's term: remote procedure calls",
     "Scope": "the schema of this name in the API",
