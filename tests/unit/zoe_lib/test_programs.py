@@ -39,7 +39,7 @@ def test_a_wrong_setting_is_a_sentence_and_no_traceback(program: str, tmp_path: 
     prefix = PROGRAMS[program][1]
     told = run(program, **{f"{prefix}{port}": "70000"})
     assert told.returncode == 2
-    expected = f"{program}: setting {port.lower()} ({prefix}{port}): must be at most 65535, is '70000'"
+    expected = f"{program}: setting {port.lower()} ({prefix}{port}): must be at most 65535, is 70000"
     assert expected in told.stderr.splitlines()
     assert "Traceback" not in told.stderr
     assert "pydantic" not in told.stderr
