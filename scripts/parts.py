@@ -44,8 +44,8 @@ PARTS = (
     Part("api", ("tests/api",), 200, 0.5),
     Part("web", ("tests/web",), 250, 0.5, uses="browser"),
     Part("cli", ("tests/cli",), 50, 0.7),
-    Part("docs", ("tests/docs",), 45, 0.7),
-    Part("package", ("tests/package",), 20, 0.7),
+    Part("docs", ("tests/docs",), 65, 0.7),
+    Part("package", ("tests/package",), 35, 0.7),
     Part("end to end", ("tests/e2e",), 200, 0.6),
     Part("demo", ("tests/demo",), 130, 1.2),
 )

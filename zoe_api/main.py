@@ -51,6 +51,7 @@ from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.plugins import installed
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
@@ -189,6 +190,7 @@ def main() -> int:
     settings = read_settings(Settings, "zoe-api")
     configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX)
     ensure_keys(Path(settings.keys_dir))
+    installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     master = MasterClient(
         settings.master_endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max

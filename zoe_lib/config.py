@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import SettingsConfigDict
 
 from zoe_lib.file_settings import FileSettings
+from zoe_lib.plugins import BACKENDS, PluginKind, usable_names
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 ANY_HOST = "*"
@@ -190,7 +191,14 @@ class Settings(FileSettings):
     replay_cpu_s_max: int = Field(default=240, gt=0, description="Most CPU time of a replay, in seconds.")
     replay_memory_bytes_max: int = Field(default=2 << 30, gt=0, description="Most memory of a replay's process.")
 
-    backend: Literal["local", "swarm"] = Field(default="local", description="What runs services.")
+    backend: str = Field(
+        default="local",
+        max_length=64,
+        description="What runs services: `local`, `swarm`, or the back-end of a plugin by its name.",
+    )
+    backend_options: dict[str, str] = Field(
+        default={}, description="Settings of a plugin's back-end, which reads them."
+    )
     insecure: bool = Field(
         default=False, description="Let the local back-end run for more than one trusted person on loopback."
     )
@@ -304,6 +312,13 @@ class Settings(FileSettings):
             if host != ANY_HOST and not re.fullmatch(_HOST_PATTERN, host):
                 raise ValueError(f"{host!r} is no name of a host; write it as in example.org, without scheme and port")
         return hosts
+
+    @field_validator("backend")
+    @classmethod
+    def _check_backend(cls, name: str) -> str:
+        if name not in BACKENDS and name not in (names := usable_names(PluginKind.BACKEND)):
+            raise ValueError(f"back-end {name!r} is not installed; there are: {', '.join(sorted(names))}")
+        return name
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -37,6 +37,7 @@ from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
 from zoe_master.loop.tick_recorder import TickRecorder
+from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
 from zoe_master.storage.reconciler import ThreadedReconciler
@@ -56,8 +57,9 @@ _SHORTEST_WAIT_S = 0.01
 class Process:
     """The running master: waits for the lead, leads until it is deposed or told to stop."""
 
-    def __init__(self, settings: Settings, store: PostgresStore, waker: TickWaker) -> None:
+    def __init__(self, settings: Settings, store: PostgresStore, waker: TickWaker, plugins: Plugins) -> None:
         self._settings = settings
+        self._plugins = plugins
         self._store = store
         self._waker = waker
         self._stopping = False
@@ -89,7 +91,8 @@ class Process:
 
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
-        backend = make_backend(self._settings, self._store.accounts, self._waker)
+        self._plugins.check(self._store.policy())
+        backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
         hit, tick_recorder = crash_point_of(os.environ), TickRecorder(self._store, epoch)
         storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
         try:
@@ -104,7 +107,8 @@ class Process:
                 port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
             )
             report = storage.report if storage is not None else None
-            answers = RpcHandlers(master, backend, self._waker, self._settings.master_name, epoch, report)
+            name = self._settings.master_name
+            answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
@@ -213,13 +217,13 @@ def main() -> int:
     waker = TickWaker()
     limits = StoreLimits(retention_s=settings.retention_s)
     store = PostgresStore(settings.database_url.get_secret_value(), limits)
-    process = Process(settings, store, waker)
+    process = Process(settings, store, waker, load_plugins())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stop())
     try:
         metrics.serve(settings.master_metrics_host, settings.master_metrics_port)
         process.run()
-    except (BackendRefused, metrics.PortTaken) as refusal:
+    except (BackendRefused, PluginRefused, metrics.PortTaken) as refusal:
         print(f"zoe-master: {refusal}", file=sys.stderr)
         return 2
     finally:

@@ -9,6 +9,7 @@ import sys
 
 import structlog
 
+from zoe_master.plugins import load_plugins
 from zoe_simulator.commands import generate, replay, run, study
 from zoe_simulator.invariants import Violation
 from zoe_simulator.jobs import TraceError
@@ -28,6 +29,8 @@ def main() -> int:
     # A replay makes millions of values that stay, in its journal, and hardly a cycle: looking for some is no use.
     gc.set_threshold(_GC_THRESHOLD, _GC_GENERATIONS, _GC_GENERATIONS)
     arguments = _parser().parse_args()
+    for plugin in load_plugins().unusable:
+        print(f"zoe-sim: {plugin.kind} {plugin.name} of {plugin.origin} is left out: {plugin.problem}", file=sys.stderr)
     try:
         code: int = arguments.run(arguments)
     except (TraceError, OSError) as error:

@@ -165,11 +165,12 @@ REASONS = {
 FILTERS_TEXT = """\
 ## Filters
 A filter leaves a node out and says why; `zoe explain` shows it. The needed ones cannot be left out.
+[Plugins](../extending.md#a-filter-or-a-weigher) bring more; `zoe policy get` lists what is installed.
 """
 WEIGHERS_TEXT = """\
 ## Weighers
 The node with the highest sum of weight times score is taken; a negative weight turns a preference around (spread
-becomes pack). Ties go by name.
+becomes pack). Ties go by name. [Plugins](../extending.md#a-filter-or-a-weigher) bring more.
 """
 REASONS_TEXT = """\
 ## Reasons of waiting

@@ -23,12 +23,13 @@ from zoe_api.dependencies import (
     check_if_match,
     etag,
 )
+from zoe_api.plugins import plugins_of, policy_problems
 from zoe_api.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.replays import replay
 from zoe_api.views import visible_policy
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import Policy, problems
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -40,6 +41,8 @@ from zoe_lib.wire import (
     DryRunView,
     NodeList,
     NodeView,
+    PluginList,
+    PluginView,
     PolicyView,
     ReplayRequest,
     ReplayView,
@@ -74,6 +77,15 @@ def get_policy(principal: Reader, store: StoreDep, response: Response) -> Policy
     return PolicyView.of(visible_policy(policy, principal))
 
 
+@router.get("/plugins", response_model=PluginList)
+def list_plugins(_who: Reader, master: MasterDep) -> PluginList:
+    """The filters, weighers and back-ends that policy and settings can name, with the distribution of each.
+
+    `problem` says why one cannot be used: by what is installed for the API and, while the master answers, for it.
+    """
+    return PluginList(plugins=[PluginView.model_validate(plugin) for plugin in plugins_of(master)])
+
+
 @router.put("/policy", response_model=PolicyView)
 def set_policy(
     body: PolicyView,
@@ -89,7 +101,7 @@ def set_policy(
     Operators may change nothing of it but which nodes are drained or reserved.
     """
     present = store.policy()
-    policy = _sound(body, present)
+    policy = _sound(body, master, present)
     check_if_match(if_match, present.version)
     if replace(policy, node_holds=present.node_holds, version=present.version) != present:
         check(principal, Scope.ADMIN)
@@ -103,7 +115,7 @@ def set_policy(
 @router.post("/policy/dry-run", response_model=DryRunView)
 def try_policy(body: PolicyView, principal: Operator, master: MasterDep, request: Request) -> DryRunView:
     """What a policy would do with the present queue, beside the one in force; nothing is changed."""
-    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body))}, request, principal.user))
+    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body, master))}, request, principal.user))
 
 
 @router.post("/replays", response_model=ReplayView)
@@ -112,7 +124,7 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
     if body.policy:
         try:
             fields = {**PolicyView.of(services.store.policy()).model_dump(), **body.policy}
-            policy = _sound(PolicyView.model_validate(fields))
+            policy = _sound(PolicyView.model_validate(fields), services.master)
         except ValidationError as error:
             errors = [
                 Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=sentence(one))
@@ -138,9 +150,9 @@ def get_status(_principal: Reader, store: StoreDep, master: MasterDep) -> Status
     )
 
 
-def _sound(body: PolicyView, present: Policy | None = None) -> Policy:
+def _sound(body: PolicyView, master: MasterClient, present: Policy | None = None) -> Policy:
     policy = body.to_policy(present)
-    faults = problems(policy)
+    faults = policy_problems(policy, master)
     if faults:
         errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in faults]
         raise ApiProblem(Code.INVALID_POLICY, errors=errors)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
 
 from zoe_cli.context import options
-from zoe_cli.output import emit
+from zoe_cli.output import Format, emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_lib.descriptions import DescriptionError, load_json
 from zoe_lib.plain_errors import sentences
-from zoe_lib.wire import DryRunView, PolicyView
+from zoe_lib.wire import DryRunView, PluginView, PolicyView
 
 app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)
 
 
 def get(context: typer.Context) -> None:
-    """Print the policy in force."""
+    """Print the policy in force, and in a table the filters and weighers that it can name."""
     with options(context).client() as client:
-        _emit(context, client.policy())
+        _emit(context, client.policy(), client.plugins().plugins if options(context).output is Format.TABLE else ())
 
 
 def set_policy(
@@ -79,9 +80,15 @@ def _check_keys(key: str, text: str) -> None:
         raise typer.BadParameter("; ".join(f"{key}: {one.message}" for one in error.diagnostics)) from None
 
 
-def _emit(context: typer.Context, policy: PolicyView) -> None:
+def _emit(context: typer.Context, policy: PolicyView, plugins: Iterable[PluginView] = ()) -> None:
     rows = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in policy.model_dump().items()]
+    rows += [(f"installed {p.kind}", _origin(p)) for p in plugins if p.kind != "backend"]
     emit(policy, options(context).output, Rows(("setting", "value"), rows))
+
+
+def _origin(plugin: PluginView) -> str:
+    origin = f"{plugin.name} ({plugin.distribution} {plugin.version})"
+    return f"{origin}, cannot be used: {plugin.problem}" if plugin.problem else origin
 
 
 add(app, "get", get, ("zoe policy get", "zoe policy get -o json"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 
 from zoe_lib.domain.cluster import NodeHold
@@ -145,8 +145,11 @@ def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSub
     )
 
 
-def problems(policy: Policy) -> list[str]:
-    """Everything wrong with a policy, in words; empty when it can be put in force."""
+def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Collection[str] = WEIGHERS) -> list[str]:
+    """Everything wrong with a policy, in words; empty when it can be put in force.
+
+    `filters` and `weighers` are the names of those that are installed.
+    """
     names = (
         ("order", policy.order, ORDERS),
         ("backfill", policy.backfill, BACKFILLS),
@@ -163,13 +166,13 @@ def problems(policy: Policy) -> list[str]:
     ]
     faults += [f"the share of tenant {name} must be positive" for name, s in policy.tenant_shares.items() if not s > 0]
     faults += [
-        f"filter {name!r} is unknown: {', '.join(sorted(FILTERS))}" for name in policy.filters if name not in FILTERS
+        f"filter {name!r} is unknown: {', '.join(sorted(filters))}" for name in policy.filters if name not in filters
     ]
     faults += [f"filter {name!r} is needed" for name in sorted(FILTERS_NEEDED - set(policy.filters))]
     faults += [
-        f"weigher {name!r} is unknown: {', '.join(sorted(WEIGHERS))}"
+        f"weigher {name!r} is unknown: {', '.join(sorted(weighers))}"
         for name in policy.weighers
-        if name not in WEIGHERS
+        if name not in weighers
     ]
     faults += [
         f"tenant_limits: {key!r} names no tenant; write a tenant, or '*' for all others"

@@ -174,6 +174,10 @@ class Client(Transport):
         """The policy in force."""
         return self.call(wire.PolicyView, "GET", "/policy")
 
+    def plugins(self) -> wire.PluginList:
+        """The filters, weighers and back-ends that are installed, and where each comes from."""
+        return self.call(wire.PluginList, "GET", "/plugins")
+
     def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
         """What a policy would do with the present queue; nothing is changed."""
         return self.call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)

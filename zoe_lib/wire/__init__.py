@@ -89,7 +89,16 @@ __getattr__ = lazy_names(
             "UserList",
             "UserView",
         ),
-        "policy": ("DryRunView", "NodeHoldView", "PassView", "PolicyView", "TenantLimitView", "UserLimitView"),
+        "policy": (
+            "DryRunView",
+            "NodeHoldView",
+            "PassView",
+            "PluginList",
+            "PluginView",
+            "PolicyView",
+            "TenantLimitView",
+            "UserLimitView",
+        ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
         "storage": (
             "BandwidthOverTimeView",

@@ -114,6 +114,22 @@ class PolicyView(Numbers):
         return policy if present is None else with_shown_limits(present, policy)
 
 
+class PluginView(Wire):
+    """A filter, weigher or back-end that is installed, and the distribution that it comes from."""
+
+    kind: Literal["filter", "weigher", "backend"]
+    name: str
+    distribution: str
+    version: str
+    problem: str = Field(default="", description="Why it cannot be used; empty when it can.")
+
+
+class PluginList(Wire):
+    """What policies and settings can name, Zoe's own first."""
+
+    plugins: list[PluginView]
+
+
 class PassView(Wire):
     """One pass over the present queue: the first hundred in sequence and of those that would start."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from zoe_lib.config import Settings
@@ -10,15 +11,20 @@ from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
 from zoe_master.waker import TickWaker
 
+BackendFactory = Callable[[Settings, TickWaker], Backend]
+"""Makes a back-end of a plugin; BackendError when these settings do not suit it."""
+
 
 class BackendRefused(Exception):  # noqa: N818 - the name is the fact
     """The back-end must not be used with these settings; the message says why and what helps."""
 
 
-def make_backend(settings: Settings, accounts: AccountStore, waker: TickWaker) -> Backend:
-    """The configured back-end, ready to use; BackendRefused."""
-    if settings.backend == "swarm":
-        return _swarm_backend(settings, waker)
+def make_backend(
+    settings: Settings, accounts: AccountStore, waker: TickWaker, plugins: Mapping[str, BackendFactory]
+) -> Backend:
+    """The configured back-end, ready to use; BackendRefused. `plugins` are those that other distributions bring."""
+    if settings.backend != "local":
+        return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
     if reason is not None:
         raise BackendRefused(reason)
@@ -30,14 +36,20 @@ def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
     return LocalBackend(_local_settings(settings), waker)
 
 
+def _made(factory: BackendFactory | None, settings: Settings, waker: TickWaker) -> Backend:
+    if factory is None:
+        raise BackendRefused(f"back-end {settings.backend!r} cannot be used; the log says why it was not loaded")
+    try:
+        return factory(settings, waker)
+    except BackendError as error:
+        raise BackendRefused(str(error)) from error
+
+
 def _swarm_backend(settings: Settings, waker: TickWaker) -> Backend:
     # Only for those who use it: Docker's client takes almost as long to load as all the rest of the master.
     from zoe_master.backends.swarm.configured import swarm_backend
 
-    try:
-        return swarm_backend(settings, waker)
-    except BackendError as error:
-        raise BackendRefused(str(error)) from error
+    return swarm_backend(settings, waker)
 
 
 def _local_settings(settings: Settings) -> LocalSettings:

@@ -21,6 +21,7 @@ from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
+from zoe_master.plugins import Plugins
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, CpuBudget
@@ -81,6 +82,7 @@ class RpcHandlers:
         name: str,
         epoch: int,
         storage: Callable[[], BandwidthReport] | None = None,
+        plugins: Plugins | None = None,
     ) -> None:
         self._master = master
         self._backend = backend
@@ -88,12 +90,14 @@ class RpcHandlers:
         self._name = name
         self._epoch = epoch
         self._storage = storage
+        self._plugins = plugins or Plugins()
 
     def handlers(self) -> Mapping[str, Handler]:
         """The questions that are answered at once, from memory, by kind."""
         return {
             "hint": self.hint,
             "status": self.status,
+            "plugins": self.plugins,
             "usage": self.usage,
             "storage": self.storage,
             "address": self.address,
@@ -129,6 +133,10 @@ class RpcHandlers:
             "nodes": len(tick.snapshot.nodes),
             "nodes_ready": sum(node.ready for node in tick.snapshot.nodes),
         }
+
+    def plugins(self, _body: dict[str, Any]) -> dict[str, Any]:
+        """The plugins that are installed for this master, and why it cannot use one."""
+        return {"found": [{"kind": p.kind, "name": p.name, "problem": p.problem} for p in self._plugins.found]}
 
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Why an execution is not started, per node."""

@@ -23,11 +23,12 @@ from zoe_lib.store.memory_state import State
 from zoe_master.backends.simulated import ManualClock
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import Inputs
+from zoe_master.plugins import unknown_names
 from zoe_master.storage.input_places import Told
 from zoe_master.storage.path_uses import WEIGHER
 from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_simulator.history_replay.backend import RecordedBackend
-from zoe_simulator.history_replay.recording import Moment, Recording, to_event
+from zoe_simulator.history_replay.recording import Moment, Recording, ReplayRefused, to_event
 from zoe_simulator.history_replay.uses import RecordedUses
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
@@ -43,8 +44,12 @@ class Change:
     nodes: tuple[Node, ...] = ()
 
     def of(self, policy: Policy) -> Policy:
-        """A policy that was in force, with the change."""
-        return decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
+        """A policy that was in force, with the change; ReplayRefused when it names what is not installed here."""
+        wanted = decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
+        if unknown := unknown_names(wanted):
+            names = ", ".join(f"{kind} {name!r}" for kind, name in unknown)
+            raise ReplayRefused(f"the policy names what cannot be used here: {names}")
+        return wanted
 
 
 class Rerun:

@@ -116,8 +116,9 @@ def _refused_by_nodes(execution: Execution, request: Request, placer: ServicePla
     """Nodes that are away, or what other programs use: room that no end of an execution gives back."""
     nodes = placer.ledger.nodes
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
-    if away and not _fits_on(execution, placer.on(placer.ledger.emptied())):
-        return _nodes_away(execution, request, placer, away)
+    closed = placer.closed_by_plugins(request)
+    if (away or closed) and not _fits_on(execution, placer.on(placer.ledger.emptied())):
+        return _nodes_away(execution, request, placer, away, closed)
     used = any(node.foreign != NOTHING for node in nodes)
     if used and not _fits_on(execution, placer.on(placer.ledger.emptied(with_foreign=True))):
         return foreign_reason(request, nodes, _size(execution, placer), placer.refused_by(request))
@@ -128,10 +129,13 @@ def _fits_on(execution: Execution, placer: ServicePlacer) -> bool:
     return isinstance(admit(execution, placer), tuple)
 
 
-def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, away: int) -> Reason:
+def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, away: int, closed: int) -> Reason:
+    """`away` are down, drained or reserved; `closed` are refused by filters of plugins."""
+    causes = ["down, drained or reserved"] * (away > 0) + ["refused by filters of plugins"] * (closed > 0)
+    many = max(away, closed)
     return Reason(
         ReasonCode.NODES_AWAY,
-        f"The nodes that it needs are down, drained or reserved: without {_nodes(away)} its essential services "
+        f"The nodes that it needs are {', or '.join(causes)}: without {_nodes(many)} its essential services "
         f"({_size(execution, placer)}) do not fit, even if nothing else runs.",
         placer.refused_by(request),
         "it has its turn again once they are back; until then it holds up nobody",

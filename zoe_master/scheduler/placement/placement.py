@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from zoe_lib.domain import policy as own
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, PlacementShortage, StepBudget
@@ -16,7 +17,7 @@ from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.candidates import CandidateNodes
-from zoe_master.scheduler.placement.filters import FILTERS, ROOM_FILTERS, STATIC_FILTERS
+from zoe_master.scheduler.placement.filters import ROOM_FILTERS, STATIC_FILTERS, filter_named
 from zoe_master.scheduler.placement.ledger import Ledger, Scores
 from zoe_master.scheduler.placement.request import Filter, Request
 from zoe_master.scheduler.placement.weighers import STORAGE_WEIGHERS, WEIGHERS, WEIGHERS_OF_ONE
@@ -33,9 +34,15 @@ def _for_ever(_execution: Execution) -> Span:
 
 
 class NodeWeighing:
-    """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can."""
+    """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can.
 
-    def __init__(self, weighers: Mapping[str, float]) -> None:
+    A weigher that is not loaded changes nothing. `kept`: scores may be kept for requests of the same kind, which is
+    known of Zoe's own weighers only.
+    """
+
+    def __init__(self, policy_weighers: Mapping[str, float]) -> None:
+        weighers = {name: weight for name, weight in policy_weighers.items() if name in WEIGHERS}
+        self.kept = own.WEIGHERS.issuperset(weighers)
         self.of_many = [(WEIGHERS[name], weight) for name, weight in weighers.items()]
         quick = all(name in WEIGHERS_OF_ONE for name in weighers)
         self.of_one = [(WEIGHERS_OF_ONE[name], weight) for name, weight in weighers.items()] if quick else None
@@ -64,11 +71,12 @@ class ServicePlacer:
         if held:
             filters = (*filters, "holds")  # whatever the policy lists, what an admin has set counts
         self.span = span if held else _for_ever  # nothing else asks for it
-        self._static = [FILTERS[name] for name in filters if name in STATIC_FILTERS]
+        self._static = [filter_named(name) for name in filters if name in STATIC_FILTERS]
         # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
-        self._dynamic = [FILTERS[name] for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
+        self._dynamic = [filter_named(name) for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
+        self._of_plugins = [filter_named(name) for name in filters if name not in own.FILTERS]
         # A hold is named before what else the node lacks: while it lasts, no end of an execution opens the node.
-        self._named = [(name, FILTERS[name]) for name in sorted(filters, key=lambda name: name != "holds")]
+        self._named = [(name, filter_named(name)) for name in sorted(filters, key=lambda name: name != "holds")]
         # Where no node holds any input, and for whom has none, that weigher changes nothing, and costs nothing.
         self._plain = NodeWeighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
         self._with_places = NodeWeighing(policy.weighers) if ledger.locality else self._plain
@@ -93,12 +101,10 @@ class ServicePlacer:
         eligible = self._eligible_nodes(request)
         if len(eligible) == 1:
             return self._fill(request, eligible[0])
-        if self._dynamic:
+        weighing = self._weighing(request)
+        if self._dynamic or not weighing.kept:
             return self._place_once(request)
-        kind = (
-            request.component.demand,
-            (request.tenant, request.storage) if self._weighing(request).by_storage else None,
-        )
+        kind = (request.component.demand, (request.tenant, request.storage) if weighing.by_storage else None)
         candidates = self._candidates.get(kind)
         if candidates is None:
             if kind not in self._placed_before:
@@ -181,6 +187,13 @@ class ServicePlacer:
         """Give all the room of a `place` back."""
         for node in placed:
             self.ledger.give_back(node, request.component.reservation)
+
+    def closed_by_plugins(self, request: Request) -> int:
+        """How many nodes filters that are not Zoe's own refuse even if nothing runs."""
+        if not self._of_plugins:
+            return 0
+        empty = self.ledger.emptied()
+        return sum(any(check(request, node, empty) is not None for check in self._of_plugins) for node in empty.nodes)
 
     def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
         """For every node that cannot take one more: the filter that refused and its reason."""

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.scheduling import component, queued, started
 from zoe_lib.domain import events as ev
+from zoe_lib.domain import lifecycle
 from zoe_lib.domain.execution import (
     TERMINAL_STATES,
     Cause,
@@ -72,6 +73,7 @@ def run(execution: Execution, *events: ev.Event) -> Execution:
 def test_there_is_a_rule_and_a_sample_for_every_event() -> None:
     assert set(EXECUTION_TRANSITIONS) == set(ev.EVENT_TYPES.values()) == set(SAMPLES)
     assert set(SERVICE_TRANSITIONS) == {t for t in SAMPLES if issubclass(t, ev.ServiceEvent)}
+    assert lifecycle._change.registry.keys() >= set(SAMPLES)
 
 
 @pytest.mark.parametrize("state", list(ExecutionState))

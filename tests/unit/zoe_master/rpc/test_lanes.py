@@ -23,6 +23,7 @@ AT_ONCE = None
 LANES = {
     "hint": AT_ONCE,
     "status": AT_ONCE,
+    "plugins": AT_ONCE,
     "usage": AT_ONCE,
     "storage": AT_ONCE,
     "address": AT_ONCE,

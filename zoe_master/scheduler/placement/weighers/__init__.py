@@ -14,7 +14,8 @@ from zoe_master.scheduler.placement.weighers.storage_headroom import storage_hea
 # Whose scores depend on what of the store an application uses, not on its demand alone.
 STORAGE_WEIGHERS = frozenset({"locality", "storage_headroom"})
 
-WEIGHERS: Mapping[str, Weigher] = {
+# Plugins add theirs at the start (zoe_master/plugins.py).
+WEIGHERS: dict[str, Weigher] = {
     "fewest_containers": fewest_containers,
     "free_memory": free_memory,
     "locality": locality,

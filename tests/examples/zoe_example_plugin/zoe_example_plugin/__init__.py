@@ -1,0 +1,1 @@
+"""An example of a plugin for Zoe; docs/extending.md explains it."""

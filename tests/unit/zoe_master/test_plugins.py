@@ -1,0 +1,134 @@
+"""Plugins are loaded once; what cannot be loaded is left out, and a policy that names it places nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.plugins import install
+from tests.support.scheduling import FIFO, GIB, component, ledger, node, queued, request
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.plugins import installed
+from zoe_master.plugins import PluginRefused, load_plugins, unknown_names
+from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.placement.filters import FILTERS
+from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.placement.request import Request
+from zoe_master.scheduler.placement.weighers import WEIGHERS
+
+CODE = """
+def sunny(request, node, ledger):
+    return None if request.tenant == "sunny" else "it rains"
+
+def cloud(settings, waker):
+    raise RuntimeError
+
+number = 7
+"""
+ENTRIES = {
+    "zoe.filters": {"sunny": "acme_code:sunny", "gone": "acme_code:gone", "number": "acme_code:number"},
+    "zoe.backends": {"cloud": "acme_code:cloud"},
+}
+
+
+@pytest.fixture(autouse=True)
+def registries() -> Iterator[None]:
+    """What a test adds to the scheduler's filters and weighers goes with it."""
+    filters, weighers = set(FILTERS), set(WEIGHERS)
+    yield
+    for name in FILTERS.keys() - filters:
+        del FILTERS[name]
+    for name in WEIGHERS.keys() - weighers:
+        del WEIGHERS[name]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "acme_code.py").write_text(CODE)
+    install(tmp_path, "acme", ENTRIES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    installed.cache_clear()
+    yield tmp_path
+    installed.cache_clear()
+
+
+def test_what_can_be_loaded_is_there_and_the_rest_says_why(site: Path) -> None:
+    plugins = load_plugins()
+    assert "sunny" in FILTERS
+    assert list(plugins.backends) == ["cloud"]
+    assert {plugin.name: plugin.problem for plugin in plugins.unusable} == {
+        "gone": "acme_code:gone cannot be loaded: AttributeError: module 'acme_code' has no attribute 'gone'",
+        "number": "acme_code:number is not a function",
+    }
+
+
+def test_a_policy_is_refused_only_for_what_it_names(site: Path) -> None:
+    plugins = load_plugins()
+    plugins.check(with_filter("sunny"))
+    with pytest.raises(PluginRefused, match=r"filter 'number', which cannot be used: acme 1.2: acme_code:number is"):
+        plugins.check(with_filter("number"))
+    with pytest.raises(PluginRefused, match="weigher 'mood', which cannot be used: no installed distribution has it"):
+        plugins.check(replace(Policy(), weighers={"mood": 1.0}))
+
+
+def test_a_filter_that_is_not_loaded_places_nothing_and_says_so() -> None:
+    policy = with_filter("taste")
+    assert [name for _, name in unknown_names(policy)] == ["taste"]
+    plan = planned(policy, queued("x"))
+    assert not plan.starts
+    assert plan.reasons["x"].counts == {"taste": 2}
+    refusals = ServicePlacer(ledger(node("n")), policy).refusals(request(component()))
+    assert refusals == {"n": ("taste", "filter taste of the policy is not loaded")}
+
+
+def test_a_weigher_that_is_not_loaded_changes_nothing() -> None:
+    policy = replace(FIFO, weighers={"fewest_containers": 1.0, "mood": 7.0})
+    assert planned(policy, queued("x")) == planned(replace(FIFO, weighers={"fewest_containers": 1.0}), queued("x"))
+
+
+def test_whom_a_filter_of_others_keeps_out_for_ever_holds_up_nobody() -> None:
+    FILTERS["small"] = lambda wanted, _node, _ledger: (
+        "too large" if wanted.component.reservation.memory_bytes > GIB else None
+    )
+    large, small = queued("large", component(memory_gib=2)), queued("small", at_s=1.0)
+    plan = planned(with_filter("small"), large, small)
+    assert list(plan.starts) == ["small"]
+    reason = plan.reasons["large"]
+    assert (reason.code, reason.counts) == (ReasonCode.NODES_AWAY, {"small": 2})
+    assert reason.sentence.startswith("The nodes that it needs are refused by filters of plugins: without 2 nodes ")
+
+
+def test_a_filter_of_others_that_only_waits_for_room_keeps_its_turn() -> None:
+    FILTERS["alone"] = lambda _wanted, node, ledger: "in use" if ledger.services[ledger.index[node.name]] else None
+    first, second = queued("first"), queued("second", component(essential_count=2), at_s=1.0)
+    reason = planned(with_filter("alone"), first, second).reasons["second"]
+    assert reason.code is ReasonCode.NO_RESOURCES
+
+
+def test_a_weigher_of_others_is_asked_for_each_request() -> None:
+    """Nothing is known of what its scores depend on: here on the component's name, which Zoe's own never do."""
+
+    def by_name(wanted: Request, nodes: Nodes, accounts: Ledger) -> Scores:
+        return np.array([float(accounts.nodes[i].name == wanted.component.name) for i in nodes])
+
+    WEIGHERS["by_name"] = by_name
+    book = ledger(*(node(name) for name in ("a", "b", "c")))
+    placer = ServicePlacer(book, replace(FIFO, weighers={"by_name": 1.0}))
+    placed = [placer.place(request(component(name)))[0] for name in ("a", "b", "c", "b", "a")]
+    assert [book.nodes[i].name for i in placed] == ["a", "b", "c", "b", "a"]
+
+
+def with_filter(name: str) -> Policy:
+    return replace(FIFO, filters=(*Policy().filters, name))
+
+
+def planned(policy: Policy, *executions: Execution) -> Plan:
+    return schedule(Snapshot(now_s=10.0, nodes=(node("n1"), node("n2")), queued=executions), policy)

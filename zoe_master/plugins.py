@@ -1,0 +1,87 @@
+"""Plugins of other distributions: loaded once, when the master or the simulator starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any
+
+import structlog
+
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
+from zoe_lib.plugins import Plugin, PluginKind, installed
+from zoe_master.backends.factory import BackendFactory
+from zoe_master.scheduler.placement.filters import FILTERS
+from zoe_master.scheduler.placement.weighers import WEIGHERS
+
+log = structlog.get_logger(__name__)
+
+
+class PluginRefused(Exception):  # noqa: N818 - the name is the fact
+    """The policy names a filter or weigher that cannot be used here; the message says which and why."""
+
+
+@value(frozen=True, slots=True)
+class Plugins:
+    """What other distributions bring: all of it, with its problems, and the back-ends by name."""
+
+    found: Sequence[Plugin] = ()
+    backends: Mapping[str, BackendFactory] = field(default_factory=dict)
+
+    @property
+    def unusable(self) -> Sequence[Plugin]:
+        """Those that cannot be used."""
+        return [plugin for plugin in self.found if plugin.problem]
+
+    def check(self, policy: Policy) -> None:
+        """PluginRefused when the policy names what is not there."""
+        missing = [
+            f"the policy names {kind} {name!r}, which cannot be used: {self._why(kind, name)}"
+            for kind, name in unknown_names(policy)
+        ]
+        if missing:
+            raise PluginRefused("; ".join(missing))
+
+    def _why(self, kind: PluginKind, name: str) -> str:
+        problems = [f"{p.origin}: {p.problem}" for p in self.unusable if (p.kind, p.name) == (kind, name)]
+        return "; ".join(problems) or "no installed distribution has it"
+
+
+def load_plugins() -> Plugins:
+    """Load everything that is installed; filters and weighers become the scheduler's. Tell in the log what fails."""
+    registries: Mapping[PluginKind, dict[str, Any]] = {
+        PluginKind.FILTER: FILTERS,
+        PluginKind.WEIGHER: WEIGHERS,
+        PluginKind.BACKEND: {},
+    }
+    tried: list[Plugin] = []
+    for plugin in installed():
+        if plugin.own:
+            continue
+        function, problem = (None, plugin.problem) if plugin.problem else _loaded(plugin)
+        tried.append(replace(plugin, problem=problem))
+        if problem:
+            log.warning("a plugin cannot be used", kind=plugin.kind, name=plugin.name, of=plugin.origin, why=problem)
+        else:
+            registries[plugin.kind][plugin.name] = function
+            log.info("a plugin is loaded", kind=plugin.kind, name=plugin.name, of=plugin.origin)
+    return Plugins(tuple(tried), registries[PluginKind.BACKEND])
+
+
+def unknown_names(policy: Policy) -> list[tuple[PluginKind, str]]:
+    """Return the filters and weighers of a policy that the scheduler does not have."""
+    return [
+        *((PluginKind.FILTER, name) for name in policy.filters if name not in FILTERS),
+        *((PluginKind.WEIGHER, name) for name in policy.weighers if name not in WEIGHERS),
+    ]
+
+
+def _loaded(plugin: Plugin) -> tuple[object, str]:
+    """The function, or None and why there is none."""
+    assert plugin.entry is not None
+    try:
+        function = plugin.entry.load()
+    except Exception as error:  # whatever the code of others raises, the master goes on without it
+        return None, f"{plugin.entry.value} cannot be loaded: {type(error).__name__}: {error}"
+    return (function, "") if callable(function) else (None, f"{plugin.entry.value} is not a function")
