@@ -55,6 +55,8 @@ class ScriptedMaster:
                 return self.storage
             case "address":
                 return self.address
+            case "plugins":
+                return {"found": []}
             case _:
                 return self._logs(body or {})
 
