@@ -46,7 +46,7 @@ class BodyMiddleware:
             self._check_declared(headers.get(b"content-length", b"0"))
             body = await self._read(receive)
         except _TooLarge:
-            detail = f"at most {self._bytes_max} bytes are read"
+            detail = f"a body may have at most {self._bytes_max} bytes"
             await refuse_unread(problem(Code.TOO_LARGE, detail, path=scope["path"]), scope, receive, send)
             return
         except _Gone:
@@ -108,7 +108,7 @@ def _findings(body: bytes) -> list[Diagnostic]:
     except DescriptionError as error:
         return diagnostics_of(error.diagnostics)
     if b"\\u" in body and any(map(_unusable, _texts(document))):
-        message = "a text holds a NUL character or half of a surrogate pair"
+        message = "a text contains a NUL character or half of a surrogate pair"
         return [Diagnostic(pointer="", code="bad_format", message=message)]
     return []
 

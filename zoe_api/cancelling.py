@@ -40,7 +40,7 @@ def cancel(
         master.hint()
         log.info("cancelled", execution=execution_id, user=principal.user, state=cancelled.state.value)
         return cancelled
-    raise ApiProblem(Code.CONFLICT, "it changes too fast to be cancelled; try again")
+    raise ApiProblem(Code.CONFLICT, "the execution changes too often to be cancelled; try again")
 
 
 def _cancel(store: ExecutionStore, execution: Execution, principal: Principal, request_id: str) -> Execution:

@@ -71,7 +71,7 @@ async def get_master(services: Annotated[Services, Depends(get_services)]) -> Ma
     return services.master
 
 
-IfMatch = Annotated[str | None, Header(description="Do it only while its ETag is one of these.")]
+IfMatch = Annotated[str | None, Header(description="Apply the change only if the present ETag is one of these.")]
 StoreDep = Annotated[PostgresStore, Depends(get_store)]
 AccountsDep = Annotated[AccountStore, Depends(get_accounts)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
@@ -95,22 +95,26 @@ def visible_execution(store: ExecutionStore, principal: Principal, execution_id:
 
 @contextmanager
 def checking(services: Services, principal: Principal) -> Iterator[None]:
-    """Around work on a description of which nothing is kept, so that no quota bounds it; 429 when there is too much."""
+    """Limit concurrent work on descriptions that are not stored and so count against no quota; 429 if there is too
+    much.
+    """
     try:
         services.checks.take(_CHECK, principal.user, _CHECKS)
     except Refusal as refused:
-        raise ApiProblem(Code.CHECK_BUSY, str(refused), "four of each user are checked at a time") from None
+        raise ApiProblem(
+            Code.CHECK_BUSY, str(refused), "each user may have four descriptions checked at a time"
+        ) from None
     with services.checks.held(_CHECK, principal.user):
         yield
 
 
 def stream_place(services: Services, principal: Principal) -> AbstractContextManager[None]:
-    """The place of a stream that the principal opens."""
+    """Hold a place for a stream of the principal."""
     return services.streams.stream(principal.user, principal.token_id or principal.session_id)
 
 
 def check_if_match(if_match: str | None, version: int) -> None:
-    """Honour If-Match; 412 when the client saw another version."""
+    """Check If-Match; 412 if the client saw another version."""
     if if_match is not None and not {tag.strip() for tag in if_match.split(",")} & {"*", etag(version)}:
         raise ApiProblem(Code.VERSION_MISMATCH, f"its version is {version} now")
 

@@ -39,9 +39,11 @@ class HostDoor:
         host_headers = Headers(scope=scope).getlist("host")
         name = host_name(host_headers[0]) if len(host_headers) == 1 else None
         if name is None:
-            await _refuse(scope, receive, send, Code.HTTP_ERROR, "the header Host is no name of a host")
+            await _refuse(scope, receive, send, Code.HTTP_ERROR, "the header Host is not a host name")
         elif not self._any and not self._is_ours(name):
-            await _refuse(scope, receive, send, Code.HOST_NOT_ALLOWED, f"it was asked as {name[:_SHOWN_MAX]}")
+            await _refuse(
+                scope, receive, send, Code.HOST_NOT_ALLOWED, f"the request names the host {name[:_SHOWN_MAX]}"
+            )
         else:
             await self._app(scope, receive, send)
 

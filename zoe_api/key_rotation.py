@@ -76,7 +76,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "keys",
         choices=["messaging", "credentials"],
-        help="messaging: between master and API; credentials: storage credentials and secrets of applications",
+        help="messaging: keys between master and API; credentials: key of storage credentials and "
+        "secrets of applications",
     )
     return parser.parse_args()
 

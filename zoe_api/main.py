@@ -145,19 +145,19 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
 def _add_health(app: FastAPI) -> None:
     @app.get("/healthz", response_class=PlainTextResponse, tags=["health"])
     def healthz() -> str:
-        """The process runs."""
+        """Return 200 while the process runs."""
         return "ok"
 
     @app.get("/readyz", response_class=JSONResponse, tags=["health"], responses={503: {"description": "No database."}})
     def readyz() -> JSONResponse:
-        """Whether submissions are accepted (200 or 503), and whether the master answers."""
+        """Say whether submissions are accepted (200 or 503), and whether the master answers."""
         services: Services = app.state.services
         parts = {"database": _works(services.store.ping), "master": _works(lambda: services.master.ask("status"))}
         return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
 
     @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])
     def metrics() -> Response:
-        """Metrics of this process, for Prometheus."""
+        """Return the metrics of this process, for Prometheus."""
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -11,7 +11,7 @@ from zoe_api.problems import problem, refuse_unread
 
 _LONE = ("cross-site", "same-site")
 _PORTS = {"http": 80, "https": 443}
-_HINT = "behind a proxy that speaks TLS, name it in trusted_proxies, or set public_url"
+_HINT = "behind a TLS proxy, add the proxy to trusted_proxies, or set public_url"
 _Origin = tuple[str, str, int | None]
 
 

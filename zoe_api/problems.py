@@ -116,7 +116,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(TimeLimitTooLong)
     def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:
         place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
-        hint = "ask for a shorter one, or an admin for a longer quota"
+        hint = "ask for a shorter time limit, or ask an admin for a longer quota"
         return problem_response(problem(Code.TIME_LIMIT_TOO_LONG, str(error), hint, place, request.url.path))
 
     for error_type in _TRANSLATIONS:
@@ -137,9 +137,10 @@ _TRANSLATIONS: dict[type[Exception], Code] = {
     MasterUnreachable: Code.MASTER_UNREACHABLE,
 }
 _HINTS_OF_MASTER = {
-    Code.PLAN_BUSY: "one of each user and two in all are computed at a time",
-    Code.LOGS_BUSY: "four of each user are read at a time",
-    Code.QUEUE_TOO_LONG: "submit it, then `zoe eta ID` tells when it is expected to start; or ask when fewer wait",
+    Code.PLAN_BUSY: "each user may have one plan computed at a time, and the master computes two",
+    Code.LOGS_BUSY: "each user may read four outputs at a time",
+    Code.QUEUE_TOO_LONG: "submit it, then `zoe eta ID` shows when it is expected to start; or retry "
+    "when fewer executions wait",
 }
 MASTER_AWAY_HINT = (
     "For admins: see the log of zoe-master; after `zoe-keys rotate messaging`, copy keys_dir to all hosts, then "

@@ -18,7 +18,7 @@ from zoe_lib.config import Settings
 from zoe_lib.wire import ReplayRequest
 
 _REFUSED, _OUT_OF_MEMORY = 3, 4
-_SHORTER = "replay a shorter time"
+_SHORTER = "replay a shorter period"
 # One at a time in a process: each may take all the memory that is allowed.
 one_at_a_time = threading.Lock()
 
@@ -70,7 +70,7 @@ def _answer(settings: Settings, command: list[str], directory: Path) -> dict[str
     if done.returncode == _REFUSED:
         raise ApiProblem(Code.REPLAY_REFUSED, last)
     if done.returncode == _OUT_OF_MEMORY or done.returncode < 0:
-        raise ApiProblem(Code.REPLAY_TOO_LONG, last if done.returncode > 0 else "its CPU time was used up", _SHORTER)
+        raise ApiProblem(Code.REPLAY_TOO_LONG, last if done.returncode > 0 else "it used up its CPU time", _SHORTER)
     if done.returncode != 0:
         raise ApiProblem(Code.REPLAY_FAILED, last)
     answer: dict[str, Any] = json.loads(done.stdout)

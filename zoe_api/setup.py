@@ -23,7 +23,7 @@ class SetupRefused(Exception):  # noqa: N818 - the name is the fact
 
 
 def main() -> int:
-    """Do what is missing; nothing when all is there, so it may be run at each start."""
+    """Do what is missing. If nothing is missing, do nothing: it may run at each start."""
     options = _options()
     url = read_settings(Settings, "zoe-setup").database_url.get_secret_value()
     try:
@@ -43,7 +43,7 @@ def main() -> int:
 def first_token(accounts: AccountStore, chosen: TokenText | None) -> str:
     """Make the first token unless somebody can administer already; what to tell: the token, if it was made here."""
     if anybody_administers(accounts, time.time()):
-        return "an admin has a token already; nothing was made"
+        return "an admin already has a token; nothing was made"
     token = chosen or TokenText.new()
     add_admin_token(accounts, token, _NOTE)
     return str(token) if chosen is None else f"the token {token.id} administers this Zoe"
@@ -73,12 +73,10 @@ def _until_there(url: str, wait_s: float) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="zoe-setup",
-        description="Make or upgrade the tables of the database, and the first admin's token if there is none.",
+        description="Create or upgrade the database tables, and make the first admin's token if there is none.",
     )
-    parser.add_argument(
-        "--token-file", type=Path, help="take the token from this file, where it was made, and do not print it"
-    )
-    parser.add_argument("--wait-s", type=float, default=0.0, help="how long to try to reach the database")
+    parser.add_argument("--token-file", type=Path, help="take the token from this file and do not print it")
+    parser.add_argument("--wait-s", type=float, default=0.0, help="how long to wait for the database")
     return parser.parse_args()
 
 

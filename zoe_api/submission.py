@@ -97,7 +97,7 @@ def _allowed_priority(wish: int | None, services: Services, principal: Principal
         raise ApiProblem(
             Code.PRIORITY_TOO_HIGH,
             f"it asks for priority {priority}, and users of {principal.tenant} may give {most} at most",
-            "ask for a lower one, or ask an operator to submit it",
+            "ask for a lower priority, or ask an operator to submit it",
             [
                 wire.Diagnostic(
                     pointer="/priority", code="too_high", message=f"higher than {most}, the most in {principal.tenant}"
@@ -135,9 +135,9 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
         for key, asks_for in _NOT_ON_LOCAL.items():
             names = ", ".join(component.name for component in application.components if asks_for(component))
             if names:
-                yield f"the local back-end does nothing about {key}, which is asked for by: {names}"
+                yield f"the local back-end ignores {key}, which these components ask for: {names}"
     if not storage and application.storage is not None and application.storage.bandwidth is not None:
-        yield "no storage controller is configured: it runs without the bandwidth it prefers"
+        yield "no storage controller is configured: it runs without the bandwidth that it prefers"
     if capacity is not None:
         yield from filter(None, [never_granted(application, capacity.rates) or not_always_kept(application, capacity)])
     if not storage and pushed_down(application):

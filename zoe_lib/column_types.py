@@ -88,7 +88,7 @@ def mismatches(predicate: Predicate, types: Mapping[str, ColumnType]) -> Iterato
     match predicate:
         case Comparison(column=column):
             if (type_ := types.get(column)) is not None and (wrong := _mismatch(predicate, type_)):
-                yield f"{column} is a {type_}: {wrong}"
+                yield f"{column} has the type {type_}: {wrong}"
         case IsNull():
             return
         case Not(term=term):
@@ -129,11 +129,11 @@ def _too_long(literal: Decimal, type_: ColumnType) -> str:
     own_whole, own_scale = (20, 0) if type_.is_integer else (type_.precision - type_.scale, type_.scale)
     if max(whole, own_whole) + max(scale, own_scale) <= DIGITS_MAX:
         return ""
-    return f"the number has more digits than can be compared with it exactly ({DIGITS_MAX} in all)"
+    return f"the number has too many digits to be compared with it exactly (maximum: {DIGITS_MAX})"
 
 
 _WANTED = {
-    "boolean": "compare it by = or != with 'true' or 'false'",
-    "date": "compare it with a day such as '2015-01-31'",
+    "boolean": "compare it with 'true' or 'false', by = or !=",
+    "date": "compare it with a date such as '2015-01-31'",
     "timestamp": "compare it with a time such as '2015-01-31 12:00:00', without a zone",
 }

@@ -50,9 +50,9 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
         messages = list(sentences(error, lambda place: _named(kind, place)))
     except SettingsError as error:
         field = _FIELD.search(str(error))
-        messages = [f"{_named(kind, [field.group(1)])}: must be JSON" if field else str(error)]
+        messages = [f"{_named(kind, [field.group(1)])}: must be valid JSON" if field else str(error)]
     except tomllib.TOMLDecodeError as error:
-        messages = [f"{os.environ.get(kind.file_variable)} is not TOML: {error}"]
+        messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: {error}"]
     except OSError as error:
         messages = [f"{os.environ.get(kind.file_variable)} cannot be read: {error.strerror}"]
     for message in messages:

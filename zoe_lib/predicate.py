@@ -116,7 +116,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         at += len(text[at:]) - len(text[at:].lstrip())
         found = _TOKEN.match(text, at)
         if found is None:
-            raise PredicateError(f"cannot be read from character {at + 1} on: {text[at : at + 20]!r}")
+            raise PredicateError(f"cannot be parsed from character {at + 1}: {text[at : at + 20]!r}")
         kind = str(found.lastgroup)
         value = found.group(kind)
         if kind == "word" and value.lower() in _WORDS:
@@ -149,7 +149,7 @@ class _Parser:
 
     def _term(self, depth: int) -> Predicate:
         if depth > DEPTH_MAX:
-            raise PredicateError(f"nested deeper than {DEPTH_MAX}")
+            raise PredicateError(f"nested more than {DEPTH_MAX} levels deep")
         if self._take("keyword", "not"):
             return Not(self._term(depth + 1))
         if self._take("sign", "("):
@@ -227,5 +227,5 @@ class _Parser:
     def _unexpected(self, wanted: str) -> PredicateError:
         token = self._peek()
         if token is None:
-            return PredicateError(f"ends where {wanted} is expected")
+            return PredicateError(f"ends too early: {wanted} is expected")
         return PredicateError(f"{wanted} is expected at character {token.at + 1}, not {token.value!r}")

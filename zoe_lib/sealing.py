@@ -45,7 +45,7 @@ class Seal:
         for cipher in self._ciphers:
             with contextlib.suppress(InvalidTag, ValueError):
                 return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(belongs_to)).decode()
-        raise CannotOpen(f"what is kept for {' '.join(belongs_to)} cannot be opened by this key")
+        raise CannotOpen(f"cannot decrypt the stored {' '.join(belongs_to)} with this key")
 
 
 def derived_key(keys_dir: Path, purpose: str) -> bytes:

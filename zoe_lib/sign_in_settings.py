@@ -19,7 +19,7 @@ class OidcSettings(BaseModel):
     issuer: str = Field(description="Issuer URL, as in the discovery document; `https`, or `http` on loopback.")
     client_id: str = Field(min_length=1, description="Client id of this Zoe at the provider.")
     client_secret_file: Path | None = Field(
-        default=None, description="File with the client secret; none: a public client."
+        default=None, description="File with the client secret (default: none, for a public client)."
     )
     title: str = Field(default="", description="Label on the sign-in page (default: the name).")
     scopes: list[str] = Field(default=["openid", "profile", "email"], description="Scopes to request.")
@@ -28,7 +28,7 @@ class OidcSettings(BaseModel):
     ca_file: Path | None = Field(
         default=None, description="CA file, if the CA of the provider is not in the system trust store."
     )
-    timeout_s: float = Field(default=5.0, gt=0, description="Time-out of a request to it.")
+    timeout_s: float = Field(default=5.0, gt=0, description="Time limit of a request to the provider.")
 
     @model_validator(mode="after")
     def _check(self) -> OidcSettings:
@@ -49,17 +49,18 @@ class LdapSettings(BaseModel):
         default=None, description="CA file, if the CA of the provider is not in the system trust store."
     )
     title: str = Field(default="", description="Label on the sign-in page (default: the name).")
-    bind_dn: str = Field(default="", description="DN that searches; empty: anonymous.")
+    bind_dn: str = Field(default="", description="DN for searches (default: anonymous).")
     bind_password_file: Path | None = Field(default=None, description="File with the password of `bind_dn`.")
     base: str = Field(description="Search base of users, such as `ou=people,dc=example,dc=org`.")
     filter: str = Field(default="(uid={user})", description="Filter that finds the entry of `{user}`.")
     subject_attribute: str = Field(
-        default="entryUUID", description="Attribute that identifies a user, and stays when the entry is renamed."
+        default="entryUUID",
+        description="Attribute that identifies a user and stays the same when the entry is renamed.",
     )
-    group_base: str = Field(default="", description="Search base of groups; empty: no groups.")
+    group_base: str = Field(default="", description="Search base of groups (default: no groups).")
     group_filter: str = Field(default="(member={dn})", description="Filter that finds the groups of the entry `{dn}`.")
     group_attribute: str = Field(default="cn", description="Attribute with the name of a group.")
-    timeout_s: float = Field(default=5.0, gt=0, description="Time-out of a whole sign-in.")
+    timeout_s: float = Field(default=5.0, gt=0, description="Time limit of a sign-in.")
 
     @model_validator(mode="after")
     def _check(self) -> LdapSettings:
@@ -67,9 +68,9 @@ class LdapSettings(BaseModel):
         if parts.scheme not in ("ldap", "ldaps") or not parts.hostname:
             raise ValueError("the url must be ldaps://host or ldap://host")
         if parts.scheme == "ldap" and not self.start_tls and parts.hostname not in _LOOPBACK:
-            raise ValueError("passwords would pass in the clear: use ldaps:// or start_tls")
+            raise ValueError("passwords would be sent in clear text: use ldaps:// or start_tls")
         if "{user}" not in self.filter or "{dn}" not in self.group_filter:
-            raise ValueError("filter must hold {user}, and group_filter {dn}")
+            raise ValueError("filter must contain {user}, and group_filter {dn}")
         return self
 
 
@@ -79,6 +80,8 @@ class RoleRule(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     provider: str = Field(description="Name of the provider in `oidc` or `ldap`.")
-    group: str | None = Field(default=None, description="Group the rule applies to; none: all users of the provider.")
+    group: str | None = Field(
+        default=None, description="Group to which the rule applies (default: all users of the provider)."
+    )
     tenant: str = Field(description="Existing tenant.")
-    role: Literal["viewer", "user", "operator", "admin"] = Field(default="user", description="Role in that tenant.")
+    role: Literal["viewer", "user", "operator", "admin"] = Field(default="user", description="Role in the tenant.")

@@ -101,7 +101,7 @@ BAD_BODIES = {
     "deep": b'{"application": ' + b"[" * 100_000,
     "deep and closed": b'{"application": {"a": ' + b"[" * 30 + b"]" * 30 + b"}}",
     "twice the same key": b'{"application": {}, "application": {}}',
-    "half a surrogate pair": rb'{"application": {"version": 4, "name": "\ud800"}}',
+    "half of a surrogate pair": rb'{"application": {"version": 4, "name": "\ud800"}}',
     "half a pair as a key": rb'{"application": {"\udfff": 4}}',
     "a NUL": rb'{"application": {}, "name": "\u0000"}',
     "many unknown keys": json.dumps({f"key{n}": n for n in range(20_000)}).encode(),

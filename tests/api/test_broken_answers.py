@@ -37,5 +37,5 @@ def test_it_costs_one_line(
         until(lambda: told)
     finally:
         proxied.close()
-    assert told == [("an application broke off its answer", "e1")]
+    assert told == [("an application ended its answer early", "e1")]
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

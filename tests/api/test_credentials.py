@@ -81,5 +81,5 @@ def test_a_row_that_was_moved_to_another_tenant_opens_nowhere(api: Api, postgres
         cursor.execute("UPDATE storage_credentials SET tenant = 'blue'")
         connection.commit()
     [moved] = api.store.accounts.storage_credentials("blue")
-    with pytest.raises(Exception, match="cannot be opened"):
+    with pytest.raises(Exception, match="cannot decrypt"):
         Seal.of(api.settings.keys_dir).opened(moved.sealed, "blue", "zoe", moved.login)

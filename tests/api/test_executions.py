@@ -104,7 +104,7 @@ def test_a_guarantee_needs_a_controller_and_a_preference_does_not(client: Client
         client.submit(job(storage={"bandwidth": bandwidth}))
     assert refused.value.problem.code == "storage_guarantee_unavailable"
     execution = client.submit(job(storage={"bandwidth": {**bandwidth, "guarantee": "preferred"}}))
-    assert "without the bandwidth it prefers" in execution.notes[0]
+    assert "without the bandwidth that it prefers" in execution.notes[0]
 
 
 def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> None:

@@ -128,7 +128,7 @@ def test_a_finding_about_a_framework_points_into_the_users_document(api: Api) ->
     assert "/components/0/image" in pointers
 
 
-NO_SERVICE = "there is no object-store service nosuch on this installation"
+NO_SERVICE = "this installation has no object-store service nosuch"
 NO_CREDENTIAL = "input x: tenant red has no credential for the service zoe (store one: zoe storage credentials set zoe)"
 
 
@@ -153,7 +153,9 @@ def test_services_of_the_store_that_do_not_exist_and_credentials_that_are_not_st
         return answers["plan"][2]
 
     pushdown = {"pushdown": {"columns": ["id"]}}
-    assert notes("swift2d://c.nosuch/x") == (f"/storage/inputs/0/uri: input x: {NO_SERVICE} (services here: zoe)",)
+    assert notes("swift2d://c.nosuch/x") == (
+        f"/storage/inputs/0/uri: input x: {NO_SERVICE} (services of this installation: zoe)",
+    )
     assert notes("swift2d://c.nosuch/x", "outputs")[0].startswith(f"/storage/outputs/0/uri: output x: {NO_SERVICE}")
     assert notes("swift2d://c.nosuch/x", **pushdown)[0] == f"input x is read plainly: {NO_SERVICE}"
     assert "no object-store service s3a" in notes("s3a://bucket/x")[0]

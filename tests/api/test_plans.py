@@ -67,7 +67,7 @@ def test_a_busy_master_is_told_with_when_to_try_again(shared_api: Api, asked: li
         refused = problem(answer)
         assert (refused["status"], refused["code"], answer.headers["retry-after"]) == (429, "plan_busy", "1")
         assert "of yours" in refused["detail"]
-        assert "one of each user" in refused["hint"]
+        assert "each user may have one plan" in refused["hint"]
     assert [kind for kind, _ in asked] == ["plan", "dry_run"]
     assert all(asker for _, asker in asked)
     assert asked[0][1] == http.get("/api/v1/me").json()["user"]

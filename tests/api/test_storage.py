@@ -114,7 +114,7 @@ def test_what_the_store_can_never_promise_is_refused_at_once_with_the_largest_th
     told = problem(refused)
     assert (refused.status_code, told["code"]) == (422, "never_fits")
     assert told["detail"] == (
-        "It requires 40.000001MB/s to read, and the object store can promise 40MB/s to read in all."
+        "It requires 40.000001MB/s to read, but the object store can guarantee only 40MB/s to read in total."
     )
     assert "at most 40MB/s to read and at most 20MB/s to write" in told["hint"]
     assert [error["pointer"] for error in told["errors"]] == ["/storage/bandwidth"]
@@ -126,7 +126,8 @@ def test_who_prefers_more_than_there_is_is_told_and_may_run(with_controller: Api
     answer = with_controller.http().post(f"/api/v1/{path}", json=asking("preferred", write="30MB/s"))
     assert answer.is_success
     assert answer.json()["notes"] == [
-        "it prefers 30MB/s to write, and the object store can promise 20MB/s to write in all: it runs without; "
+        "it prefers 30MB/s to write, but the object store can guarantee only 20MB/s to write in total: it runs without "
+        "a guarantee; "
         "ask for at most 20MB/s to write"
     ]
 
@@ -144,16 +145,16 @@ def test_what_the_proxies_cannot_always_keep_is_noted(with_controller: Api, path
         found: list[str] = answer.json()["notes"]
         return found
 
-    several = "together: more comes only to services that use several proxies"
+    several = "added up: only services that use several proxies get more"
     assert notes(read="20MB/s", write="20MB/s") == []
     assert notes(read="50MB/s") == [
-        f"it {verb} 50MB/s to read, and one proxy of the object store moves 40MB/s, reads and writes {several}"
+        f"it {verb} 50MB/s to read, but one proxy of the object store moves 40MB/s, reads and writes {several}"
     ]
     [through_several] = notes(read="40MB/s", write="40MB/s")
-    assert through_several.startswith(f"it {verb} 40MB/s to read and 40MB/s to write, and one proxy")
+    assert through_several.startswith(f"it {verb} 40MB/s to read and 40MB/s to write, but one proxy")
     assert notes(read="30MB/s", write="55MB/s") == [
-        f"it {verb} 30MB/s to read and 55MB/s to write, and the proxies of the object store move 80MB/s together, "
-        "reads and writes: it cannot have both at once"
+        f"it {verb} 30MB/s to read and 55MB/s to write, but all proxies of the object store together move 80MB/s, "
+        "reads and writes added up: it cannot always have both at the same time"
     ]
 
 
@@ -184,7 +185,7 @@ def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_
 @pytest.mark.parametrize(
     ("settings", "notes"),
     [
-        ({}, ["input meters is read plainly: there is no object-store service s3a on this installation"]),
+        ({}, ["input meters is read plainly: this installation has no object-store service s3a"]),
         ({"storage_services": {"s3a": {"url": "http://s3"}}}, ["input meters is read plainly: only swift2d:// inputs"]),
         ({"storage_services": {"s3a": {"url": "http://s3", "swift_url": "http://s3/auth/v1.0"}}}, []),
     ],

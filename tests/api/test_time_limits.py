@@ -14,8 +14,8 @@ from zoe_lib.descriptions.bounds import SECONDS_MAX
 from zoe_lib.sdk import Client, Refused
 from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
-NOTE = "it asks for no time limit: it gets the longest that red may have, 43200 s (12 h)"
-TOO_LONG = "it asks for 86400 s (24 h), and red may have 43200 s (12 h) at most"
+NOTE = "no time limit is set: it gets the longest that red may have, 43200 s (12 h)"
+TOO_LONG = "the time limit is 86400 s (24 h); the maximum for red is 43200 s (12 h)"
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def test_who_waits_already_keeps_what_it_has_and_a_clone_meets_the_quota(api: Ap
     before = client.submit(job(time_limit_s=86_400))
     set_quota(api.store, "red", Quota(time_limit_s_max=43_200.0))
     assert client.execution(before.id) == before
-    with pytest.raises(Refused, match="it asks for 86400 s"):
+    with pytest.raises(Refused, match="the time limit is 86400 s"):
         client.submit(before.description)
     given = client.submit(job())
     set_quota(api.store, "red", Quota(time_limit_s_max=3600.0))
     assert client.execution(given.id) == given
-    with pytest.raises(Refused, match=r"it asks for 43200 s \(12 h\), and red may have 3600 s \(1 h\) at most"):
+    with pytest.raises(Refused, match=r"is 43200 s \(12 h\); the maximum for red is 3600 s \(1 h\)"):
         client.submit(given.description)
 
 

@@ -52,11 +52,11 @@ def test_a_quota_of_hours(server: Server, zoe: Zoe, app_file: Path) -> None:
     set_to = zoe("admin", "quota", "set", "lab", "--hours", "1.5")
     assert set_to.out.splitlines()[1].split() == ["lab", "any", "number", "any", "number", "1.5"]
     assert zoe("quota").out.splitlines()[-1].split() == ["time", "limit", "of", "one", "-", "1h30m"]
-    note = "note: it asks for no time limit: it gets the longest that lab may have, 5400 s (1.5 h)"
+    note = "note: no time limit is set: it gets the longest that lab may have, 5400 s (1.5 h)"
     for command in ("validate", "plan", "run"):
         assert note in zoe(command, str(app_file)).err.splitlines()
         refused = zoe(command, str(app_file), "--set", "time_limit_s=7200")
-        assert (refused.code, "it asks for 7200 s (2 h)" in refused.err) == (2, True)
+        assert (refused.code, "the time limit is 7200 s (2 h)" in refused.err) == (2, True)
     for wrong in (["--hours", "0"], ["--hours", "nan"], ["--of-user", "-1"], ["--executions", "some"], []):
         assert zoe("admin", "quota", "set", "lab", *wrong).code == 2
     for hours in ("0", "1e9"):

@@ -107,7 +107,7 @@ def test_it_says_which_value_is_wrong_and_what_is_wanted(zoe: Zoe, call: str, sa
         ("order=bogus", "order: must be one of 'fifo', "),
         (
             'tenant_limits={"red": {"cores_milli": 5}, "red": {}}',
-            "tenant_limits: line 1 column 29: key 'red' stands twice in one object",
+            "tenant_limits: line 1 column 29: key 'red' occurs twice in one object",
         ),
         ('tenant_limits={"red": {"cores_milli": -5}}', "tenant_limits.red.cores_milli: must be at least 0, is -5"),
         ("weighers=" + "[" * 100_000, "weighers: must be an object, is a text"),
@@ -126,7 +126,7 @@ def test_what_is_wrong_with_a_policy(zoe: Zoe, monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.usefixtures("server")
 def test_a_change_of_a_description_with_a_key_that_stands_twice_is_refused(zoe: Zoe, app_file: Path) -> None:
     told = zoe("validate", str(app_file), "--set", 'main.resources={"memory": "1GiB", "memory": "2GiB"}')
-    assert (told.code, "key 'memory' stands twice in one object" in told.err) == (2, True), told.err
+    assert (told.code, "key 'memory' occurs twice in one object" in told.err) == (2, True), told.err
 
 
 def test_limits_of_a_tenant_or_user_that_is_not_there(server: Server, zoe: Zoe) -> None:

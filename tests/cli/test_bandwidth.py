@@ -149,9 +149,9 @@ def test_one_whose_required_bandwidth_is_refused_waits_and_says_why(
     stored = server.store.submit(Execution("xrequires", "reader", "lab", "ada", application, time.time()), "test")
     server.append(stored.id, ev.Queued(at_s=1.0), ev.StartPlanned(at_s=1.0, placements=server.placements(stored.id)))
     server.append(stored.id, ev.StorageRefused(at_s=2.0, why="unknown tenant"))
-    sentence = "The storage controller refuses the bandwidth that it requires: unknown tenant"
+    sentence = "The storage controller refuses the required bandwidth: unknown tenant"
     assert f"{'waits':<18}{sentence}" in zoe("show", stored.id).out
-    assert zoe("explain", stored.id).out.startswith(f"{sentence}\nHint: it is asked again")
+    assert zoe("explain", stored.id).out.startswith(f"{sentence}\nHint: the master asks again")
     assert "storage_refused" in zoe("ls").out
     waiting = zoe("storage", "status", "-o", "json").json()["waiting"]
     assert [(one["execution_id"], one["sentence"]) for one in waiting] == [(stored.id, sentence)]

@@ -57,8 +57,8 @@ def test_a_where_that_cannot_be_read_is_told_with_its_place(
         ("werker.total_count=3", "worker"),
         ("worker.total=3", "components have no 'total'"),
         ("*.environment.NONE=1", "no component has 'NONE'"),
-        ("main.command=sh -c 'x", "not a command line"),
-        ("main.command.7=x", "leads nowhere"),
+        ("main.command=sh -c 'x", "not a valid command line"),
+        ("main.command.7=x", "does not exist"),
         ("[red]bold[/red]\x1b[31m=1", "[red]bold[/red]\\x1b[31m"),
     ],
 )

@@ -63,7 +63,7 @@ def test_run_waits_and_ends_as_the_application_ended(server: Server, zoe: Zoe, a
 def test_run_gives_up_after_a_time(server: Server, zoe: Zoe, app_file: Path) -> None:
     done = zoe("run", str(app_file), "--timeout", "0.2")
     assert (done.code, done.out) == (124, "")
-    assert "longer than the time given" in done.err
+    assert "longer than the time allowed" in done.err
 
 
 def test_ls_filters_and_pages(server: Server, zoe: Zoe, app_file: Path) -> None:
@@ -127,7 +127,7 @@ def test_cancel_of_what_has_ended_is_a_conflict(server: Server, zoe: Zoe, submit
 
 def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     reason = {"code": "no_resources", "sentence": "No room.", "counts": {"resources": 1}, "hint": "wait"}
-    nodes = {"node-1": {"worker": "memory: 9 GiB wanted, 1 GiB there"}}
+    nodes = {"node-1": {"worker": "memory: 9 GiB needed, 1 GiB free"}}
     server.master.explanation = {"reason": reason, "ahead": 2, "nodes": nodes}
     assert "\n2 executions are ahead of it: 2 of others.\n" in zoe("explain", submitted).out
     server.master.explanation |= {"ahead": 14, "ahead_of_tenant": 12, "ahead_ids": ["x1", "x2"]}
@@ -136,7 +136,7 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     server.master.explanation |= {"ahead": 1, "ahead_of_tenant": 1, "ahead_ids": ["x1"]}
     text = zoe("explain", submitted).out
     assert text.startswith("No room.\n1 execution is ahead of it: 1 of its tenant (x1).\nHint: wait\n\nNODE")
-    assert "9 GiB wanted" in text
+    assert "9 GiB needed" in text
     assert zoe("explain", submitted, "-o", "json").json()["reason"] == reason
     server.master.there = False
     stored = zoe("explain", submitted)

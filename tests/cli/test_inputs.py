@@ -48,6 +48,6 @@ def test_whether_a_view_is_used_and_why_is_told(server: Server, zoe: Zoe, reader
 def test_before_it_is_decided_that_is_told(server: Server, zoe: Zoe, reader: str) -> None:
     server.master.explanation = {"reason": None, "ahead": 0, "nodes": {}}
     for command in ("show", "explain"):
-        assert "not decided: it is once there are nodes for it" in zoe(command, reader).out
+        assert "not decided: it is decided after the execution gets its nodes" in zoe(command, reader).out
     assert zoe("cancel", reader).code == 0
     assert "not decided: it ended before" in zoe("explain", reader).out

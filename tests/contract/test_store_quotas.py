@@ -40,7 +40,7 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     assert quota_of(open_store(), "red") == Quota(2)
     for number in (1, 2):
         store.submit(job(number), "request")
-    with pytest.raises(QuotaExceeded, match="red may have 2"):
+    with pytest.raises(QuotaExceeded, match="the quota of red is 2"):
         open_store().submit(job(3), "request", "key")
     store.submit(job(4, "blue"), "request")
     end(store, 1)
@@ -55,11 +55,11 @@ def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
     set_quota(store, "red", Quota(3, 1))
     assert quota_of(open_store(), "red") == Quota(3, 1)
     store.submit(job(1), "request")
-    with pytest.raises(QuotaExceeded, match="ada in red may have 1"):
+    with pytest.raises(QuotaExceeded, match="the quota of ada in red is 1"):
         open_store().submit(job(2), "request")
     for number, user in ((3, "bob"), (4, "carl")):
         store.submit(job(number, user=user), "request")
-    with pytest.raises(QuotaExceeded, match="red may have 3"):
+    with pytest.raises(QuotaExceeded, match="the quota of red is 3"):
         store.submit(job(5, user="dora"), "request")
     store.submit(job(6, "blue"), "request")
     end(store, 1)
@@ -102,13 +102,13 @@ def test_a_quota_gives_the_longest_time_limit_and_refuses_a_longer_one(open_stor
     assert quota_of(open_store(), "red") == Quota(None, None, 7200.0)
     given = store.submit(replace(limited(2, None), notes=("a note",)), "request")
     assert given.application.time_limit_s == 7200.0
-    told = "it asks for no time limit: it gets the longest that red may have, 7200 s (2 h)"
+    told = "no time limit is set: it gets the longest that red may have, 7200 s (2 h)"
     assert given.notes == ("a note", told)
     assert open_store().execution(given.id) == given
     for number, asked_s in ((3, 7200.0), (4, 1.5)):
         asked = store.submit(limited(number, asked_s), "request")
         assert (asked.application.time_limit_s, asked.notes) == (asked_s, ())
-    with pytest.raises(TimeLimitTooLong, match=r"asks for 9000 s \(2.5 h\), and red may have 7200 s \(2 h\) at most"):
+    with pytest.raises(TimeLimitTooLong, match=r"is 9000 s \(2.5 h\); the maximum for red is 7200 s \(2 h\)"):
         open_store().submit(limited(5, 9000.0), "request", "key")
     assert store.submit(limited(6, 9000.0, "blue"), "request").notes == ()
     assert open_store().execution(before.id) == before

@@ -121,16 +121,16 @@ def old_answer(one: Execution, quota: OldQuota, executions: int, executions_of_u
     asked_s, longest_s, notes = one.application.time_limit_s, quota.time_limit_s_max, one.notes
     if longest_s is not None and asked_s is not None and asked_s > longest_s:
         asked, longest = (f"{s:.15g} s ({s / 3600:.6g} h)" for s in (asked_s, longest_s))
-        return f"it asks for {asked}, and {one.tenant} may have {longest} at most"
+        return f"the time limit is {asked}; the maximum for {one.tenant} is {longest}"
     if longest_s is not None and asked_s is None:
         longest = f"{longest_s:.15g} s ({longest_s / 3600:.6g} h)"
-        notes = (*notes, f"it asks for no time limit: it gets the longest that {one.tenant} may have, {longest}")
+        notes = (*notes, f"no time limit is set: it gets the longest that {one.tenant} may have, {longest}")
         asked_s = longest_s
-    tail = "executions waiting or running at the same time"
+    tail = "executions that wait or run at the same time"
     if quota.executions_max is not None and executions >= quota.executions_max:
-        return f"{one.tenant} may have {quota.executions_max} {tail}"
+        return f"the quota of {one.tenant} is {quota.executions_max} {tail}"
     if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
-        return f"{one.user} in {one.tenant} may have {quota.executions_of_user_max} {tail}"
+        return f"the quota of {one.user} in {one.tenant} is {quota.executions_of_user_max} {tail}"
     return replace(one, application=replace(one.application, time_limit_s=asked_s), notes=notes)
 
 

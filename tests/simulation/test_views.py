@@ -96,7 +96,7 @@ def test_what_the_store_refuses_is_told_in_its_own_words_and_other_inputs_keep_t
     why = {read.name: (read.view, read.why) for read in one.get(execution_id).inputs}
     assert why == {
         "meters": ("", "plainly: there is no view (there is no column kwh)"),
-        "files": ("", "plainly: only swift2d:// inputs are read through views"),
+        "files": ("", "plainly: only swift2d:// inputs can be read through views"),
     }
 
 
@@ -106,7 +106,7 @@ def test_of_a_service_that_does_not_exist_there_is_no_view_and_the_reason_names_
     views = InputViews(("swift2d",), {"other"})
     assert views.of(known) == {}
     [read] = views.reads(known, {}, "no reason")
-    assert read.why == "plainly: there is no object-store service zoe on this installation"
+    assert read.why == "plainly: this installation has no object-store service zoe"
 
 
 @pytest.mark.parametrize(("cause", "view"), [(Cause.EXITED, False), (Cause.NODE_LOST, True)])
@@ -255,7 +255,7 @@ def test_one_whose_bandwidth_is_never_put_in_force_goes_back_to_the_queue_and_gi
     assert one.state(waits) is ExecutionState.QUEUED
     entries = [entry for entry in one.store.journal(0, 1000, None, waits) if entry.kind == "stopping"]
     assert entries[0].data["cause"] == Cause.STORAGE_UNAVAILABLE
-    assert "did not put the bandwidth in force" in str(entries[0].data["message"])
+    assert "did not guarantee the required bandwidth" in str(entries[0].data["message"])
     assert there(one) == []
     one.run(60.0)
     assert one.state(other) is ExecutionState.SUCCEEDED

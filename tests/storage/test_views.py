@@ -196,9 +196,9 @@ def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(
     [
         ({"columns": ["price"]}, "there is no column price; there are id, city, kwh, note"),
         ({"where": "price > 3"}, "there is no column price"),
-        ({"where": "kwh >"}, "ends where a number or a 'text' is expected"),
+        ({"where": "kwh >"}, "ends too early: a number or a 'text' is expected"),
         ({"where": "kwh = '" + "x" * 5000 + "'"}, "longer than 4096 characters"),
-        ({"where": "(" * 60 + "kwh = 1" + ")" * 60}, "nested deeper than 50"),
+        ({"where": "(" * 60 + "kwh = 1" + ")" * 60}, "nested more than 50 levels deep"),
         ({"csv": {"delimiter": ";;"}}, "delimiter must be one ASCII character"),
         ({"columns": 5}, "not a view: columns must be a list of texts"),
         ({"where": 5}, "not a view: where must be a text"),

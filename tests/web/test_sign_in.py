@@ -90,12 +90,12 @@ def test_through_the_page_of_a_provider_and_back_to_where_one_was(visitor: Visit
 def test_who_says_no_at_the_provider_or_has_no_role_is_told_and_may_begin_again(visitor: Visitor) -> None:
     page = to_the_firm(visitor)
     page.get_by_role("button", name="Deny", exact=True).click()
-    expect(page.get_by_role("heading", name="The sign-in did not come to an end")).to_be_visible()
+    expect(page.get_by_role("heading", name="The sign-in was not completed")).to_be_visible()
     page.get_by_role("link", name="Back to Zoe", exact=True).click()
     expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     page = to_the_firm(visitor)
     authorized(page, "s-2")
-    expect(page.get_by_role("heading", name="You are no member of that tenant")).to_be_visible()
+    expect(page.get_by_role("heading", name="You are not a member of this tenant")).to_be_visible()
 
 
 def test_a_session_that_ends_in_mid_work_is_begun_again_in_another_tab(visitor: Visitor) -> None:
@@ -121,14 +121,14 @@ def test_with_a_password_of_the_directory_and_not_with_another(visitor: Visitor)
     page = visitor.open()
     page.get_by_label("Known to").select_option("The lab")
     visitor.type_password("mia", "not the password")
-    expect(page.get_by_role("alert")).to_contain_text("The user or the password is wrong")
+    expect(page.get_by_role("alert")).to_contain_text("The user name or password is wrong")
     visitor.type_password("mia", PASSWORD)
     expect(page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
     signed_in_as(page, "mia")
 
 
 def test_one_that_is_away_is_told_in_words(visitor: Visitor) -> None:
-    said = "Who should say who you are cannot be asked now"
+    said = "The identity provider is unavailable"
     page = visitor.open()
     page.get_by_label("Known to").select_option("The branch")
     visitor.type_password("mia", PASSWORD)

@@ -68,11 +68,11 @@ class AppsMiddleware:
             return
         request_target = origin_form(scope)
         if request_target is None:
-            await _refuse(scope, receive, send, "the request target must be a path: it begins with a slash")
+            await _refuse(scope, receive, send, "the request target must be a path that begins with a slash")
             return
         name = host_name(Headers(scope=scope).get("host", ""))
         if name is None:
-            await _refuse(scope, receive, send, "the header Host is no name of a host")
+            await _refuse(scope, receive, send, "the header Host is not a host name")
             return
         if not name.endswith(self._suffix):
             await self._app(scope, receive, send)
@@ -87,7 +87,7 @@ class AppsMiddleware:
                 try:
                     await answer(scope, receive, send)
                 except forwarding.BrokeOff as error:
-                    log.warning("an application broke off its answer", execution=execution_id, why=str(error))
+                    log.warning("an application ended its answer early", execution=execution_id, why=str(error))
                     raise
         else:
             await self._socket(WebSocket(scope, receive, send), request_target, execution_id, number)
@@ -161,7 +161,7 @@ class AppsMiddleware:
             await _end(browser, refused)
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):
             self._targets.doubt(execution_id, number)
-            await _end(browser, ApiProblem(Code.SOCKET_REFUSED, "the application does not open it now"))
+            await _end(browser, ApiProblem(Code.SOCKET_REFUSED, "the application refuses the WebSocket"))
 
 
 async def _end(browser: WebSocket, refused: ApiProblem) -> None:

@@ -28,12 +28,12 @@ def told(status: int, title: str, text: str, *, at_zoe: bool = False) -> Respons
 
 def not_entered() -> Response:
     """Nobody is known by a cookie."""
-    return told(401, "Not signed in here", "Open this application from Zoe, or with: zoe open ID")
+    return told(401, "Not signed in to this application", "Open this application from Zoe, or with: zoe open ID")
 
 
 def only_get() -> Response:
     """Another method than GET was used with a ticket, which stays as it is."""
-    page = told(405, "Not this way", "A browser opens this address with GET.")
+    page = told(405, "Method not allowed", "A browser opens this address with GET.")
     page.headers["Allow"] = "GET"
     return page
 
@@ -41,7 +41,7 @@ def only_get() -> Response:
 def ticket_used() -> Response:
     """The ticket is unknown, used or over."""
     return told(
-        401, "This way in was used before", "It works once and for a minute. Open the application from Zoe again."
+        401, "This link was already used", "It works once, within one minute. Open the application from Zoe again."
     )
 
 
@@ -52,14 +52,16 @@ def foreign() -> Response:
 
 def not_running() -> Response:
     """The service does not live now."""
-    return told(404, "It is not running", "The application has ended, or is not up yet.")
+    return told(404, "The application is not running", "The application has ended, or has not started yet.")
 
 
 def unreachable() -> Response:
     """It lives, and does not answer."""
-    return told(502, "It does not answer", "The application runs, but its port does not answer now. Try again soon.")
+    return told(
+        502, "The application does not answer", "The application runs, but its port does not answer. Try again soon."
+    )
 
 
 def no_answer() -> Response:
     """It answered, and not as HTTP has it."""
-    return told(502, "Its answer cannot be passed on", "The application answered with something that is not HTTP.")
+    return told(502, "Invalid answer", "The application answered with something that is not HTTP.")

@@ -1,4 +1,4 @@
-"""Users, tenants, roles, quotas, everybody's tokens and the audit log."""
+"""Users, tenants, roles, quotas, all users' tokens and the audit log."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ router = APIRouter(prefix="/admin", tags=["administration"])
 
 @router.get("/users", response_model=UserList)
 def list_users(_principal: Admin, accounts: AccountsDep) -> UserList:
-    """All users with their roles."""
+    """List all users with their roles."""
     roles = accounts.memberships()
     return UserList(users=[_user(user, [m for m in roles if m.user == user.name]) for user in accounts.users()])
 
 
 @router.post("/users", status_code=201, response_model=UserView)
 async def add_user(body: NewUser, _principal: Admin, services: ServicesDep, request: Request) -> UserView:
-    """Make a user; without a password there is no signing in by one."""
+    """Make a user. Without a password, the user cannot sign in with one."""
 
     def add() -> UserView:
         if body.password:
@@ -71,14 +71,14 @@ async def add_user(body: NewUser, _principal: Admin, services: ServicesDep, requ
 async def change_user(
     user: str, body: UserChange, principal: Admin, services: ServicesDep, request: Request
 ) -> UserView:
-    """Set a password, or disable: who is disabled loses all sessions and tokens, for good."""
+    """Set a user's password, or disable the user. A disabled user loses all sessions and tokens for good."""
     if user == principal.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
     return await _in_its_lane(services, request, body.password, lambda: _changed(user, body, services, request))
 
 
 async def _in_its_lane(services: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
-    """Return what the work gives, with a password in threads of its own: a hash takes time and memory."""
+    """Return what the work returns; with a password, run it in separate threads: a hash takes time and memory."""
     if password is None:
         return await run_in_threadpool(work)
     return await services.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
@@ -103,7 +103,7 @@ def _changed(user: str, body: UserChange, services: Services, request: Request) 
 
 @router.delete("/users/{user}/access", response_model=EndedAccessView)
 def end_access(user: str, _principal: Admin, accounts: AccountsDep, request: Request) -> EndedAccessView:
-    """End all tokens and sessions of a user at once; the user may sign in again, and executions go on."""
+    """End all tokens and sessions of a user at once. The user may sign in again, and executions continue."""
     ended = accounts.end_access(user)
     note_changes(request, asdict(ended), {"tokens": 0, "sessions": 0})
     return EndedAccessView.model_validate(ended)
@@ -111,7 +111,7 @@ def end_access(user: str, _principal: Admin, accounts: AccountsDep, request: Req
 
 @router.get("/tenants", response_model=TenantList)
 def list_tenants(_principal: Admin, store: StoreDep) -> TenantList:
-    """All tenants with their members, quotas, and how many executions wait or run."""
+    """List all tenants with their members, quotas, and the number of executions that wait or run."""
     active: Counter[str] = Counter()
     for (tenant, _), number in store.active_counts().items():
         active[tenant] += number
@@ -131,9 +131,11 @@ def list_tenants(_principal: Admin, store: StoreDep) -> TenantList:
 
 @router.post("/tenants", status_code=201, response_model=QuotaView)
 def add_tenant(body: NewTenant, _principal: Admin, services: ServicesDep) -> QuotaView:
-    """Make a tenant. The local back-end is for one: with a second it will not start again."""
+    """Make a tenant. The local back-end supports one tenant: with a second, the master does not start."""
     if services.settings.backend == "local" and not services.settings.insecure and services.accounts.tenants():
-        raise ApiProblem(Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE where all trust each other")
+        raise ApiProblem(
+            Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE if all tenants trust each other"
+        )
     services.accounts.add_tenant(body.name)
     return QuotaView(executions_max=None)
 
@@ -142,7 +144,7 @@ def add_tenant(body: NewTenant, _principal: Admin, services: ServicesDep) -> Quo
 def set_role(
     tenant: str, user: str, body: RoleChoice, principal: Admin, accounts: AccountsDep, request: Request
 ) -> MemberView:
-    """Make a user a member of a tenant, or change the role there."""
+    """Make a user a member of a tenant, or change the user's role there."""
     _check_own(principal, user, tenant)
     accounts.user(user)
     check_tenant(accounts, tenant)
@@ -154,7 +156,7 @@ def set_role(
 
 @router.delete("/tenants/{tenant}/members/{user}", status_code=204)
 def remove_member(tenant: str, user: str, principal: Admin, accounts: AccountsDep, request: Request) -> Response:
-    """End a membership, with its tokens and sessions; executions go on."""
+    """End a membership, with its tokens and sessions; executions continue."""
     _check_own(principal, user, tenant)
     before = _role(accounts, user, tenant)
     accounts.remove_member(user, tenant)
@@ -164,13 +166,13 @@ def remove_member(tenant: str, user: str, principal: Admin, accounts: AccountsDe
 
 @router.get("/tokens", response_model=TokenList)
 def list_all_tokens(_principal: Admin, accounts: AccountsDep) -> TokenList:
-    """Everybody's tokens, without their secrets."""
+    """List the tokens of all users, without their secrets."""
     return TokenList(tokens=[token_view(token) for token in accounts.tokens()])
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def revoke_any_token(token_id: str, _principal: Admin, accounts: AccountsDep) -> Response:
-    """Make a token worthless at once."""
+    """Revoke a token at once."""
     accounts.revoke_token(token_id)
     return Response(status_code=204)
 
@@ -183,7 +185,7 @@ def list_audit(
     before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Entries with a lower id.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
 ) -> AuditList:
-    """Who asked for which change, newest first."""
+    """List who requested which change, newest first."""
     limit = min(limit, services.settings.api_page_max)
     entries = services.accounts.audit(before, limit, user)
     return AuditList(
@@ -193,7 +195,7 @@ def list_audit(
 
 
 def _check_own(principal: Principal, user: str, tenant: str) -> None:
-    """Admins cannot take their own role away: the last one could, and nobody could give it back."""
+    """Refuse an admin who removes their own role: the last admin could, and nobody could give it back."""
     if (principal.user, principal.tenant) == (user, tenant):
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
 
@@ -203,7 +205,7 @@ def _role(accounts: AccountStore, user: str, tenant: str) -> str | None:
 
 
 def _shown(user: User, password: str) -> dict[str, object]:
-    """Return what the audit log may tell of a user."""
+    """Return the details of a user that the audit log may contain."""
     return {"disabled": user.disabled, "password": password}
 
 

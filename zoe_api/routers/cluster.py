@@ -54,7 +54,7 @@ router = APIRouter(tags=["cluster"])
 
 @router.get("/nodes", response_model=NodeList)
 def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
-    """The nodes as the master last saw them, with what Zoe reserves there.
+    """List the nodes as the master last saw them, with what Zoe reserves there.
 
     `message` is for operators: it may name addresses inside the cluster.
     """
@@ -71,7 +71,9 @@ def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
 
 @router.get("/policy", response_model=PolicyView)
 def get_policy(principal: Reader, store: StoreDep, response: Response) -> PolicyView:
-    """The policy in force; of tenants, their shares, limits and reserved nodes the own one only, but for operators."""
+    """Return the policy in force. Users see shares, limits and reserved nodes of their own tenant only; operators see
+    all.
+    """
     policy = store.policy()
     response.headers["ETag"] = etag(policy.version)
     return PolicyView.of(visible_policy(policy, principal))
@@ -96,9 +98,9 @@ def set_policy(
     response: Response,
     if_match: IfMatch = None,
 ) -> PolicyView:
-    """Put a policy in force at once. With If-Match only when nobody changed it meanwhile.
+    """Put a policy in force at once; with If-Match, only if nobody has changed it meanwhile.
 
-    Operators may change nothing of it but which nodes are drained or reserved.
+    Operators may only change which nodes are drained or reserved.
     """
     present = store.policy()
     policy = _sound(body, master, present)
@@ -114,13 +116,13 @@ def set_policy(
 
 @router.post("/policy/dry-run", response_model=DryRunView)
 def try_policy(body: PolicyView, principal: Operator, master: MasterDep, request: Request) -> DryRunView:
-    """What a policy would do with the present queue, beside the one in force; nothing is changed."""
+    """Compare a proposed policy with the one in force on the present queue; nothing is changed."""
     return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body, master))}, request, principal.user))
 
 
 @router.post("/replays", response_model=ReplayView)
 def replay_journal(body: ReplayRequest, _principal: Operator, services: ServicesDep) -> ReplayView:
-    """What happened since a time, replayed as it was and with another policy, limits or nodes; nothing is changed."""
+    """Replay the journal since a time as it was, and with another policy, limits or nodes; nothing is changed."""
     if body.policy:
         try:
             fields = {**PolicyView.of(services.store.policy()).model_dump(), **body.policy}
@@ -139,7 +141,7 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
 
 @router.get("/status", response_model=StatusView)
 def get_status(_principal: Reader, store: StoreDep, master: MasterDep) -> StatusView:
-    """How the installation is; useful also while the master is down."""
+    """Return the state of the installation; this works while the master is down."""
     answer, message = _master_status(master)
     return StatusView(
         version=version("zoe-analytics"),
@@ -170,7 +172,7 @@ def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:
 
 @dataclass(slots=True)
 class _Held:
-    """What Zoe holds on a node."""
+    """Amounts that Zoe holds on a node."""
 
     reserved: Resources = field(default_factory=Resources)
     elastic: Resources = field(default_factory=Resources)
@@ -178,7 +180,7 @@ class _Held:
 
 
 def _reserved(store: ExecutionStore, gateway: Resources) -> dict[str, _Held]:
-    """What executions hold on each node, their gateways' share too."""
+    """Return what executions hold on each node, including their share of gateways."""
     there: dict[str, _Held] = defaultdict(_Held)
     for execution in store.active():
         for service, amount in held(execution, gateway):

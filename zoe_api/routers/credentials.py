@@ -1,4 +1,4 @@
-"""Credentials of tenants for services of the object store: set, listed without their keys, removed."""
+"""Credentials of tenants for services of the object store: set, list without keys, remove."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from zoe_lib.store.people import Principal, SealedCredential
 from zoe_lib.wire import CredentialList, CredentialRequest, CredentialView
 
 router = APIRouter(prefix="/storage/credentials", tags=["storage"])
-Tenant = Annotated[str | None, Query(description="Another tenant than the own, as an admin.")]
+Tenant = Annotated[str | None, Query(description="Another tenant than your own; admins only.")]
 
 
 @router.get("", response_model=CredentialList)
 def list_storage_credentials(principal: Reader, services: ServicesDep, tenant: Tenant = None) -> CredentialList:
-    """For which services the tenant has credentials, without their keys."""
+    """List the services for which the tenant has credentials, without the keys."""
     credentials = services.accounts.storage_credentials(_tenant(principal, tenant))
     return CredentialList(
         credentials=[_view(one) for one in credentials], services=sorted(services.settings.storage_services)
@@ -34,7 +34,7 @@ def list_storage_credentials(principal: Reader, services: ServicesDep, tenant: T
 def set_storage_credential(
     service: str, body: CredentialRequest, principal: Submitter, services: ServicesDep, tenant: Tenant = None
 ) -> CredentialView:
-    """Keep how the tenant logs in to a service; services that start from now on get it as a file."""
+    """Store how the tenant logs in to a service. Zoe's services that start from now on get it as a file."""
     if service not in services.settings.storage_services:
         names = ", ".join(sorted(services.settings.storage_services)) or "none"
         raise NotFound(f"there is no service {service[:200]!r} of an object store; known: {names}")
@@ -49,7 +49,7 @@ def set_storage_credential(
 def remove_storage_credential(
     service: str, principal: Submitter, services: ServicesDep, tenant: Tenant = None
 ) -> Response:
-    """Forget how the tenant logs in to a service; what runs already keeps what it got."""
+    """Remove how the tenant logs in to a service. Running services keep what they got."""
     services.accounts.remove_storage_credential(_tenant(principal, tenant), service)
     return Response(status_code=204)
 

@@ -44,8 +44,9 @@ router = APIRouter(tags=["descriptions"])
 
 @router.post("/validate", response_model=ValidateResponse)
 def validate_description(body: ValidateRequest, principal: Reader, services: ServicesDep) -> ValidateResponse:
-    """Check a description, expanded, against the format, this installation and the own tenant's longest time limit;
-    nothing is kept."""
+    """Check a description, expanded, against the format, this installation and your tenant's longest time limit.
+    Nothing is stored.
+    """
     with checking(services, principal):
         application, notes, _ = _as_submitted(body.application, principal, services)
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
@@ -53,7 +54,8 @@ def validate_description(body: ValidateRequest, principal: Reader, services: Ser
 
 @router.post("/plan", response_model=PlanView)
 def plan_application(body: PlanRequest, principal: Reader, request: Request, services: ServicesDep) -> PlanView:
-    """Whether it would start now, else when, why not, and the smallest change that would start it; nothing is kept.
+    """Say whether an application would start now; if not, when, why not, and which smallest change would start it.
+    Nothing is stored.
 
     Refused as a submission would be: 422 `never_fits` when it never would start, `time_limit_too_long` when the own
     tenant may not have it so long; 429 `quota_exceeded` while the quota of executions is used up. 429, too:
@@ -73,7 +75,7 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
 
 @router.post("/convert", response_model=ConvertResponse)
 def convert_description(body: ConvertRequest, principal: Reader, services: ServicesDep) -> ConvertResponse:
-    """A description of any older format as version 4, with notes on what could not carry over."""
+    """Convert a description of an older format to version 4, with notes on what could not be converted."""
     try:
         with checking(services, principal):
             conversion = descriptions.convert(body.document)
@@ -84,7 +86,7 @@ def convert_description(body: ConvertRequest, principal: Reader, services: Servi
 
 @router.get("/catalogue", response_model=CatalogueList)
 def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
-    """Descriptions that are there to be used by the own role and tenant, with the JSON Schema of their forms."""
+    """List the descriptions of the catalogue for your role and tenant, with the JSON Schema of their forms."""
     longest_s = store.policy().limits.of(principal.tenant).time_limit_s
     return CatalogueList(
         entries=[
@@ -104,7 +106,7 @@ def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
 
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
 def fill_form(entry_id: str, body: FillRequest, principal: Reader, services: ServicesDep) -> FillResponse:
-    """The description of an entry with what was put into its form; nothing is kept."""
+    """Return the description of an entry with the values of its form. Nothing is stored."""
     entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(principal.role)), None)
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
@@ -118,12 +120,14 @@ def fill_form(entry_id: str, body: FillRequest, principal: Reader, services: Ser
 
 @router.get("/schema", response_model=dict[str, Any])
 def get_description_schema(_principal: Reader) -> dict[str, Any]:
-    """The JSON Schema of descriptions."""
+    """Return the JSON Schema of descriptions."""
     return descriptions.json_schema()
 
 
 def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, Any]:
-    """The description of an entry. The time limit there is nobody's wish, so it gives way to the longest."""
+    """Return the description of an entry. A user did not choose its time limit, so the tenant's longest time limit
+    replaces it.
+    """
     document = descriptions.catalogue_document(entry)
     limit_s = document.get("time_limit_s")
     if limit_s is None or longest_s is None or limit_s <= longest_s:
@@ -134,14 +138,14 @@ def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, An
 def _as_submitted(
     document: dict[str, Any], principal: Principal, services: Services, priority: int | None = None
 ) -> tuple[Application, list[str], int]:
-    """The application as it would be kept for its tenant, what its user would be told, and its priority."""
+    """Return the application as it would be stored for its tenant, the notes for its user, and its priority."""
     fit = checked(document, services, principal, priority)
     application, limit_notes = with_time_limit(fit.application, principal.tenant, services.store.policy().limits)
     return application, [*fit.notes, *limit_notes], fit.priority
 
 
 def _demand(store: ExecutionStore, principal: Principal, application: Application) -> DemandView:
-    """What it would take; QuotaExceeded when a limit of executions refuses it."""
+    """Return what an application takes; QuotaExceeded if a limit of executions refuses it."""
     core, everything = application.core_resources(), application.total_resources()
     limits, active = store.policy().limits, store.active_counts()
     executions = sum(number for (tenant, _), number in active.items() if tenant == principal.tenant)

@@ -42,14 +42,14 @@ def execution_events(
     after: Annotated[int, Query(ge=0, le=ID_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
-    """What happened to an execution, in order."""
+    """Return the events of an execution, in order."""
     visible_execution(store, principal, execution_id)
     return EventList(events=[event_view(e, principal) for e in store.journal(after, limit, execution_id=execution_id)])
 
 
 @router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
 def execution_waits(execution_id: str, principal: Reader, store: StoreDep) -> WhyWaited:
-    """Where the time before its start went: every second of waiting under a named cause."""
+    """Return how the time before its start was spent; every second of waiting has a cause."""
     visible_execution(store, principal, execution_id)
     waits = spans(_all_events(store, execution_id), time.time())
     return WhyWaited(
@@ -66,11 +66,11 @@ def stream_events(
     execution_id: str | None = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     after: Annotated[
-        int | None, Query(ge=0, le=ID_MAX, description="Begin after this id; default: with what comes now.")
+        int | None, Query(ge=0, le=ID_MAX, description="Start after this id (default: with new events).")
     ] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventStream:
-    """Server-sent events with journal ids. A client that comes back with Last-Event-ID misses nothing.
+    """Stream events as server-sent events with journal ids. A client that reconnects with Last-Event-ID misses nothing.
 
     The stream of one execution closes with an event `end` when that has ended and all was sent.
     """
@@ -91,7 +91,9 @@ def stream_events(
 async def _encoded(
     news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool, principal: Principal
 ) -> Batches:
-    """`over` says that the execution had ended before the first look, so that nothing comes after an empty one."""
+    """Yield batches of events; `over` says that the execution ended before the first read, so nothing follows an empty
+    batch.
+    """
     async with aclosing(news.follow(after, tenant, execution_id)) as batches:
         async for entries in batches:
             if entries:

@@ -65,7 +65,9 @@ def submit_execution(
     services: ServicesDep,
     idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
 ) -> ExecutionView:
-    """Queue an application. It runs when the policy and the cluster allow, also when the master is down now."""
+    """Submit an application. It runs when the policy and the cluster allow; submissions are accepted while the master
+    is down.
+    """
     fingerprint = _fingerprint(body)
     # What was accepted once is not refused when it is repeated, though nodes or limits have changed meanwhile.
     earlier = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
@@ -102,7 +104,7 @@ def _accepted(execution: Execution, response: Response) -> ExecutionView:
 def list_executions(
     principal: Reader,
     services: ServicesDep,
-    ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="None but these.")] = None,
+    ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="Only these executions.")] = None,
     state: Annotated[list[ExecutionState] | None, Query()] = None,
     user: str | None = None,
     name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
@@ -110,7 +112,7 @@ def list_executions(
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
 ) -> ExecutionList:
-    """Executions of the own tenant (or of all, for operators), newest first."""
+    """List executions of your tenant (of all tenants for operators), newest first."""
     if all_tenants:
         check(principal, Scope.OPERATE)
     query = ExecutionQuery(
@@ -128,7 +130,7 @@ def list_executions(
 
 @router.get("/{execution_id}", response_model=ExecutionView)
 def show_execution(execution_id: str, principal: Reader, store: StoreDep, response: Response) -> ExecutionView:
-    """One execution with its services and its description."""
+    """Return an execution with its services and its description."""
     view = _view(visible_execution(store, principal, execution_id), response)
     return with_details(view, all_entries(store, execution_id) if principal.operator else (), principal)
 
@@ -143,9 +145,10 @@ def cancel_execution(
     master: MasterDep,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """End an execution. Idempotent while it stops; 409 when it had ended otherwise before.
+    """Cancel an execution. This is idempotent while the execution stops; 409 if it has already ended for another
+    reason.
 
-    One that stops already keeps its outcome, unless it would have been tried again.
+    An execution that is already stopping keeps its outcome, unless it was about to be retried.
     """
     return _view(cancel(store, master, principal, execution_id, request.state.request_id, if_match), response)
 
@@ -154,7 +157,9 @@ def cancel_execution(
 def explain_execution(
     execution_id: str, request: Request, principal: Reader, store: StoreDep, master: MasterDep
 ) -> Explanation:
-    """Why it is not running, and how its inputs are read. Without the master, what was stored last."""
+    """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
+    answer.
+    """
     execution = visible_execution(store, principal, execution_id)
     facts: dict[str, Any] = {
         "state": execution.state,
@@ -176,7 +181,7 @@ def explain_execution(
 
 @router.get("/{execution_id}/eta", response_model=Eta)
 def execution_eta(execution_id: str, request: Request, principal: Reader, store: StoreDep, master: MasterDep) -> Eta:
-    """When it is expected to start and end, as things are now. Without the master, what it was told last."""
+    """Return when an execution is expected to start and end; the stored forecast if the master does not answer."""
     execution = visible_execution(store, principal, execution_id)
     if execution.state not in WAITING_STATES:
         return Eta(state=execution.state, forecast=None)
@@ -193,7 +198,7 @@ def execution_eta(execution_id: str, request: Request, principal: Reader, store:
 
 @router.get("/{execution_id}/usage", response_model=UsageList)
 def execution_usage(execution_id: str, principal: Reader, store: StoreDep) -> UsageList:
-    """Samples of what its services used, oldest first."""
+    """Return samples of what the services of an execution used, oldest first."""
     visible_execution(store, principal, execution_id)
     return UsageList(usage=[UsageView.model_validate(s) for s in store.usage(execution_id)])
 

@@ -1,4 +1,4 @@
-"""Limits of tenants and users, and the quota of a tenant, which is some of them by older names."""
+"""Limits of tenants and users, and quotas, which are older names for some limits of a tenant."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersVi
 
 router = APIRouter(prefix="/admin", tags=["administration"])
 Amount = Literal["executions", "time_limit_s", "cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s"]
-TenantOf = Annotated[str, Query(max_length=128, description="`*` is the default for all tenants without their own.")]
+TenantOf = Annotated[
+    str, Query(max_length=128, description="`*` is the default for tenants without a limit of their own.")
+]
 UserOf = Annotated[
-    str | None, Query(max_length=200, description="`*` is each user of the tenant; without, the tenant as a whole.")
+    str | None,
+    Query(max_length=200, description="`*` is each user of the tenant; without a user, the limit is the tenant's."),
 ]
 
 
@@ -31,10 +34,10 @@ UserOf = Annotated[
 def list_limits(
     _principal: Admin,
     store: StoreDep,
-    tenant: Annotated[str | None, Query(max_length=128, description="Of this tenant only.")] = None,
-    user: Annotated[str | None, Query(max_length=200, description="With the meters of this user, too.")] = None,
+    tenant: Annotated[str | None, Query(max_length=128, description="Only limits of this tenant.")] = None,
+    user: Annotated[str | None, Query(max_length=200, description="Also return the meters of this user.")] = None,
 ) -> LimitList:
-    """All limits that are set, and how much of theirs tenants and users have now."""
+    """List all limits that are set, and how much of them tenants and users use now."""
     if tenant not in (None, EVERY):
         _check_names(store.accounts, LimitSubject(tenant, user))
     limits, uses = store.policy().limits, used(store.active())
@@ -58,8 +61,9 @@ def list_limits(
 
 @router.put("/limits", response_model=LimitView)
 def set_limit(body: LimitChange, _principal: Admin, services: ServicesDep, request: Request) -> LimitView:
-    """Set amounts of a limit: null is no limit; those that are not named stay. What was submitted before keeps what it
-    has."""
+    """Set amounts of a limit: null is unlimited; amounts that are not given stay as they are. Earlier submissions are
+    not affected.
+    """
     subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
     _check_subject(services.accounts, subject, amounts)
     return _view(_change(services, request, lambda limits: limits.changed(subject, amounts), subject), subject)
@@ -72,9 +76,9 @@ def clear_limit(
     request: Request,
     tenant: TenantOf = EVERY,
     user: UserOf = None,
-    amount: Annotated[list[Amount] | None, Query(description="Without any, all of them.")] = None,
+    amount: Annotated[list[Amount] | None, Query(description="Amounts to clear (default: all).")] = None,
 ) -> Response:
-    """Take limits of a subject away; the default holds for it again."""
+    """Clear limits of a subject, so that the default applies again."""
     subject = LimitSubject(tenant, user)
     if not services.store.policy().limits.own(subject):
         raise NotFound(f"no limit is set for {name_of(subject)}")
@@ -84,8 +88,9 @@ def clear_limit(
 
 @router.put("/tenants/{tenant}/quota", response_model=QuotaView)
 def set_quota(tenant: str, body: QuotaView, _principal: Admin, services: ServicesDep, request: Request) -> QuotaView:
-    """Set the limits of how many executions of a tenant, and of each of its users, wait or run at the same time, and of
-    how long their time limits are; null is no limit. What was submitted before keeps what it has."""
+    """Set the maximum executions of a tenant, and of each of its users, that wait or run at the same time, and the
+    longest time limit. null is unlimited. Earlier submissions are not affected.
+    """
     check_tenant(services.accounts, tenant)
     before = quota_of(services.store.policy().limits, tenant)
 
@@ -112,18 +117,18 @@ _OF_QUOTA = {
 
 
 def quota_of(limits: Limits, tenant: str) -> QuotaView:
-    """Return the limits of a tenant that are its quota."""
+    """Return the limits of a tenant that make up its quota."""
     return QuotaView(**{name: getattr(limits.of(tenant, user), amount) for name, (user, amount) in _OF_QUOTA.items()})
 
 
 def check_tenant(accounts: AccountStore, tenant: str) -> None:
-    """Raise NotFound when there is no such tenant."""
+    """Raise NotFound if the tenant does not exist."""
     if all(one.name != tenant for one in accounts.tenants()):
         raise NotFound(f"there is no tenant {tenant!r}")
 
 
 def name_of(subject: LimitSubject) -> str:
-    """Return a subject in words."""
+    """Return the name of a subject for messages."""
     tenant = "all tenants" if subject.tenant == EVERY else subject.tenant
     if subject.user is None:
         return tenant

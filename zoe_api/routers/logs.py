@@ -39,9 +39,9 @@ def read_logs(
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=_BYTES_MAX)] = _BYTES_DEFAULT,
 ) -> LogChunkView:
-    """A piece of the output from an offset; also after the end, as long as the back-end keeps it.
+    """Return a piece of a service's output from an offset, for as long as the back-end keeps the output.
 
-    Of a service that was not started yet it is empty.
+    It is empty if the service has not started yet.
     """
     alive = is_alive(visible_execution(store, principal, execution_id), service_id)
     try:
@@ -62,7 +62,8 @@ def stream_logs(
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventStream:
-    """The output as server-sent events until the service has ended. The id of each is the next offset.
+    """Stream a service's output as server-sent events until the service has ended. The id of each event is the next
+    offset.
 
     Events: `log` with a LogChunk, `waiting` while there is nothing to read from, `end`.
     """

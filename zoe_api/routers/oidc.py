@@ -1,4 +1,4 @@
-"""Signing in at an OpenID Connect provider: a browser is sent there, and comes back with a code."""
+"""Sign-in with OpenID Connect: the browser goes to the provider and returns with a code."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ async def oidc_start(
     request: Request,
     services: ServicesDep,
     provider: Annotated[str, Query(max_length=128)],
-    next_path: Annotated[str, Query(alias="next", max_length=2000, description="A path of this Zoe.")] = "/",
+    next_path: Annotated[
+        str, Query(alias="next", max_length=2000, description="Path of this Zoe to which the browser goes afterwards.")
+    ] = "/",
 ) -> Response:
-    """Send the browser to the provider; it comes back within ten minutes, once, and as the same browser."""
+    """Redirect the browser to the provider. It must return within ten minutes, and only once."""
     state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
 
     def begin() -> str:
@@ -67,7 +69,7 @@ async def oidc_start(
 async def oidc_callback(
     request: Request, services: ServicesDep, state: Text = None, code: Text = None, error: Text = None
 ) -> Response:
-    """Sign the browser in that comes back from the provider."""
+    """Sign in a browser that returns from the provider."""
     try:
         attempt = await run_in_threadpool(_taken, request, services, state or "", code or "", error or "")
         return await _in_its_lane(
@@ -80,18 +82,18 @@ async def oidc_callback(
 
 
 async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
-    """Return what the work gives, in threads of the provider: a slow one holds up nobody else."""
+    """Return what the work returns, in threads of the provider, so that a slow provider delays no other."""
     if provider not in services.settings.oidc:
         raise ApiProblem(Code.NOT_FOUND, f"there is no provider {provider!r}")
     return await services.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
 
 
 def _taken(request: Request, services: Services, state: str, code: str, error: str) -> SignInAttempt:
-    """Return the attempt that this browser comes back from, which nobody can come back from again."""
+    """Return the sign-in attempt of this browser, and end it, so that it works only once."""
     attempt = services.accounts.take_sign_in(hash_of(state), time.time())
     browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
-        raise ApiProblem(Code.SIGN_IN_FAILED, "it was not begun in this browser, took too long, or was used before")
+        raise ApiProblem(Code.SIGN_IN_FAILED, "it was not started in this browser, took too long, or was already used")
     if error or not code:
         raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
     return attempt
@@ -115,7 +117,7 @@ def _signed_in(request: Request, services: Services, attempt: SignInAttempt, cod
 
 
 def _landing(proof: str, next_path: str) -> str:
-    """Return where the browser goes: always the page that takes the proof, as browsers carry fragments over redirects.
+    """Return where the browser goes: always the page that takes the proof, as browsers keep fragments across redirects.
 
     A fragment is never sent to a server, and no other origin reads it.
     """
@@ -140,7 +142,7 @@ def _own(path: str) -> str:
 
 
 def _told(request: Request, refusal: ApiProblem) -> Response:
-    """A page for browsers, a problem for programs."""
+    """Return a page for browsers; raise the problem for programs."""
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
     shown = refusal.problem

@@ -22,7 +22,7 @@ router = APIRouter(tags=["people"])
 
 @router.get("/me", response_model=PrincipalView)
 def get_me(principal: Reader) -> PrincipalView:
-    """The user, tenant and scopes of the token."""
+    """Return the user, tenant and scopes of the token."""
     return PrincipalView(
         user=principal.user,
         tenant=principal.tenant,
@@ -34,14 +34,15 @@ def get_me(principal: Reader) -> PrincipalView:
 
 @router.get("/tokens", response_model=TokenList)
 def list_tokens(principal: Reader, accounts: AccountsDep) -> TokenList:
-    """The own tokens, without their secrets."""
+    """List your tokens, without their secrets."""
     return TokenList(tokens=[token_view(token) for token in accounts.tokens(principal.user)])
 
 
 @router.post("/tokens", status_code=201, response_model=TokenView)
 def add_token(body: TokenRequest, principal: Submitter, services: ServicesDep) -> TokenView:
-    """Make a token with no more scopes and no longer life than the one used, with which it ends; one that is made by a
-    session always ends. Its secret is shown this once."""
+    """Make a token. Its scopes and lifetime are at most those of the token used, and both end together; a token made by
+    a session always expires. The response shows the secret once.
+    """
     accounts = services.accounts
     missing = set(body.scopes) - principal.scopes
     if missing:
@@ -64,7 +65,7 @@ def add_token(body: TokenRequest, principal: Submitter, services: ServicesDep) -
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def revoke_token(token_id: str, principal: Reader, accounts: AccountsDep) -> Response:
-    """Make an own token worthless at once, and all that it made: the one used, or with the scope `submit` any."""
+    """Revoke one of your tokens and all that it made. A token may revoke itself; others need the scope `submit`."""
     if all(token.id != token_id for token in accounts.tokens(principal.user)):
         raise NotFound(f"no token {token_id}")
     if token_id != principal.token_id:
@@ -74,7 +75,7 @@ def revoke_token(token_id: str, principal: Reader, accounts: AccountsDep) -> Res
 
 
 def _end_of(lifetime_s: float | None, now_s: float, principal: Principal, services: Services) -> float | None:
-    """When a new token ends: never after the one that made it, or a token that leaked could be renewed for ever."""
+    """Return when a new token ends: never after its maker, or a leaked token could be renewed forever."""
     ends = [token.expires_at_s for token in services.accounts.tokens(principal.user) if token.id == principal.token_id]
     if principal.session_id:
         ends.append(now_s + services.settings.session_token_lifetime_s_max)

@@ -19,7 +19,7 @@ from zoe_lib.store.base import NotFound
 from zoe_lib.wire import AddressView, OpenView
 
 router = APIRouter(prefix="/executions/{execution_id}/services/{service_id}/ports", tags=["executions"])
-Direct = Annotated[bool, Query(description="The service's own address, also of a proxied port; for operators.")]
+Direct = Annotated[bool, Query(description="Return the service's own address, also of a proxied port; operators only.")]
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -63,7 +63,9 @@ def get_port_address(
 def _in_the_proxy(
     request: Request, services: Services, execution: Execution, service: Service, port: Port
 ) -> AddressView:
-    """Return the address for browsers. At the service's own they would send the cookies of Zoe, which ignore ports."""
+    """Return the address for browsers. At the service's own address, browsers would send Zoe's cookies, which ignore
+    ports.
+    """
     number = number_of(execution, service, port.name).number
     host, scheme = host_of(services.settings.apps_domain, execution.id, number), request.url.scheme
     port_suffix = f":{request.url.port}" if request.url.port else ""
@@ -78,7 +80,7 @@ def _in_the_proxy(
 def open_port(
     execution_id: str, service_id: str, port: str, request: Request, principal: Submitter, services: ServicesDep
 ) -> OpenView:
-    """A URL that lets a browser into a proxied port: it works once, within a minute, and for the own tenant only."""
+    """Return a URL that lets a browser into a proxied port. It works once, within a minute, for your tenant only."""
     execution = visible_execution(
         services.store, replace(principal, scopes=principal.scopes - {Scope.OPERATE}), execution_id
     )
@@ -89,7 +91,7 @@ def open_port(
 
 
 def _running(execution: Execution, service_id: str) -> Service:
-    """NotFound unless the service is alive."""
+    """Return the service; NotFound unless it is alive."""
     service = next((s for s in execution.services if s.id == service_id), None)
     if service is None or not service.alive:
         raise NotFound(f"execution {execution.id} has no running service {service_id}")

@@ -1,4 +1,4 @@
-"""Signing in and out, for browsers."""
+"""Sign-in and sign-out for browsers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/session", tags=["session"])
 
 @router.get("/providers", response_model=ProviderList)
 def list_providers(services: ServicesDep) -> ProviderList:
-    """The ways to sign in; the page that asks for it comes before anybody is known."""
+    """List the ways to sign in; this needs no authentication."""
     providers = [ProviderView(name=passwords.LOCAL, title="Zoe", kind="password")]
     providers += [
         ProviderView(name=name, title=one.title or name, kind="password")
@@ -37,7 +37,7 @@ def list_providers(services: ServicesDep) -> ProviderList:
 
 @router.post("", response_model=SessionView)
 async def sign_in(body: SignIn, request: Request, response: Response, services: ServicesDep) -> SessionView:
-    """Sign in with a password: sets the session's cookie, and tells what to send along with changes."""
+    """Sign in with a password. The response sets the session cookie and returns the CSRF token that changes need."""
 
     def enter(user: str) -> SessionView:
         proof, principal = sessions.enter(services, request, response, user, body.tenant)
@@ -48,14 +48,14 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
 
 @router.get("", response_model=SessionView)
 def get_session(principal: Reader, request: Request, accounts: AccountsDep) -> SessionView:
-    """Who is signed in; `csrf_token` is what the request sent of it, if that is right, and empty otherwise."""
+    """Return the signed-in user; `csrf_token` is the token that the request sent if that is valid, else empty."""
     proved = bool(principal.session_id) and access.proved(request)
     return _view(accounts, principal, request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
 
 
 @router.delete("", status_code=204)
 def sign_out(request: Request, accounts: AccountsDep) -> Response:
-    """End the session; nothing when there is none."""
+    """End the session, if there is one."""
     response = Response(status_code=204)
     asker = sessions.find(accounts, request)
     if asker is not None:
@@ -69,7 +69,7 @@ def sign_out(request: Request, accounts: AccountsDep) -> Response:
 def choose_tenant(
     body: TenantChoice, principal: SignedIn, request: Request, response: Response, services: ServicesDep
 ) -> SessionView:
-    """Go on in another of the own tenants, with a session of its own."""
+    """Switch to another of your tenants, with a new session."""
     proof, chosen = sessions.enter(services, request, response, principal.user, body.tenant)
     return _view(services.accounts, chosen, proof)
 

@@ -22,7 +22,7 @@ _OF_THE_STORE = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_REFUSED)
 
 @router.get("/storage", response_model=StorageView)
 def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
-    """Capacity, what is granted and achieved, and who waits; of other tenants only operators are told."""
+    """Return capacity, grants, achieved bandwidth and waiting executions; only operators see other tenants."""
     storage = StorageView(**ask(master, "storage", {}, request))
     waiting = [
         StorageWaitView(execution_id=e.id, tenant=e.tenant, user=e.user, sentence=reason.sentence)

@@ -74,7 +74,7 @@ class Oidc:
         published = self._json(client.get(self._settings.issuer.rstrip("/") + _DISCOVERY))
         missing = _ENDPOINTS - {"userinfo_endpoint"} - published.keys()
         if published.get("issuer") != self._settings.issuer or missing:
-            raise provider_unavailable(self._name, "its discovery document is another issuer's, or not whole")
+            raise provider_unavailable(self._name, "its discovery document is incomplete or from another issuer")
         for name in sorted(_ENDPOINTS & published.keys()):
             if not _is_endpoint(published[name], self._settings.issuer):
                 raise provider_unavailable(self._name, f"its {name} is not an address like the issuer's")
@@ -98,7 +98,7 @@ class Oidc:
                 **more,
             )
         except OAuthError:
-            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider does not take the code") from None
+            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider rejects the code") from None
         except (httpx.HTTPStatusError, ValueError, TypeError) as error:
             raise provider_unavailable(self._name, f"its answer to the code cannot be read: {error}") from None
         return dict(tokens)
@@ -134,7 +134,7 @@ class Oidc:
         audience = claims["aud"]
         several = isinstance(audience, list) and len(audience) > 1
         if claims.get("azp", None if several else client_id) != client_id or not isinstance(claims["sub"], str):
-            raise ApiProblem(Code.SIGN_IN_FAILED, "its ID token is for somebody else")
+            raise ApiProblem(Code.SIGN_IN_FAILED, "its ID token is for another client")
         return claims
 
     def _key_set(self, keys: Any) -> KeySet:
@@ -147,7 +147,7 @@ class Oidc:
         bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
         userinfo = self._json(client.get(published["userinfo_endpoint"], headers=bearer))
         if userinfo.get("sub") != claims["sub"]:
-            raise ApiProblem(Code.SIGN_IN_FAILED, "its user information is about somebody else")
+            raise ApiProblem(Code.SIGN_IN_FAILED, "its user information is about another user")
         return userinfo
 
     def _json(self, answer: httpx.Response) -> Json:
@@ -183,7 +183,7 @@ class _Client(httpx.Client):
         for chunk in answer.iter_bytes():
             body += chunk
             if len(body) > _ANSWER_BYTES_MAX or time.monotonic() > until_s:
-                raise provider_unavailable(self.provider, "its answer is too long, or too slow")
+                raise provider_unavailable(self.provider, "its answer is too long or too slow")
         headers = {name: answer.headers[name] for name in ("content-type",) if name in answer.headers}
         return httpx.Response(answer.status_code, headers=headers, content=bytes(body), request=answer.request)
 

@@ -103,4 +103,4 @@ class PasswordChecks:
 
 
 def _too_many() -> ApiProblem:
-    return ApiProblem(Code.TOO_MANY_SIGN_INS, "try again in some minutes")
+    return ApiProblem(Code.TOO_MANY_SIGN_INS, "try again in a few minutes")

@@ -26,10 +26,12 @@ def validate(
     context: typer.Context,
     file: File,
     settings: Settings = None,
-    expanded: Annotated[bool, typer.Option("--expand", help="Print it with its frameworks expanded.")] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Check the format only; ask no server.")] = False,
+    expanded: Annotated[
+        bool, typer.Option("--expand", help="Print the description with its frameworks expanded.")
+    ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Check the format only, without a server.")] = False,
 ) -> None:
-    """Check a description: all errors at once, and whether it can ever run on this installation."""
+    """Check a description: show all errors at once, and whether it can ever run on this installation."""
     document = load_description(file, settings)
     try:
         parse(document)
@@ -49,7 +51,7 @@ def validate(
 def convert_file(context: typer.Context, file: File) -> None:
     """Convert a description of the original Zoe, formats 0 to 3, to version 4.
 
-    JSON on standard output; what could not carry over on standard error.
+    The result goes to standard output, and notes on what could not be converted to standard error.
     """
     try:
         conversion = convert(load(file))

@@ -20,12 +20,12 @@ def _check_all(values: list[str]) -> list[str]:
 
 
 Id = Annotated[
-    str, typer.Argument(metavar="ID", help="Of an execution.", autocompletion=execution_ids, callback=_check)
+    str, typer.Argument(metavar="ID", help="Id of an execution.", autocompletion=execution_ids, callback=_check)
 ]
 Ids = Annotated[
     list[str],
     typer.Argument(metavar="ID", help="Of executions.", autocompletion=execution_ids, callback=_check_all),
 ]
 ExitCodeFromApp = Annotated[
-    bool, typer.Option("--exit-code-from-app", help="End with the application's own exit code; waits for it.")
+    bool, typer.Option("--exit-code-from-app", help="Wait, and exit with the application's exit code.")
 ]

@@ -49,12 +49,12 @@ def nodes(context: typer.Context) -> None:
 
 def usage(
     context: typer.Context,
-    begin: Annotated[float, typer.Option("--from", parser=date, metavar="DATE", help="Such as 2026-11-01.")],
+    begin: Annotated[float, typer.Option("--from", parser=date, metavar="DATE", help="First day, such as 2026-11-01.")],
     end: Annotated[
-        float | None, typer.Option("--to", parser=date, metavar="DATE", help="Until that day; else until today.")
+        float | None, typer.Option("--to", parser=date, metavar="DATE", help="Until this day (default: today).")
     ] = None,
 ) -> None:
-    """Show what users reserved on each day (UTC), of the own tenant or, for admins, of all."""
+    """Show what users of your tenant reserved on each day (UTC); operators see all tenants."""
     with options(context).client() as client:
         answer = client.daily_use(begin, end)
     rows = [
@@ -66,7 +66,7 @@ def usage(
 
 
 def quota(context: typer.Context) -> None:
-    """Show how much of what your tenant, and you in it, may have at the same time they have."""
+    """Show how much of their limits your tenant, and you in it, use now."""
     with options(context).client() as client:
         answer = client.quota()
     meters: tuple[tuple[str, Meter, Callable[[int], str]], ...] = (
@@ -95,7 +95,7 @@ def top(context: typer.Context) -> None:
 
 
 def status(context: typer.Context) -> None:
-    """Show how the installation is: the master, and executions by state."""
+    """Show the state of the installation: the master, and executions by state."""
     with options(context).client() as client:
         answer = client.status()
     rows = [("version", answer.version), ("master", _master(answer))]
@@ -105,7 +105,7 @@ def status(context: typer.Context) -> None:
 
 
 def whoami(context: typer.Context) -> None:
-    """Show whom the token stands for, and what it may do."""
+    """Show the user, tenant and scopes of your token."""
     with options(context).client() as client:
         answer = client.me()
     row = (answer.user, answer.tenant, answer.role, ", ".join(answer.scopes))

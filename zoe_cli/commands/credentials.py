@@ -17,8 +17,10 @@ from zoe_lib.wire import CredentialRequest, CredentialView
 
 app = typer.Typer(help="How the tenant logs in to services of the object store.", no_args_is_help=True)
 
-Service = Annotated[str, typer.Argument(metavar="SERVICE", help="Its name, as in swift2d://container.SERVICE/prefix.")]
-Tenant = Annotated[str | None, typer.Option(help="Another tenant than the own, as an admin.")]
+Service = Annotated[
+    str, typer.Argument(metavar="SERVICE", help="Name of the service, as in swift2d://container.SERVICE/prefix.")
+]
+Tenant = Annotated[str | None, typer.Option(help="Another tenant than your own; admins only.")]
 
 
 def show(context: typer.Context, tenant: Tenant = None) -> None:
@@ -33,11 +35,11 @@ def show(context: typer.Context, tenant: Tenant = None) -> None:
 def set_one(
     context: typer.Context,
     service: Service,
-    user: Annotated[str, typer.Option(help="Who logs in: Swift's account:user, or the access key of S3.")],
-    key_file: Annotated[Path | None, typer.Option(help="A file with the key; - or default: standard input.")] = None,
+    user: Annotated[str, typer.Option(help="Login: Swift's account:user, or the access key of S3.")],
+    key_file: Annotated[Path | None, typer.Option(help="File with the key (default: standard input, or `-`).")] = None,
     tenant: Tenant = None,
 ) -> None:
-    """Keep how the tenant logs in to a service. The key is read from a file or the terminal, never from an argument."""
+    """Store how the tenant logs in to a service. The key comes from a file or the terminal, never from an argument."""
     request = CredentialRequest(user=user, key=_key(key_file))
     with options(context).client() as client:
         kept = client.set_storage_credential(service, request, tenant)
@@ -45,7 +47,7 @@ def set_one(
 
 
 def remove(context: typer.Context, service: Service, tenant: Tenant = None) -> None:
-    """Forget how the tenant logs in to a service; what runs already keeps what it got."""
+    """Remove how the tenant logs in to a service. Running services keep what they got."""
     with options(context).client() as client:
         client.remove_storage_credential(service, tenant)
     emit({"removed": service}, options(context).output, Rows(("removed",), [(service,)]))

@@ -17,10 +17,10 @@ from zoe_lib.descriptions import DescriptionError, load_json, set_values
 from zoe_lib.descriptions.bounds import DOCUMENT_BYTES_MAX
 from zoe_lib.wire import Diagnostic
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A description in JSON; - reads standard input.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Description in JSON; - reads standard input.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="COMPONENT.KEY=VALUE", help="Change the description before it is used; repeatable."),
+    typer.Option("--set", metavar="COMPONENT.KEY=VALUE", help="Change the description before use; may be repeated."),
 ]
 
 

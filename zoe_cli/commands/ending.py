@@ -19,7 +19,8 @@ from zoe_lib.sdk import Client, Refused
 from zoe_lib.wire import ExecutionView
 
 Timeout = Annotated[
-    float | None, typer.Option(min=0, help="Wait at most so many seconds (exit code 124); it goes on then.")
+    float | None,
+    typer.Option(min=0, help="Stop waiting after this many seconds (exit code 124); the execution continues."),
 ]
 
 
@@ -32,7 +33,7 @@ def register(app: typer.Typer) -> None:
 def wait(
     context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
 ) -> None:
-    """Wait until executions have ended; 0 when all succeeded."""
+    """Wait until executions have ended; exit with 0 if all succeeded."""
     give_up_s = None if timeout is None else time.monotonic() + timeout
     with options(context).client() as client:
         known = [client.execution(execution_id) for execution_id in execution_ids]
@@ -45,7 +46,7 @@ def wait(
 
 
 def cancel(context: typer.Context, execution_ids: Ids) -> None:
-    """End executions; those that stop already are left to stop."""
+    """Cancel executions; those that are already stopping are left alone."""
     cancelled: list[ExecutionView] = []
     refused: Refused | None = None
     with options(context).client() as client:

@@ -34,19 +34,21 @@ def register(app: typer.Typer) -> None:
 def ls(
     context: typer.Context,
     state: Annotated[
-        list[ExecutionState] | None, typer.Option("--state", "-s", help="Only this state; repeatable.")
+        list[ExecutionState] | None,
+        typer.Option("--state", "-s", help="Only executions in this state; may be repeated."),
     ] = None,
-    user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
-    name: Annotated[str | None, typer.Option(help="Only names that contain this.")] = None,
-    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Those of every tenant; for admins.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
+    user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
+    all_tenants: Annotated[
+        bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Continue an earlier list.")] = None,
 ) -> None:
     """List executions, newest first.
 
-    READY: essential services that are ready, of all, and elastic ones after a plus.
-    AGE: since the submission. RAN: from the placement to the end.
-    WHY: the reason of waiting, or the cause of an end that was no success.
+    READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
+    from the placement to the end. WHY: the reason for waiting, or the cause of a failure.
     """
     with options(context).client() as client:
         page = _pages(client, state, user, name, all_tenants, limit, cursor)
@@ -56,7 +58,7 @@ def ls(
 
 
 def show(context: typer.Context, execution_id: Id) -> None:
-    """Show one execution: why it waits or how it ended, its timeline, its services."""
+    """Show one execution: why it waits or how it ended, its timeline and its services."""
     form = options(context).output
     with options(context).client() as client:
         execution = client.execution(execution_id)

@@ -15,45 +15,48 @@ from zoe_lib.sdk import Client
 from zoe_lib.wire import NodeHoldView
 
 app = typer.Typer(
-    help="List nodes: what they have, what Zoe reserves there, what foreign work takes; keep some of them.",
+    help="List nodes: what they have, what Zoe reserves on them, and what foreign work takes. Drain or reserve nodes.",
     invoke_without_command=True,
     epilog="Examples:\n\n  zoe nodes\n\n  zoe nodes -o json | jq '.nodes[].labels'",
 )
 
 Node = Annotated[str, typer.Argument(metavar="NODE")]
-Reason = Annotated[str, typer.Option("--note", help="Why; everybody sees it.")]
-ReasonOfTenant = Annotated[str, typer.Option("--note", help="Why; operators and users of the tenant see it.")]
-After = Annotated[float, typer.Option("--in", min=0, metavar="SECONDS", help="From so many seconds from now on.")]
+Reason = Annotated[str, typer.Option("--note", help="Reason, which all users see.")]
+ReasonOfTenant = Annotated[str, typer.Option("--note", help="Reason, which operators and users of the tenant see.")]
+After = Annotated[float, typer.Option("--in", min=0, metavar="SECONDS", help="Start after this many seconds.")]
 For = Annotated[
-    float | None, typer.Option("--for", min=1, metavar="SECONDS", help="For so long; default: until released.")
+    float | None,
+    typer.Option("--for", min=1, metavar="SECONDS", help="End after this many seconds (default: when released)."),
 ]
 
 
 def listing(context: typer.Context) -> None:
-    """List all nodes unless one of the commands is meant."""
+    """List all nodes, unless a subcommand is given."""
     if context.invoked_subcommand is None:
         nodes(context)
 
 
 def drain(context: typer.Context, node: Node, reason: Reason = "", after: After = 0.0, lasts: For = None) -> None:
-    """Give a node no new work, as an admin; what runs there goes on."""
+    """Drain a node (admins and operators): it gets no new work, and what runs there continues."""
     _hold(context, node, _kept(None, after, lasts, reason))
 
 
 def reserve(
     context: typer.Context,
     node: Node,
-    tenant: Annotated[str, typer.Option("--tenant", help="Whose executions it is kept for.")],
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant for which the node is kept.")],
     reason: ReasonOfTenant = "",
     after: After = 0.0,
     lasts: For = None,
 ) -> None:
-    """Keep a node for one tenant, as an admin. Before, others use it only if they are expected to end in time."""
+    """Reserve a node for one tenant (admins and operators). Until then, others use it only if they are expected to end
+    in time.
+    """
     _hold(context, node, _kept(tenant, after, lasts, reason))
 
 
 def release(context: typer.Context, node: Node) -> None:
-    """Let everybody use a node again, as an admin."""
+    """Release a drained or reserved node (admins and operators)."""
     _hold(context, node, None)
 
 
@@ -66,7 +69,7 @@ def _kept(tenant: str | None, after: float, lasts: float | None, reason: str) ->
 def _hold(context: typer.Context, node: str, hold: NodeHoldView | None) -> None:
     with options(context).client() as client:
         if node not in {known.name for known in client.nodes().nodes}:
-            note(f"note: no node {node} is known now")
+            note(f"note: node {node} is not known now")
         _change(client, node, hold)
         nodes(context)
 

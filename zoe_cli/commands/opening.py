@@ -24,13 +24,15 @@ def register(app: typer.Typer) -> None:
 def open_port(
     context: typer.Context,
     execution_id: Id,
-    port: Annotated[str | None, typer.Option(help="Its name; default: the first that can be opened.")] = None,
+    port: Annotated[str | None, typer.Option(help="Name of the port (default: the first that can be opened).")] = None,
     service: Annotated[
-        str | None, typer.Option(help="Such as worker-0; default: the first that has such a port.")
+        str | None, typer.Option(help="Service such as worker-0 (default: the first that has such a port).")
     ] = None,
-    browser: Annotated[bool, typer.Option("--browser", help="Open it here, in place of printing the URL.")] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Open the URL in a browser on this machine instead of printing it.")
+    ] = False,
 ) -> None:
-    """Print a URL that lets a browser into a running application. It works once, within a minute."""
+    """Print a URL at which a browser enters a running application. It works once, within a minute."""
     with options(context).client() as client:
         chosen = _chosen(client.execution(execution_id), service, port)
         opened = client.open_port(execution_id, *chosen)

@@ -37,11 +37,14 @@ def logs(
     service: Annotated[
         str | None,
         typer.Argument(
-            metavar="SERVICE", help="Such as worker-0, or a component; default: that which ends the application."
+            metavar="SERVICE",
+            help="Service such as worker-0, or a component (default: the one that ends the application).",
         ),
     ] = None,
-    following: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the execution has ended.")] = False,
-    tail: Annotated[int | None, typer.Option("--tail", "-n", min=0, help="Only the last so many lines.")] = None,
+    following: Annotated[bool, typer.Option("--follow", "-f", help="Continue until the execution has ended.")] = False,
+    tail: Annotated[
+        int | None, typer.Option("--tail", "-n", min=0, help="Print only this many of the last lines.")
+    ] = None,
 ) -> None:
     """Print the output of a service, standard output and error together, also after its end.
 

@@ -28,9 +28,11 @@ def plan(
     context: typer.Context,
     file: File,
     settings: Settings = None,
-    priority: Annotated[int | None, typer.Option(help="Higher is looked at first.")] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
+    ] = None,
 ) -> None:
-    """Say whether an application would start now, else when, why not, and what would help; nothing is submitted."""
+    """Say whether an application would start now; if not, when, why not, and what would help. Nothing is submitted."""
     document = load_description(file, settings)
     with options(context).client() as client:
         answer = client.plan(document, priority=priority)

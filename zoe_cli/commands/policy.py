@@ -28,10 +28,15 @@ def get(context: typer.Context) -> None:
 
 def set_policy(
     context: typer.Context,
-    settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE", help="Such as order=size ageing_s=300.")],
-    dry: Annotated[bool, typer.Option("--dry-run", help="Say what it would do with the present queue.")] = False,
+    settings: Annotated[
+        list[str], typer.Argument(metavar="KEY=VALUE", help="Settings such as order=size ageing_s=300.")
+    ],
+    dry: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what the policy would do with the present queue, without setting it."),
+    ] = False,
 ) -> None:
-    """Change settings of the policy, as an admin; the rest stays as it is. VALUE is JSON or a word."""
+    """Change settings of the policy (admins only); all others stay as they are. VALUE is JSON or a word."""
     with options(context).client() as client:
         present = client.policy()
         fields = {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}

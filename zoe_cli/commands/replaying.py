@@ -51,35 +51,30 @@ def register(app: typer.Typer) -> None:
 def replay(
     context: typer.Context,
     begin: Annotated[
-        float, typer.Option("--from", parser=date, metavar="DATE", help="Such as 2026-11-01, or with a time of day.")
+        float,
+        typer.Option("--from", parser=date, metavar="DATE", help="Start, such as 2026-11-01, or with a time of day."),
     ],
-    end: Annotated[
-        float | None, typer.Option("--to", parser=date, metavar="DATE", help="Until then; else until now.")
-    ] = None,
+    end: Annotated[float | None, typer.Option("--to", parser=date, metavar="DATE", help="End (default: now).")] = None,
     policy: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting that is different; may be repeated.")
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Setting of the policy to change; may be repeated.")
     ] = None,
     limits: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TENANT=CORES[:MEMORY]", help="What a tenant may hold (* for all others); may be repeated."
-        ),
+        typer.Option(metavar="TENANT=CORES[:MEMORY]", help="Limit of a tenant (* for all others); may be repeated."),
     ] = None,
     user_limits: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TENANT=CORES[:MEMORY]", help="What each user of a tenant may hold in it; may be repeated."
-        ),
+        typer.Option(metavar="TENANT=CORES[:MEMORY]", help="Limit of each user of a tenant; may be repeated."),
     ] = None,
     add_node: Annotated[
-        list[str] | None, typer.Option(metavar="NODE", help="One more node like that one; may be repeated.")
+        list[str] | None, typer.Option(metavar="NODE", help="Add a node like this one; may be repeated.")
     ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw it into a .png or .html file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the result into a .png or .html file.")] = None,
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Only whether every decision is made again; exit code 1 if not.")
+        bool, typer.Option("--self-test", help="Only check that every decision is made again; exit with 1 if not.")
     ] = False,
 ) -> None:
-    """Replay what happened under another policy, limits or with more nodes, as an admin; nothing is changed."""
+    """Replay what happened with another policy, limits or more nodes (admins and operators); nothing is changed."""
     changes = dict(setting(text) for text in policy or ())
     if limits:
         changes["tenant_limits"] = dict(_limit(text) for text in limits)

@@ -34,21 +34,27 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     file: File,
-    name: Annotated[str | None, typer.Option(help="Of this execution; default: the application's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")] = None,
     settings: Settings = None,
-    priority: Annotated[int | None, typer.Option(help="Higher is looked at first.")] = None,
-    deadline: Annotated[float | None, typer.Option(help="Seconds from now until it should have ended.")] = None,
-    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; 0 when it succeeded.")] = False,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
+    ] = None,
+    deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")
+    ] = False,
     following: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait, and print meanwhile what the service prints that ends it.")
+        bool,
+        typer.Option("--follow", "-f", help="Wait, streaming the output of the service that ends the application."),
     ] = False,
     timeout: Timeout = None,
     exit_code_from_app: ExitCodeFromApp = False,
     key: Annotated[
-        str | None, typer.Option("--idempotency-key", help="The same key never submits the same thing twice.")
+        str | None,
+        typer.Option("--idempotency-key", help="Key that makes a repeated submission return the same execution."),
     ] = None,
 ) -> None:
-    """Submit an application, and wait for its end if you like."""
+    """Submit an application, and optionally wait until it has ended."""
     if following and timeout is not None:
         raise typer.BadParameter("--timeout goes with --wait, not with --follow")
     document = load_description(file, settings)

@@ -23,7 +23,7 @@ _LABEL_WIDTH = 12
 
 
 def status(context: typer.Context) -> None:
-    """Show capacity, what tenants are granted, get and miss, and who waits; of other tenants only to operators."""
+    """Show capacity, grants, achieved and missed bandwidth, and who waits; only operators see other tenants."""
     form = options(context).output
     with options(context).client() as client:
         answer = client.storage()
@@ -35,7 +35,7 @@ def status(context: typer.Context) -> None:
         emit(answer, form, tenants)
         return
     if not answer.configured:
-        note("There is no storage controller: no bandwidth is promised.")
+        note("There is no storage controller: no bandwidth is guaranteed.")
         return
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}\n" for label, text in _facts(answer)))
     if answer.tenants:

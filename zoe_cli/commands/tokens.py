@@ -1,4 +1,4 @@
-"""token ls, token add, token revoke: the own API tokens."""
+"""token ls, token add, token revoke: your own API tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(help="API tokens.", no_args_is_help=True)
 
 
 def ls(context: typer.Context) -> None:
-    """List the own tokens."""
+    """List your tokens."""
     with options(context).client() as client:
         answer = client.tokens()
     emit(answer, options(context).output, _rows(answer.tokens))
@@ -28,12 +28,13 @@ def ls(context: typer.Context) -> None:
 def add_token(
     context: typer.Context,
     scope: Annotated[
-        list[str] | None, typer.Option(help="read, submit, operate or admin; repeatable; default: read and submit.")
+        list[str] | None,
+        typer.Option(help="Scope: read, submit, operate or admin; may be repeated (default: read and submit)."),
     ] = None,
-    lifetime: Annotated[float | None, typer.Option(min=1, help="Seconds until it expires; default: never.")] = None,
-    text: Annotated[str, typer.Option("--note", help="What it is for.")] = "",
+    lifetime: Annotated[float | None, typer.Option(min=1, help="Seconds until it expires (default: never).")] = None,
+    text: Annotated[str, typer.Option("--note", help="Note on what the token is for.")] = "",
 ) -> None:
-    """Make a token; its secret is shown this once."""
+    """Make a token. Its secret is shown only once."""
     scopes = scope or ["read", "submit"]
     unknown = set(scopes) - {one.value for one in Scope}
     if unknown:
@@ -47,8 +48,10 @@ def add_token(
     emit(token, form, _rows([token]))
 
 
-def revoke(context: typer.Context, token_id: Annotated[str, typer.Argument(metavar="ID", help="Of a token.")]) -> None:
-    """Make a token worthless at once."""
+def revoke(
+    context: typer.Context, token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]
+) -> None:
+    """Revoke a token at once."""
     with options(context).client() as client:
         client.revoke_token(token_id)
     emit({"revoked": token_id}, options(context).output, Rows(("revoked",), [(token_id,)]))

@@ -60,14 +60,14 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(context: typer.Context, execution_id: Id) -> None:
-    """Say why an execution is not running, what refuses it on each node, and how and where its inputs are read."""
+    """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read."""
     with options(context).client() as client:
         answer = client.explain(execution_id)
     form = options(context).output
     rows = [(node, part, text) for node, parts in answer.nodes.items() for part, text in parts.items()]
     refusals = Rows(("node", "component", "refused because"), rows)
     if not answer.detailed:
-        note("note: the master does not answer; this is what was stored last")
+        note("note: the master does not answer; this is the last stored answer")
     if form is not Format.TABLE:
         emit(answer, form, refusals)
         return

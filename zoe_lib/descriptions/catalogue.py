@@ -82,7 +82,7 @@ def catalogue_document(entry: CatalogueEntry) -> dict[str, Any]:
     """The description of an entry, as written in the catalogue."""
     document = load_json((catalogue_directory() / entry.file).read_text("utf-8"))
     if not isinstance(document, dict):
-        raise TypeError(f"{entry.file} does not hold an object")
+        raise TypeError(f"{entry.file} does not contain a JSON object")
     return document
 
 
@@ -165,7 +165,7 @@ def _wrong(form_field: FormField, value: object, role: str | None) -> list[Diagn
     except ValueError as error:
         return [_finding(f"{form_field.name}: {error}")]
     if role in form_field.fixed_for and amount != _amount(form_field, form_field.default):
-        return [_finding(f"{form_field.name}: is fixed to {form_field.default} for the role {role}")]
+        return [_finding(f"{form_field.name}: must be {form_field.default} for the role {role}")]
     if isinstance(amount, int | float) and not is_flag:
         low, high = _amount(form_field, form_field.minimum), _maximum(form_field, role)
         if (low is not None and amount < low) or (high is not None and amount > high):

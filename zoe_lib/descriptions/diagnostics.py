@@ -84,6 +84,6 @@ def duplicates(named: Iterable[tuple[str, str | int | None]], noun: str) -> Iter
     seen: set[str | int] = set()
     for place, value in named:
         if value is not None and value in seen:
-            yield Diagnostic(place, Code.DUPLICATE, f"another {noun} has {str(value)[:64]!r} already")
+            yield Diagnostic(place, Code.DUPLICATE, f"another {noun} already has {str(value)[:64]!r}")
         if value is not None:
             seen.add(value)

@@ -82,7 +82,7 @@ def _expand_use(index: int, raw: object, frameworks: Mapping[str, Framework]) ->
     framework = frameworks.get(use.framework)
     if framework is None:
         hint = did_you_mean(use.framework, list(frameworks))
-        message = f"there is no framework {use.framework!r}"
+        message = f"framework {use.framework!r} does not exist"
         return [], [Diagnostic(f"{place}/framework", Code.UNKNOWN_REFERENCE, message, hint)]
     values, wrong = parameter_values(framework, use.parameters, f"{place}/parameters")
     wrong += _wrong_overrides(use, framework, place)
@@ -103,7 +103,7 @@ def _wrong_overrides(use: FrameworkUse, framework: Framework, place: str) -> lis
             message = f"the framework has no component {name[:64]!r}"
             found.append(Diagnostic(where, Code.UNKNOWN_REFERENCE, message, did_you_mean(name, known)))
         elif "name" in override:
-            found.append(Diagnostic(f"{where}/name", Code.CONFLICT, "a framework's component keeps its name"))
+            found.append(Diagnostic(f"{where}/name", Code.CONFLICT, "a component of a framework cannot be renamed"))
     return found
 
 

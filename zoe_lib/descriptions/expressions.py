@@ -65,7 +65,7 @@ def _replacement(piece: re.Match[str], values: Mapping[str, object]) -> str:
     if piece[1] is not None:
         return str(evaluate(piece[1], values))
     if piece[0] == "$(":
-        raise ExpressionError(f"an expression without its end in {piece.string!r}")
+        raise ExpressionError(f"an expression is not closed in {piece.string!r}")
     return "$("
 
 

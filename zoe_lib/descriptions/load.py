@@ -23,7 +23,7 @@ def load_json(text: str | bytes) -> object:
     except json.JSONDecodeError as error:
         _refuse(decoded, error.pos, Code.NOT_JSON, f"not JSON: {error.msg}")
     except (ValueError, RecursionError) as error:  # an integer of thousands of digits
-        _refuse(decoded, 0, Code.NOT_JSON, f"not JSON that can be read: {str(error)[:100]}")
+        _refuse(decoded, 0, Code.NOT_JSON, f"JSON that cannot be read: {str(error)[:100]}")
     return document
 
 
@@ -46,12 +46,12 @@ def _scan(text: str) -> None:
             case "{" | "[":
                 keys.append(set())
                 if len(keys) > DEPTH_MAX:
-                    _refuse(text, token.start(), Code.TOO_BIG, f"nested deeper than {DEPTH_MAX}")
+                    _refuse(text, token.start(), Code.TOO_BIG, f"nested more than {DEPTH_MAX} levels deep")
             case "}" | "]":
                 if keys:
                     keys.pop()
             case "N" | "I":
-                _refuse(text, token.start(), Code.OUT_OF_RANGE, f"{token.group()} is no JSON number")
+                _refuse(text, token.start(), Code.OUT_OF_RANGE, f"{token.group()} is not a JSON number")
             case _ if keys and _COLON.match(text, token.end()):
                 _check_key(text, token, keys[-1])
 
@@ -62,7 +62,7 @@ def _check_key(text: str, token: re.Match[str], seen: set[str]) -> None:
     except ValueError:
         return
     if key in seen:
-        _refuse(text, token.start(), Code.DUPLICATE, f"key {key[:64]!r} stands twice in one object")
+        _refuse(text, token.start(), Code.DUPLICATE, f"key {key[:64]!r} occurs twice in one object")
     seen.add(key)
 
 

@@ -30,8 +30,8 @@ class Resources(Model):
     """What each instance reserves on its node."""
 
     memory: Annotated[s.Memory, Field(description="memory: bytes, or a text such as '2GiB'", examples=["2GiB"])]
-    cores: Annotated[s.Cores, Field(description="cores, also parts of one, in steps of 0.001")] = 1.0
-    limits: Annotated[Limits, Field(description="what it may use at most")] = Limits()
+    cores: Annotated[s.Cores, Field(description="cores, fractions allowed, in steps of 0.001")] = 1.0
+    limits: Annotated[Limits, Field(description="maximum that each instance may use")] = Limits()
     shm: Annotated[s.Memory | None, Field(description="size of /dev/shm")] = None
     devices: Annotated[
         dict[s.DeviceKind, Annotated[int, Field(ge=1, le=bounds.DEVICES_MAX)]],
@@ -42,17 +42,17 @@ class Resources(Model):
 class SignIn(Model):
     """How Zoe's proxy signs in for users: with the secret that the program finds in `{secret_file}`."""
 
-    header: Annotated[s.HeaderName, Field(description="the HTTP header that bears it")] = "Authorization"
-    scheme: Annotated[s.HeaderScheme, Field(description="the word before the secret; empty: none")] = "Bearer"
+    header: Annotated[s.HeaderName, Field(description="HTTP header that carries it")] = "Authorization"
+    scheme: Annotated[s.HeaderScheme, Field(description="word before the secret; empty: none")] = "Bearer"
 
 
 class Port(Model):
     """A port that other components or users reach by its name."""
 
     name: Annotated[s.Label, Field(description="name for `{port:NAME}`, unique in the component")]
-    number: Annotated[int, Field(ge=1, le=65535, description="its number inside a container")]
-    protocol: Annotated[Literal["tcp", "http"], Field(description="what is spoken on it")] = "tcp"
-    path: Annotated[s.UrlPath, Field(description="where a browser should start (http)")] = "/"
+    number: Annotated[int, Field(ge=1, le=65535, description="port number inside the container")]
+    protocol: Annotated[Literal["tcp", "http"], Field(description="protocol of the port")] = "tcp"
+    path: Annotated[s.UrlPath, Field(description="path at which a browser starts (http)")] = "/"
     proxied: Annotated[bool, Field(description="users may open it through Zoe (http only)")] = False
     sign_in: Annotated[SignIn | None, Field(description="how the proxy signs in (proxied only)")] = None
 
@@ -61,38 +61,38 @@ class Readiness(Model):
     """When an instance counts as ready: exactly one of `tcp` and `http` names a port that must answer."""
 
     tcp: Annotated[s.Label | None, Field(description="name of a port that must accept a connection")] = None
-    http: Annotated[s.Label | None, Field(description="name of a port that must answer below 500")] = None
-    path: Annotated[s.UrlPath, Field(description="what to ask for (http)")] = "/"
-    interval_s: Annotated[s.ProbeSeconds, Field(description="seconds between two tries")] = 1.0
-    timeout_s: Annotated[s.ProbeSeconds, Field(description="seconds until the start counts as failed")] = 120.0
+    http: Annotated[s.Label | None, Field(description="name of a port that must answer with a status below 500")] = None
+    path: Annotated[s.UrlPath, Field(description="path to request (http)")] = "/"
+    interval_s: Annotated[s.ProbeSeconds, Field(description="seconds between two probes")] = 1.0
+    timeout_s: Annotated[s.ProbeSeconds, Field(description="seconds after which the start has failed")] = 120.0
 
 
 class Volume(Model):
     """Storage mounted into each instance: exactly one of `name` and `host_path`."""
 
     name: Annotated[s.Label | None, Field(description="a named volume of the tenant")] = None
-    host_path: Annotated[s.AbsolutePath | None, Field(description="a path the admin allows")] = None
+    host_path: Annotated[s.AbsolutePath | None, Field(description="a path that the admin allows")] = None
     target: Annotated[s.AbsolutePath, Field(description="where it is mounted")]
-    read_only: Annotated[bool, Field(description="mount without the right to write")] = False
+    read_only: Annotated[bool, Field(description="mount read-only")] = False
 
 
 class Component(Model):
     """One container template; the first `essential_count` instances are essential, the rest elastic."""
 
-    name: Annotated[s.Label, Field(description="name, unique in the application; becomes a host name")]
+    name: Annotated[s.Label, Field(description="name, unique in the application; used as a host name")]
     image: Annotated[s.Image, Field(description="container image", examples=["zoe/spark"])]
     command: Annotated[
         list[s.Argument],
-        Field(max_length=bounds.ARGUMENTS_MAX, description="arguments given to the image instead of its own"),
+        Field(max_length=bounds.ARGUMENTS_MAX, description="arguments passed to the image instead of its own"),
     ] = []
-    work_dir: Annotated[s.WorkDir | None, Field(description="directory to start in")] = None
+    work_dir: Annotated[s.WorkDir | None, Field(description="working directory")] = None
     environment: Annotated[
         dict[s.VariableName, s.Argument],
         Field(max_length=bounds.VARIABLES_MAX, description="environment variables"),
     ] = {}
     volumes: Annotated[list[Volume], Field(max_length=bounds.VOLUMES_MAX, description="storage to mount")] = []
     resources: Annotated[Resources, Field(description="what each instance reserves")]
-    essential_count: Annotated[s.Count, Field(description="instances without which there is no useful work")] = 1
+    essential_count: Annotated[s.Count, Field(description="instances that must all run for useful work")] = 1
     total_count: Annotated[
         int, Field(ge=1, le=bounds.SERVICES_MAX, description="all instances; those beyond essential_count are elastic")
     ] = 1
@@ -101,12 +101,12 @@ class Component(Model):
     ] = 0
     labels: Annotated[
         dict[s.LabelKey, s.LabelValue],
-        Field(max_length=bounds.LABELS_MAX, description="labels that the node must carry"),
+        Field(max_length=bounds.LABELS_MAX, description="labels that the node must have"),
     ] = {}
     ports: Annotated[list[Port], Field(max_length=bounds.PORTS_MAX, description="ports by name")] = []
-    readiness: Annotated[Readiness | None, Field(description="when an instance counts as ready")] = None
-    ends_application: Annotated[bool, Field(description="its end is the end of the application")] = False
-    read_only_root: Annotated[bool, Field(description="the image's own files cannot be changed")] = False
+    readiness: Annotated[Readiness | None, Field(description="when an instance is ready")] = None
+    ends_application: Annotated[bool, Field(description="the application ends when this component ends")] = False
+    read_only_root: Annotated[bool, Field(description="make the image's own files read-only")] = False
     stop_grace_s: Annotated[
         float,
         Field(ge=0, le=bounds.GRACE_SECONDS_MAX, allow_inf_nan=False, description="seconds between stop and kill"),
@@ -123,7 +123,9 @@ class FrameworkUse(Model):
     """A framework put into the application; its components are called `NAME-COMPONENT`."""
 
     framework: Annotated[s.Label, Field(description="name in the catalogue", examples=["spark"])]
-    name: Annotated[s.Label | None, Field(description="prefix of its components; absent: the framework's name")] = None
+    name: Annotated[s.Label | None, Field(description="prefix of its components (default: the framework's name)")] = (
+        None
+    )
     parameters: Annotated[
         dict[str, Any], Field(max_length=100, description="values for the framework's parameters")
     ] = {}
@@ -136,10 +138,8 @@ class FrameworkUse(Model):
 class TypedColumn(Model):
     """A column wanted, and what it holds."""
 
-    name: Annotated[s.Column, Field(description="its name in the header, or in `names`")]
-    type: Annotated[s.ColumnType | None, Field(description="its type in Spark; absent: a text", examples=["long"])] = (
-        None
-    )
+    name: Annotated[s.Column, Field(description="column name in the header, or in `names`")]
+    type: Annotated[s.ColumnType | None, Field(description="Spark type (default: string)", examples=["long"])] = None
 
 
 _TYPED_OR_NAME = {
@@ -170,7 +170,7 @@ class Pushdown(Model):
         list[WantedColumn],
         Field(
             max_length=bounds.COLUMNS_MAX,
-            description="columns wanted, each a name or an object with name and type; none: all of them",
+            description="columns to read, each a name or an object with name and type (default: all)",
             examples=[["id", {"name": "kwh", "type": "double"}]],
         ),
     ] = []
@@ -180,31 +180,36 @@ class Pushdown(Model):
 class Csv(Model):
     """How an input's CSV is written."""
 
-    delimiter: Annotated[s.Sign, Field(description="between two fields")] = ","
-    quote: Annotated[s.Sign, Field(description="around fields that hold delimiters")] = '"'
-    escape: Annotated[s.Sign, Field(description="before a quote in a quoted field")] = "\\"
-    header: Annotated[bool, Field(description="the first line of each object names the columns")] = True
+    delimiter: Annotated[s.Sign, Field(description="separator between two fields")] = ","
+    quote: Annotated[s.Sign, Field(description="quote around fields that contain separators")] = '"'
+    escape: Annotated[s.Sign, Field(description="escape before a quote in a quoted field")] = "\\"
+    header: Annotated[bool, Field(description="whether the first line of each object names the columns")] = True
     names: Annotated[
-        list[s.Column], Field(max_length=bounds.COLUMNS_MAX, description="all columns in order; none: by the header")
+        list[s.Column],
+        Field(max_length=bounds.COLUMNS_MAX, description="all columns in order (default: from the header)"),
     ] = []
-    null_text: Annotated[s.NullText, Field(description="what stands for no value, besides an empty field")] = ""
-    multi_line: Annotated[bool, Field(description="quoted fields hold line ends; such an input has no view")] = False
+    null_text: Annotated[s.NullText, Field(description="text that stands for null, in addition to an empty field")] = ""
+    multi_line: Annotated[
+        bool, Field(description="quoted fields may contain line breaks; such an input has no view")
+    ] = False
 
 
 class Input(Model):
     """Data read from the object store."""
 
     name: Annotated[s.Label, Field(description="name, unique in the storage section")]
-    uri: Annotated[s.Uri, Field(description="where it is", examples=["swift2d://meters.zoe/2015"])]
-    pushdown: Annotated[Pushdown | None, Field(description="rows and columns wanted")] = None
-    csv: Annotated[Csv | None, Field(description="how its CSV is written, if it has no header, or other signs")] = None
+    uri: Annotated[s.Uri, Field(description="URI of the input", examples=["swift2d://meters.zoe/2015"])]
+    pushdown: Annotated[Pushdown | None, Field(description="rows and columns to read")] = None
+    csv: Annotated[
+        Csv | None, Field(description="CSV format of the input, if it has no header or uses other separators")
+    ] = None
 
 
 class Output(Model):
     """Data written to the object store."""
 
     name: Annotated[s.Label, Field(description="name, unique in the storage section")]
-    uri: Annotated[s.Uri, Field(description="where it goes", examples=["swift2d://reports.zoe/2015"])]
+    uri: Annotated[s.Uri, Field(description="URI of the output", examples=["swift2d://reports.zoe/2015"])]
 
 
 class Bandwidth(Model):
@@ -213,7 +218,8 @@ class Bandwidth(Model):
     read: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
     write: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
     guarantee: Annotated[
-        Literal["required", "preferred"], Field(description="`required` waits for it, `preferred` starts without")
+        Literal["required", "preferred"],
+        Field(description="`required` waits for the bandwidth, `preferred` starts without it"),
     ] = "preferred"
 
 
@@ -232,13 +238,13 @@ class Document(Model):
     name: Annotated[s.Title, Field(description="name of the application")]
     kind: Annotated[
         Literal["batch", "interactive"],
-        Field(description="batch ends by itself, interactive by cancel or time limit"),
+        Field(description="batch ends by itself; interactive ends when it is cancelled or at its time limit"),
     ] = "batch"
     description: Annotated[s.Description, Field(description="free text for people")] = ""
-    size: Annotated[Size | None, Field(description="hints for size-based scheduling")] = None
-    time_limit_s: Annotated[s.Seconds | None, Field(description="seconds after which it is stopped")] = None
+    size: Annotated[Size | None, Field(description="hints for scheduling by size")] = None
+    time_limit_s: Annotated[s.Seconds | None, Field(description="seconds after which the execution is stopped")] = None
     retries: Annotated[
-        int, Field(ge=0, le=bounds.RETRIES_MAX, description="how often a failed execution is tried again")
+        int, Field(ge=0, le=bounds.RETRIES_MAX, description="number of retries of a failed execution")
     ] = 0
     priority: Annotated[
         int,
@@ -248,9 +254,9 @@ class Document(Model):
         s.Seconds | None, Field(description="default deadline of executions, in seconds after submission")
     ] = None
     frameworks: Annotated[
-        list[FrameworkUse], Field(max_length=bounds.FRAMEWORKS_MAX, description="groups of components by reference")
+        list[FrameworkUse], Field(max_length=bounds.FRAMEWORKS_MAX, description="groups of components from frameworks")
     ] = []
     components: Annotated[
-        list[Component], Field(max_length=bounds.COMPONENTS_MAX, description="components of the application's own")
+        list[Component], Field(max_length=bounds.COMPONENTS_MAX, description="components defined here")
     ] = []
     storage: Annotated[Storage | None, Field(description="inputs, outputs and bandwidth in the object store")] = None

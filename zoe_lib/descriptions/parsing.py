@@ -72,7 +72,7 @@ def _check_version(document: dict[str, Any]) -> list[Diagnostic]:
         hint = f'write "version": {VERSION}' + (f"; {hint}" if hint.startswith("did") else "")
         return [Diagnostic("/version", Code.MISSING, "'version' is missing", hint)]
     message = f"version {str(version)[:32]!r} is not {VERSION}"
-    hint = "descriptions of the original Zoe (versions 0 to 3) are made into version 4 by `zoe convert FILE`"
+    hint = "use `zoe convert FILE` to convert descriptions of the original Zoe (versions 0 to 3) to version 4"
     return [Diagnostic("/version", Code.UNSUPPORTED_VERSION, message, hint)]
 
 

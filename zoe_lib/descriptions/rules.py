@@ -38,31 +38,35 @@ def _check_reserved_names(components: list[tuple[int, dict[str, Any]]]) -> Itera
     for index, component in components:
         if component.get("name") == SELF:
             place = pointer("components", index, "name")
-            yield Diagnostic(place, Code.CONFLICT, f"{SELF!r} means the service itself in templates", "take another")
+            yield Diagnostic(
+                place, Code.CONFLICT, f"{SELF!r} is reserved: in templates it means the service itself", "take another"
+            )
 
 
 def _check_end(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
     ending = [(i, c) for i, c in components if c.get("ends_application") is True]
     for index, _ in ending[1:]:
         place = pointer("components", index, "ends_application")
-        yield Diagnostic(place, Code.CONFLICT, "another component ends the application already")
+        yield Diagnostic(place, Code.CONFLICT, "another component already ends the application")
     for index, component in ending:
         for key in ("essential_count", "total_count"):
             if (number(component, key) if key in component else 1) != 1:
-                message = "the component that ends the application has exactly one instance, and it is essential"
+                message = "the component that ends the application must have exactly one instance, which is essential"
                 yield Diagnostic(pointer("components", index, key), Code.CONFLICT, message, "write 1")
 
 
 def _check_counts(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
     if not components:
-        hint = "write a component, or use a framework"
-        yield Diagnostic(_PLACE, Code.MISSING, "the application has no component", hint)
+        hint = "add a component, or use a framework"
+        yield Diagnostic(_PLACE, Code.MISSING, "the application has no components", hint)
         return
     if len(components) > bounds.COMPONENTS_MAX:
-        yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"more than {bounds.COMPONENTS_MAX} components with frameworks")
+        yield Diagnostic(
+            _PLACE, Code.OUT_OF_RANGE, f"more than {bounds.COMPONENTS_MAX} components, including those of frameworks"
+        )
     if all(c.get("essential_count", 1) == 0 for _, c in components):
-        hint = "set essential_count to 1 or more where there is no useful work without it"
+        hint = "set essential_count to 1 or more where an instance is needed for useful work"
         yield Diagnostic(_PLACE, Code.CONFLICT, "no component has an essential instance", hint)
     total = sum(max(0, number(c, "total_count") or 0) if "total_count" in c else 1 for _, c in components)
     if total > bounds.SERVICES_MAX:
-        yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"{total} services in all, at most {bounds.SERVICES_MAX}")
+        yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"{total} services in total; the maximum is {bounds.SERVICES_MAX}")

@@ -36,14 +36,14 @@ def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]
     if essential is not None and total is not None and essential > max(total, 0):
         message = f"essential_count {essential} is greater than total_count {total}"
         yield Diagnostic(
-            place + "/essential_count", Code.CONFLICT, message, "total_count counts the essential ones too"
+            place + "/essential_count", Code.CONFLICT, message, "total_count includes the essential instances"
         )
 
 
 def _check_command(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
     command = component.get("command")
     if isinstance(command, list) and command[:1] == [""]:
-        yield Diagnostic(place + "/command/0", Code.BAD_FORMAT, "the first word of a command names a program")
+        yield Diagnostic(place + "/command/0", Code.BAD_FORMAT, "the first word of a command must be a program")
 
 
 def _check_ports(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -60,10 +60,10 @@ def _check_ports(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
 
 def _check_sign_in(where: str, port: dict[str, Any]) -> Iterator[Diagnostic]:
     if port.get("proxied") is not True:
-        yield Diagnostic(where, Code.CONFLICT, "Zoe signs in at proxied ports only", "add 'proxied': true")
+        yield Diagnostic(where, Code.CONFLICT, "Zoe can sign in only at proxied ports", "add 'proxied': true")
     header = text(port["sign_in"], "header") or ""
     if header.lower() in RESERVED_HEADERS or header.lower().startswith(RESERVED_PREFIXES):
-        yield Diagnostic(where + "/header", Code.CONFLICT, f"{header[:64]} has a meaning of its own on the way")
+        yield Diagnostic(where + "/header", Code.CONFLICT, f"{header[:64]} is reserved for the proxy")
 
 
 def _check_readiness(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -74,7 +74,7 @@ def _check_readiness(place: str, component: dict[str, Any]) -> Iterator[Diagnost
     if len(kinds) != 1:
         yield Diagnostic(place + "/readiness", Code.CONFLICT, "readiness needs exactly one of 'tcp' and 'http'")
     if "path" in readiness and "http" not in kinds:
-        yield Diagnostic(place + "/readiness/path", Code.CONFLICT, "'path' goes with 'http' only")
+        yield Diagnostic(place + "/readiness/path", Code.CONFLICT, "'path' is allowed with 'http' only")
     names = [name for _, port in objects(component, "ports") if (name := text(port, "name"))]
     for kind in kinds:
         name = text(readiness, kind)
@@ -93,7 +93,7 @@ def _check_volumes(place: str, component: dict[str, Any]) -> Iterator[Diagnostic
             yield Diagnostic(where, Code.CONFLICT, "a volume needs exactly one of 'name' and 'host_path'")
         target = plain_path(text(volume, "target") or "/")
         if target != "/" and target in targets:
-            yield Diagnostic(where + "/target", Code.DUPLICATE, "another volume is mounted there already")
+            yield Diagnostic(where + "/target", Code.DUPLICATE, "another volume has the same target")
         targets.add(target)
 
 

@@ -11,7 +11,7 @@ from zoe_lib.descriptions.diagnostics import Code, Diagnostic, duplicates, point
 from zoe_lib.descriptions.reading import objects, text
 from zoe_lib.predicate import PredicateError, parse
 
-_WHERE = "such as: city = 'Nice' and kwh > 90; docs/storage.md has all of it"
+_WHERE = "for example: city = 'Nice' and kwh > 90; see docs/storage.md"
 
 
 def check_storage(storage: object) -> Iterator[Diagnostic]:
@@ -60,10 +60,10 @@ def _check_csv(csv: dict[str, Any], index: int) -> Iterator[Diagnostic]:
     place = pointer("storage", "inputs", index, "csv")
     delimiter, quote, escape = (csv.get(key, default) for key, default in _SIGNS.items())
     if delimiter in (quote, escape) or (isinstance(delimiter, str) and delimiter.isalnum()):
-        message = "the delimiter must differ from quote and escape, and be no letter or digit"
+        message = "the delimiter must differ from quote and escape, and must not be a letter or digit"
         yield Diagnostic(place, Code.CONFLICT, message)
     if quote == " " or escape == " ":
-        yield Diagnostic(place, Code.CONFLICT, "quote and escape must be visible")
+        yield Diagnostic(place, Code.CONFLICT, "quote and escape must be visible characters")
     names = csv.get("names")
     if isinstance(names, list):
         named = [(pointer("storage", "inputs", index, "csv", "names", i), one) for i, one in enumerate(names)]
@@ -77,8 +77,8 @@ def _check_case(names: list[tuple[str, str]]) -> Iterator[Diagnostic]:
     for place, name in names:
         other = first.setdefault(name.lower(), name)
         if other != name:
-            message = f"{name[:64]!r} and {other[:64]!r} are one name to Spark, which ignores case"
-            yield Diagnostic(place, Code.DUPLICATE, message, "take another name")
+            message = f"{name[:64]!r} and {other[:64]!r} are the same name to Spark, which ignores case"
+            yield Diagnostic(place, Code.DUPLICATE, message, "use another name")
 
 
 _SIGNS = {"delimiter": ",", "quote": '"', "escape": "\\"}

@@ -11,9 +11,10 @@ from zoe_lib.descriptions.reading import mapping, objects, text
 from zoe_lib.domain.templates import OF_STORAGE, Template, TemplateError, TemplateKind, references
 
 _SYNTAX_HINT = (
-    "known are {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, {port:COMPONENT.NAME}, {scratch}, "
-    "{workspace}, {index}, {execution}, {user}, {secret_file}, {input:NAME}, {columns:NAME}, {output:NAME}; "
-    "write '{{' and '}}' for literal braces"
+    "known templates: {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, "
+    "{port:COMPONENT.NAME}, {scratch}, {workspace}, {index}, {execution}, {user}, "
+    "{secret_file}, {input:NAME}, {columns:NAME}, {output:NAME}; write '{{' and '}}' for "
+    "literal braces"
 )
 
 
@@ -86,22 +87,22 @@ def _check_text(place: str, value: str, own: _Peer, around: _Around) -> Iterator
 def _check_data(place: str, template: Template, around: _Around) -> Iterator[Diagnostic]:
     what, names = ("output", around.outputs) if template.kind is TemplateKind.OUTPUT else ("input", around.inputs)
     if template.data not in names:
-        message = f"{template} names an {what} that the storage section has not"
+        message = f"{template} refers to an {what} that the storage section does not have"
         yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.data or "", names))
 
 
 def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[str, _Peer]) -> Iterator[Diagnostic]:
     peer = own if template.component is None else peers.get(template.component)
     if peer is None:
-        message = f"{template} names a component that is not there"
+        message = f"{template} refers to a component that does not exist"
         yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.component or "", list(peers)))
         return
     if template.port is not None and template.port not in peer.ports:
-        message = f"{template} names a port that is not there"
+        message = f"{template} refers to a port that does not exist"
         yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.port, peer.ports))
     if template.component is not None and not peer.has_core and template.kind is not TemplateKind.HOSTS:
-        message = f"{template} names a component without an essential instance, so it may have no address"
-        yield Diagnostic(place, Code.CONFLICT, message, "give it an essential_count of 1")
+        message = f"{template} refers to a component without an essential instance, which may have no address"
+        yield Diagnostic(place, Code.CONFLICT, message, "set its essential_count to 1")
     if template.kind is TemplateKind.SECRET_FILE and not own.has_secret:
-        message = "no port of this component has `sign_in`, so it is given no secret"
-        yield Diagnostic(place, Code.CONFLICT, message, "add `sign_in` to the port at which the proxy is to sign in")
+        message = "no port of this component has `sign_in`, so it gets no secret"
+        yield Diagnostic(place, Code.CONFLICT, message, "add `sign_in` to the port at which the proxy signs in")

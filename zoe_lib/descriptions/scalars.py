@@ -50,7 +50,7 @@ def _reader(read: Callable[[str], int]) -> BeforeValidator:
 def _column_type(text: str) -> str:
     found = type_of(text)
     if found is None:
-        raise PydanticCustomError("bad_format", "{message}", {"message": f"not a type of a column: {NAMES}"})
+        raise PydanticCustomError("bad_format", "{message}", {"message": f"not a column type; use {NAMES}"})
     return str(found)
 
 
@@ -73,12 +73,12 @@ _SCHEME = r"^[A-Za-z0-9_.-]{0,63}$"
 _LINE = r"^[^\x00-\x1f\x7f]*$"
 
 Label = Annotated[
-    str, _text(_LABEL, bounds.NAME_LENGTH_MAX), _check(_LABEL, "only a-z, 0-9 and '-' inside, and no '-' at either end")
+    str, _text(_LABEL, bounds.NAME_LENGTH_MAX), _check(_LABEL, "use a-z, 0-9 and '-', without '-' at either end")
 ]
 Title = Annotated[
     str,
     _text(_TITLE, bounds.TITLE_LENGTH_MAX),
-    _check(_TITLE, "only letters, digits, spaces and . _ @ + - inside; use `description` for free text"),
+    _check(_TITLE, "use letters, digits, spaces and . _ @ + -; free text belongs in `description`"),
 ]
 Description = Annotated[str, Field(max_length=bounds.DESCRIPTION_LENGTH_MAX)]
 Image = Annotated[
@@ -86,41 +86,55 @@ Image = Annotated[
 ]
 Argument = Annotated[str, Field(max_length=bounds.TEXT_LENGTH_MAX)]
 VariableName = Annotated[
-    str, _text(_VARIABLE, bounds.PATH_LENGTH_MAX), _check(_VARIABLE, "not a name for an environment variable")
+    str, _text(_VARIABLE, bounds.PATH_LENGTH_MAX), _check(_VARIABLE, "not a valid name of an environment variable")
 ]
-LabelKey = Annotated[str, _text(_KEY, bounds.NAME_LENGTH_MAX), _check(_KEY, "only letters, digits and . _ / - inside")]
-LabelValue = Annotated[str, Field(max_length=bounds.NAME_LENGTH_MAX), _check(_LINE, "no control characters")]
-DeviceKind = Annotated[str, _text(_DEVICE, bounds.NAME_LENGTH_MAX), _check(_DEVICE, "a lower-case word such as 'gpu'")]
+LabelKey = Annotated[str, _text(_KEY, bounds.NAME_LENGTH_MAX), _check(_KEY, "use letters, digits and . _ / -")]
+LabelValue = Annotated[
+    str, Field(max_length=bounds.NAME_LENGTH_MAX), _check(_LINE, "control characters are not allowed")
+]
+DeviceKind = Annotated[
+    str, _text(_DEVICE, bounds.NAME_LENGTH_MAX), _check(_DEVICE, "use a lower-case word such as 'gpu'")
+]
 UrlPath = Annotated[
-    str, _text(_URL_PATH, 512), _check(_URL_PATH, "starts with '/' and holds neither spaces nor control characters")
+    str,
+    _text(_URL_PATH, 512),
+    _check(_URL_PATH, "must start with '/' and contain neither spaces nor control characters"),
 ]
-HeaderName = Annotated[str, _text(_HEADER, 63), _check(_HEADER, "not a name for an HTTP header, or not one to be set")]
+HeaderName = Annotated[
+    str, _text(_HEADER, 63), _check(_HEADER, "not a valid name of an HTTP header, or a reserved one")
+]
 HeaderScheme = Annotated[
     str,
     Field(max_length=63, json_schema_extra={"pattern": _SCHEME}),
-    _check(_SCHEME, "only letters, digits and . _ - inside"),
+    _check(_SCHEME, "use letters, digits and . _ -"),
 ]
 AbsolutePath = Annotated[
     str,
     _text(_ABSOLUTE, bounds.PATH_LENGTH_MAX),
-    _check(_ABSOLUTE, "an absolute path without '..' or control characters, and not /, /proc, /sys or /dev"),
+    _check(_ABSOLUTE, "must be an absolute path without '..' or control characters, other than /, /proc, /sys or /dev"),
 ]
 WorkDir = Annotated[
     str,
     _text(_WORK_DIR, bounds.PATH_LENGTH_MAX),
-    _check(_WORK_DIR, "an absolute path, or one below {scratch} or {workspace}; no '..', no control characters"),
+    _check(
+        _WORK_DIR, "must be an absolute path, or one below {scratch} or {workspace}, without '..' or control characters"
+    ),
 ]
 Uri = Annotated[
     str,
     _text(_URI, bounds.PATH_LENGTH_MAX),
     _check(_URI, "write swift2d://container.service/prefix, s3a://bucket/prefix or file://{workspace}/path"),
 ]
-Column = Annotated[str, Field(min_length=1, max_length=128), _check(_LINE, "no control characters")]
+Column = Annotated[str, Field(min_length=1, max_length=128), _check(_LINE, "control characters are not allowed")]
 ColumnType = Annotated[str, Field(min_length=1, max_length=32), AfterValidator(_column_type)]
 _SIGN = r"^[\t -~]$"
-Sign = Annotated[str, _text(_SIGN, 1), _check(_SIGN, "one ASCII character: a tab, a blank or one that is visible")]
-NullText = Annotated[str, Field(max_length=128), _check(_LINE, "no control characters")]
-Where = Annotated[str, Field(min_length=1, max_length=bounds.WHERE_LENGTH_MAX), _check(_LINE, "no control characters")]
+Sign = Annotated[
+    str, _text(_SIGN, 1), _check(_SIGN, "must be one ASCII character: a tab, a space or a visible character")
+]
+NullText = Annotated[str, Field(max_length=128), _check(_LINE, "control characters are not allowed")]
+Where = Annotated[
+    str, Field(min_length=1, max_length=bounds.WHERE_LENGTH_MAX), _check(_LINE, "control characters are not allowed")
+]
 
 Memory = Annotated[
     int,

@@ -73,7 +73,7 @@ def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
             _put(document, path, value)
         case _:
             names = [*owners, *(name for name in uses if name), *_TOP]
-            _refuse(f"nothing is called {path[0][:64]!r} here", did_you_mean(path[0], names))
+            _refuse(f"the description has no {path[0][:64]!r}", did_you_mean(path[0], names))
 
 
 def _override(uses: Mapping[str | None, dict[str, Any]], owner: str) -> tuple[dict[str, Any], str] | None:
@@ -107,7 +107,7 @@ def _item(here: object, part: str, path: list[str]) -> Any:
     index = index_of(part)
     if isinstance(here, list) and index is not None and index < len(here):
         return here[index]
-    return _refuse(f"{'.'.join(path)[:64]!r} leads nowhere: {part[:64]!r} is not there")
+    return _refuse(f"{'.'.join(path)[:64]!r} does not exist: {part[:64]!r} is missing")
 
 
 def _coerced(path: list[str], value: object) -> object:
@@ -132,7 +132,7 @@ def _command(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        return _refuse(f"not a command line: {error}", "write a JSON list of texts")
+        return _refuse(f"not a valid command line: {error}", "use a JSON list of strings")
 
 
 def _check_key(key: str, known: list[str]) -> None:

@@ -39,24 +39,27 @@ def _children(path: _Path, value: object) -> Iterator[tuple[_Path, object]]:
 def _check_value(path: _Path, value: object) -> Iterator[Diagnostic]:
     if isinstance(value, str):
         if "\x00" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
-            yield Diagnostic(pointer(*path), Code.BAD_FORMAT, "a text holds a NUL or half a surrogate pair")
+            yield Diagnostic(
+                pointer(*path), Code.BAD_FORMAT, "a text contains a NUL character or half of a surrogate pair"
+            )
     elif isinstance(value, float):
         if not math.isfinite(value):
             yield Diagnostic(pointer(*path), Code.OUT_OF_RANGE, "not a finite number")
     elif isinstance(value, int):
         if abs(value) > INTEGER_MAX:
-            yield Diagnostic(pointer(*path), Code.OUT_OF_RANGE, "a number beyond 64 bits")
+            yield Diagnostic(pointer(*path), Code.OUT_OF_RANGE, "a number that needs more than 64 bits")
     elif isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
-            yield Diagnostic(pointer(*path), Code.NOT_JSON, "a key is not a text")
+            yield Diagnostic(pointer(*path), Code.NOT_JSON, "a key must be a text")
     elif value is not None and not isinstance(value, list):
-        yield Diagnostic(pointer(*path), Code.NOT_JSON, f"{type(value).__name__} is not a JSON value")
+        yield Diagnostic(pointer(*path), Code.NOT_JSON, f"a value of type {type(value).__name__} is not JSON")
 
 
 def _too_big(path: _Path) -> Diagnostic:
     return Diagnostic(
         pointer(*path[:DEPTH_MAX]),
         Code.TOO_BIG,
-        f"the document is too large: at most {DOCUMENT_BYTES_MAX} characters, {NODES_MAX} values, depth {DEPTH_MAX}",
-        "put data into the workspace or the object store, not into the description",
+        f"the document is too large: the maximum is {DOCUMENT_BYTES_MAX} characters, {NODES_MAX} "
+        f"values, depth {DEPTH_MAX}",
+        "put data into the workspace or the object store instead of the description",
     )

@@ -88,7 +88,7 @@ def lacks_labels(component: Component, node: Node) -> str | None:
     """Which wanted labels the node does not carry; None when it has all."""
     for key, wanted in component.labels:
         if node.labels.get(key) != wanted:
-            return f"label {key}={wanted} missing"
+            return f"label {key}={wanted} is missing"
     return None
 
 
@@ -96,7 +96,7 @@ def lacks_devices(component: Component, free: Resources) -> str | None:
     """Which devices are short; None when there are enough."""
     for kind, amount in component.reservation.devices.items():
         if free.devices.get(kind, 0) < amount:
-            return f"{kind}: {amount} wanted, {free.devices.get(kind, 0)} there"
+            return f"{kind}: {amount} needed, {free.devices.get(kind, 0)} free"
     return None
 
 
@@ -104,10 +104,10 @@ def lacks_resources(component: Component, free: Resources, foreign: Resources = 
     """Which of cores and memory are short, and how much of it other programs use; None when there is enough."""
     wanted = component.reservation
     if free.cores_milli < wanted.cores_milli:
-        short = f"cores: {_number(wanted.cores_milli)} wanted, {_number(free.cores_milli)} there"
+        short = f"cores: {_number(wanted.cores_milli)} needed, {_number(free.cores_milli)} free"
         return short + (f"; other programs use {_number(foreign.cores_milli)}" if foreign.cores_milli > 0 else "")
     if free.memory_bytes < wanted.memory_bytes:
-        short = f"memory: {size(wanted.memory_bytes)} wanted, {size(free.memory_bytes)} there"
+        short = f"memory: {size(wanted.memory_bytes)} needed, {size(free.memory_bytes)} free"
         return short + (f"; other programs use {size(foreign.memory_bytes)}" if foreign.memory_bytes > 0 else "")
     return None
 
@@ -150,15 +150,15 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
     labelled = [n for n in platform if lacks_labels(component, n) is None] if component.labels else platform
     if not labelled:
         labels = ", ".join(f"{k}={v}" for k, v in component.labels)
-        return _never(f"component {component.name} wants a node labelled {labels}; there is none", component.name)
+        return _never(f"component {component.name} needs a node labelled {labels}; there is none", component.name)
     room = 0
     for node in labelled:
         room += _instances_in(component.reservation, node.total)
         if room >= component.essential_count:
             return None
     return _never(
-        f"component {component.name} needs {_instances(component)}; "
-        f"all nodes together have room for {room}, even when empty",
+        f"component {component.name} needs {_instances(component)}; all nodes together have room "
+        f"for {room}, even if they are empty",
         component.name,
         f"the largest node, {_largest(labelled)}" if room else _shortfall(component.reservation, labelled),
     )
@@ -245,8 +245,9 @@ def _packs(
     if packed is not PlacementShortage.PROVEN:
         return packed is not PlacementShortage.NOT_SHOWN
     return _never(
-        f"the essential services fit one by one on the {len(platform)} nodes, but not all at once"
-        f"{_with_gateway(application, gateway_reservation(platform))}, even on empty ones",
+        f"the essential services fit one by one on the {len(platform)} nodes, but not all at the "
+        f"same time{_with_gateway(application, gateway_reservation(platform))}, even if the nodes "
+        "are empty",
         "",
         "ask for smaller services, or ask the admin for more or larger nodes",
     )

@@ -169,8 +169,7 @@ def _never_granted(execution: Execution, now_s: float, policy: Policy, cause_id:
         cause_id=cause_id,
         outcome=Outcome.FAILED,
         cause=Cause.STORAGE_UNAVAILABLE,
-        message="the storage controller did not put the bandwidth in force that it requires "
-        f"within {patience_s:g} s{why}",
+        message=f"the storage controller did not guarantee the required bandwidth within {patience_s:g} s{why}",
     )
 
 

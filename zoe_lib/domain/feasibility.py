@@ -57,7 +57,7 @@ def _of_storage(application: Application, access: StoreAccess) -> Iterator[Findi
         for index, one in enumerate(ones):
             place, service = ("storage", f"{kind}s", index, "uri"), service_of(one.uri)
             if why := no_service(one, access.services):
-                hint = f"services here: {', '.join(sorted(access.services or ())) or 'none'}"
+                hint = f"services of this installation: {', '.join(sorted(access.services or ())) or 'none'}"
                 yield Finding(place, "no_such_service", f"{kind} {one.name}: {why}", hint, certain=False)
             elif service and access.credentials is not None and service not in access.credentials:
                 message = f"{kind} {one.name}: tenant {access.tenant} has no credential for the service {service}"
@@ -87,8 +87,8 @@ def _of_devices(application: Application, able: BackendCapabilities) -> Iterator
             yield Finding(
                 ("components", index, "resources", "devices"),
                 "devices_with_network",
-                f"component {component.name} has devices and joins a network: Swarm may reject it while its "
-                "node joins, and Zoe then tries again, as often as the policy's start_attempts_max allows",
+                f"component {component.name} has devices and joins a network: Swarm may reject it while "
+                "its node joins the network, and Zoe then retries up to the policy's start_attempts_max",
                 "an application of one component without ports needs no network",
                 certain=False,
             )
@@ -108,11 +108,11 @@ def _of_image(place: tuple[str | int, ...], component: Component, able: BackendC
         return
     facts = able.images_there.get(name)
     if facts is None and (not able.pulls or name in able.unavailable):
-        message = f"image {image} is on no node" + (", and no node could fetch it" if able.pulls else "")
+        message = f"no node has image {image}" + (", and no node could pull it" if able.pulls else "")
         yield Finding(place, "image_absent", message, "ask the admin to load it on every node", certain=False)
     elif facts is not None and facts.made_for:
-        message = f"image {image} is built for {facts.made_for}, and no node that has it is such"
-        hint = "ask for one that is built for the nodes, too"
+        message = f"image {image} is built for {facts.made_for}, and no node that has it is of that kind"
+        hint = "use an image that is also built for the nodes"
         yield Finding(place, "image_of_other_platform", message, hint, certain=False)
 
 
@@ -120,21 +120,21 @@ def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str]
     """Return why an image may not run (a code and a sentence), and what may; None when it may."""
     if able.engine is not None and not is_reference(image):
         hint = "write a name such as zoe/spark or registry.example.org/team/tool:1.2"
-        return "image_name_invalid", f"{image} is not a valid name of an image", hint
+        return "image_name_invalid", f"{image} is not a valid image name", hint
     if able.images is None or image_matches(image, able.images):
         return None
     return (
         "image_not_allowed",
         f"image {image} cannot run on this back-end: {able.why_no_image}",
-        f"allowed are: {', '.join(sorted(able.images)) or 'none'}",
+        f"allowed images: {', '.join(sorted(able.images)) or 'none'}",
     )
 
 
 def _of_command(place: tuple[str | int, ...], component: Component, able: BackendCapabilities) -> Iterator[Finding]:
     if component.command:
         return
-    message = f"component {component.name} has no command, and image {component.image} names none"
-    hint = "write a `command`"
+    message = f"component {component.name} has no command, and image {component.image} defines none"
+    hint = "set `command`"
     facts = (able.images_there or {}).get(full_name(component.image))
     if image_matches(component.image, able.commandless):
         yield Finding(place, "no_command", message, hint)
@@ -163,7 +163,7 @@ def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPat
             continue
         if point.only_named and volume.name is None and target == point.path:
             continue
-        return f"no volume can be mounted at {volume.target}: {point.use} is there", "take another target"
+        return f"no volume can be mounted at {volume.target}, the place of {point.use}", "use another target"
     return None
 
 
@@ -177,13 +177,13 @@ def _of_workspace(place: tuple[str | int, ...], component: Component, able: Back
     ]
     for where, text in texts:
         if any(template.kind is TemplateKind.WORKSPACE for template in references(text)):
-            message = "{workspace}: there are no workspaces on this installation"
+            message = "{workspace}: this installation has no workspaces"
             yield Finding(where, "no_workspaces", message, "use a named volume or {scratch}")
 
 
 def _of_engine(place: tuple[str | int, ...], component: Component, engine: EngineLimits | None) -> Iterator[Finding]:
     for key, code, message, least in engine_refusals(component, engine):
-        yield Finding((*place, *key), code, f"component {component.name}: {message}", f"write {least} or more")
+        yield Finding((*place, *key), code, f"component {component.name}: {message}", f"use {least} or more")
 
 
 def engine_refusals(
@@ -195,17 +195,17 @@ def engine_refusals(
     reserved, limit = component.reservation.memory_bytes, component.memory_limit_bytes
     least = engine.memory_limit_min_bytes if limit is None else engine.memory_min_bytes
     if reserved < least:
-        needs = "a container needs" if limit is None else "the least to reserve is"
+        needs = "a container needs at least" if limit is None else "the smallest reservation is"
         message = f"{size(reserved)} of memory is too little: {needs} {size(least)}"
         yield ("memory",), "memory_too_small", message, size(least)
     if limit is not None and limit < engine.memory_limit_min_bytes:
         least = engine.memory_limit_min_bytes
-        message = f"a memory limit of {size(limit)} is too low: a container needs {size(least)}"
+        message = f"a memory limit of {size(limit)} is too low: a container needs at least {size(least)}"
         yield ("limits", "memory"), "memory_too_small", message, size(least)
     milli = component.cores_limit_milli
     if milli and milli < engine.cores_limit_min_milli:
         number = cores(engine.cores_limit_min_milli).partition(" ")[0]
-        message = f"a limit of {cores(milli)} is too low: the container engine takes {number} or more"
+        message = f"a limit of {cores(milli)} is too low: the container engine accepts {number} or more"
         yield ("limits", "cores"), "cores_limit_too_small", message, number
 
 
@@ -215,10 +215,10 @@ def _of_cores_limit(place: tuple[str | int, ...], component: Component, platform
     limit = component.cores_limit_milli
     if limit and there and limit > max(there):
         message = (
-            f"component {component.name}: a limit of {cores(limit)} has no effect, since the largest node for it has "
-            f"{cores(max(there))}"
+            f"component {component.name}: a limit of {cores(limit)} has no effect, since the largest "
+            f"node for it has only {cores(max(there))}"
         )
-        yield Finding(place, "cores_limit_above_nodes", message, "leave it out, or write less", certain=False)
+        yield Finding(place, "cores_limit_above_nodes", message, "remove the limit, or lower it", certain=False)
 
 
 def _of_addresses(application: Application, platform: Platform) -> Iterator[Finding]:
@@ -233,8 +233,9 @@ def _of_addresses(application: Application, platform: Platform) -> Iterator[Find
         return
     certain = services + gateway + 1 > there  # however few nodes it takes
     message = (
-        f"{services} services{' with their gateway' if gateway else ''} need an address each in the execution's "
-        f"network, and {counted(nodes, 'node')} one each; the network has {there}"
+        f"{services} services{' with their gateway' if gateway else ''} need one address each in "
+        f"the execution's network, and {counted(nodes, 'node')} one each; the network has only "
+        f"{there}"
     )
     hint = f"ask for {there - gateway - nodes} services or fewer, or ask the admin for larger networks"
     yield Finding(("components",), "network_too_small", message, hint, certain)

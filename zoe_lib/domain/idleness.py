@@ -25,7 +25,7 @@ def idle_event(
         cause_id=cause_id,
         outcome=Outcome.SUCCEEDED,
         cause=Cause.IDLE,
-        message=f"nobody used it for {now_s - _since_s(execution, used_at_s):.0f} s",
+        message=f"unused for {now_s - _since_s(execution, used_at_s):.0f} s",
     )
 
 

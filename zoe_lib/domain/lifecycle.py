@@ -172,7 +172,7 @@ def _(event: ev.StorageDeclined, execution: Execution, version: int) -> Executio
 def _(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
     """Of the marks granted and withdrawn there is the one that holds."""
     if Mark.STORAGE_GRANTED not in execution.marks:
-        raise IllegalTransition(execution, event, "nothing is granted to it")
+        raise IllegalTransition(execution, event, "it has no guarantee")
     marks = {**execution.marks, Mark.STORAGE_WITHDRAWN: event.at_s}
     del marks[Mark.STORAGE_GRANTED]
     granted_s = granted_by_day(execution, event.at_s)
@@ -246,7 +246,7 @@ def _(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
 def _(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution:
     old = execution.service(event.service_id)
     if old.core or old not in execution.current():
-        raise IllegalTransition(execution, event, "only the newest try of an elastic service gets a successor")
+        raise IllegalTransition(execution, event, "only the newest attempt of an elastic service gets a successor")
     attempt = old.attempt + 1
     successor = Service(
         id=service_id(execution.id, old.component, old.index, attempt),
@@ -277,7 +277,7 @@ def _(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
 def _(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
     if execution.state is E.STOPPING and not overtakes:
-        raise IllegalTransition(execution, event, f"it stops already, and its outcome is {execution.outcome}")
+        raise IllegalTransition(execution, event, f"it is already stopping, and its outcome is {execution.outcome}")
     return changed(
         execution,
         version=version,
@@ -350,7 +350,7 @@ def _view_failed(execution: Execution, event: ev.Requeued) -> Mapping[Mark, floa
 def _check_nothing_left(execution: Execution, event: ev.Event) -> None:
     left = [s.name for s in execution.services if s.alive]
     if left:
-        raise IllegalTransition(execution, event, f"still there: {', '.join(left)}")
+        raise IllegalTransition(execution, event, f"not ended: {', '.join(left)}")
 
 
 def _placed(execution: Execution, event: ev.Event, placements: tuple[ev.Placement, ...]) -> tuple[Service, ...]:

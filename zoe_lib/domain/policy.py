@@ -168,19 +168,19 @@ def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Colle
     faults += [
         f"filter {name!r} is unknown: {', '.join(sorted(filters))}" for name in policy.filters if name not in filters
     ]
-    faults += [f"filter {name!r} is needed" for name in sorted(FILTERS_NEEDED - set(policy.filters))]
+    faults += [f"filter {name!r} is required" for name in sorted(FILTERS_NEEDED - set(policy.filters))]
     faults += [
         f"weigher {name!r} is unknown: {', '.join(sorted(weighers))}"
         for name in policy.weighers
         if name not in weighers
     ]
     faults += [
-        f"tenant_limits: {key!r} names no tenant; write a tenant, or '*' for all others"
+        f"tenant_limits: {key!r} is not a tenant; write a tenant, or '*' for all others"
         for key in policy.tenant_limits
         if names_nobody(key, of_users=False)
     ]
     faults += [
-        f"user_limits: {key!r} names no user; write TENANT/USER, a tenant for each of its users, or '*' for all others"
+        f"user_limits: {key!r} is not a user; write TENANT/USER, a tenant for each of its users, or '*' for all others"
         for key in policy.user_limits
         if names_nobody(key, of_users=True)
     ]

@@ -122,7 +122,7 @@ def never_granted(application: Application, capacity: Rates) -> str:
     wanted = preferred(application)
     if wanted is None or wanted.fits_in(capacity):
         return ""
-    return f"it prefers {beyond(wanted, capacity)}: it runs without; ask for {_largest(wanted, capacity)}"
+    return f"it prefers {beyond(wanted, capacity)}: it runs without a guarantee; ask for {_largest(wanted, capacity)}"
 
 
 def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
@@ -130,13 +130,13 @@ def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
     wanted = wished(application) or Rates()
     verb = "prefers" if required(application) is None else "requires"
     bound = _bound_of_proxies(wanted, capacity)
-    return f"it {verb} {_each_way(wanted, capacity)}, and {bound}" if bound else ""
+    return f"it {verb} {_each_way(wanted, capacity)}, but {bound}" if bound else ""
 
 
 def not_always_kept_together(tenant: str, granted: Rates, capacity: StoreCapacity) -> str:
     """Return a sentence about what a tenant is granted in all, and that proxies do not always move; else nothing."""
     bound = _bound_of_proxies(granted, capacity)
-    return f"{tenant} is granted {_each_way(granted, capacity)}, and {bound}" if bound else ""
+    return f"{tenant} is granted {_each_way(granted, capacity)}, but {bound}" if bound else ""
 
 
 def _each_way(rates: Rates, capacity: StoreCapacity) -> str:
@@ -146,11 +146,11 @@ def _each_way(rates: Rates, capacity: StoreCapacity) -> str:
 def _bound_of_proxies(wanted: Rates, capacity: StoreCapacity) -> str:
     both, one, all_of_them = wanted.read + wanted.write, capacity.one_proxy, capacity.proxies
     if all_of_them is not None and both > all_of_them:
-        moved = f"the proxies of the object store move {_exactly(all_of_them)} together, reads and writes"
-        return f"{moved}: it cannot have both at once"
+        moved = f"all proxies of the object store together move {_exactly(all_of_them)}, reads and writes added up"
+        return f"{moved}: it cannot always have both at the same time"
     if one is not None and both > one:
-        moved = f"one proxy of the object store moves {_exactly(one)}, reads and writes together"
-        return f"{moved}: more comes only to services that use several proxies"
+        moved = f"one proxy of the object store moves {_exactly(one)}, reads and writes added up"
+        return f"{moved}: only services that use several proxies get more"
     return ""
 
 
@@ -158,7 +158,7 @@ def beyond(wanted: Rates, capacity: Rates) -> str:
     """Return what of a wish is more than the object store can promise in all, and how much that is."""
     short = [f"{_exactly(rate)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
     there = [f"{_exactly(most)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
-    return f"{' and '.join(short)}, and the object store can promise {' and '.join(there)} in all"
+    return f"{' and '.join(short)}, but the object store can guarantee only {' and '.join(there)} in total"
 
 
 def _largest(wanted: Rates, capacity: Rates) -> str:
@@ -219,8 +219,8 @@ def refused(execution: Execution) -> Reason | None:
         return None
     return Reason(
         ReasonCode.STORAGE_REFUSED,
-        f"The storage controller refuses the bandwidth that it requires: {execution.storage_problem}",
-        hint="it is asked again; whoever runs the store can tell more",
+        f"The storage controller refuses the required bandwidth: {execution.storage_problem}",
+        hint="the master asks again; the operator of the object store can say more",
     )
 
 
@@ -240,7 +240,7 @@ def no_service(one: StorageObject, services: Collection[str] | None) -> str:
     service = service_of(one.uri)
     if not service or services is None or service in services:
         return ""
-    return f"there is no object-store service {service} on this installation"
+    return f"this installation has no object-store service {service}"
 
 
 def why_no_view(one: StorageObject, schemes: Collection[str], services: Collection[str] | None = None) -> str:
@@ -248,9 +248,12 @@ def why_no_view(one: StorageObject, schemes: Collection[str], services: Collecti
     if why := no_service(one, services):
         return why
     if one.uri.partition("://")[0] not in schemes:
-        return f"only {' and '.join(f'{scheme}://' for scheme in schemes)} inputs are read through views"
+        return f"only {' and '.join(f'{scheme}://' for scheme in schemes)} inputs can be read through views"
     if one.csv and one.csv.multi_line:
-        return "records of several lines (multi_line) cannot be told apart from the middle of an object"
+        return (
+            "with records of several lines (multi_line), a view cannot find where a record begins in "
+            "the middle of an object"
+        )
     return ""
 
 

@@ -146,7 +146,7 @@ def _piece(token: re.Match[str]) -> str | Template:
         return _template(inner, token.start())
     if len(whole) == 2:
         return whole[0]
-    raise TemplateError(f"a single {whole!r}; write {whole * 2!r} for a literal brace", token.start())
+    raise TemplateError(f"a single {whole!r} is not allowed; write {whole * 2!r} for a literal brace", token.start())
 
 
 def _template(inner: str, offset: int) -> Template:

@@ -78,9 +78,9 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
         following = open_span
         match event:
             case ev.Submitted():
-                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not looked at it yet.")
+                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
             case ev.Requeued():
-                following = CauseSpan(why_again, event.at_s, event.at_s, "It was to be tried again.")
+                following = CauseSpan(why_again, event.at_s, event.at_s, "It was waiting for its next attempt.")
             case ev.ReasonChanged():
                 following = CauseSpan(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
             case ev.Stopping():

@@ -63,7 +63,7 @@ class MasterClient:
         if not self._away:
             return self._ask(request, asker)
         if not self._prober.acquire(blocking=False):
-            raise MasterUnreachable("no answer from the master; somebody is trying again")
+            raise MasterUnreachable("no answer from the master; another request is already retrying")
         try:
             return self._ask(request, asker)
         finally:
@@ -107,7 +107,7 @@ class MasterClient:
             if frames == [RECEIVED]:
                 self._away = False
                 if not socket.poll(max(round((until_s - time.monotonic()) * 1000), 0)):
-                    raise MasterUnreachable("the master received the question and has not answered in time")
+                    raise MasterUnreachable("the master received the question but did not answer in time")
                 frames = socket.recv_multipart()
             reply = read(Reply, frames[-1])  # before it, an older master gives the header back
         except (zmq.ZMQError, BadEnvelope):

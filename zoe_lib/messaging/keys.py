@@ -82,7 +82,7 @@ def load_keys(directory: Path, name: str) -> KeyPair:
     """The key pair of that name; FileNotFoundError when it was never made."""
     public, secret = zmq.auth.load_certificate(directory / f"{name}.key_secret")
     if secret is None:
-        raise ValueError(f"{directory / name}.key_secret holds no secret key")
+        raise ValueError(f"{directory / name}.key_secret does not contain a secret key")
     return KeyPair(public, secret)
 
 

@@ -173,7 +173,7 @@ class Server:
             return self._closing.is_set() or question.left()
 
         if left():
-            log.info("question dropped: its asker has left", kind=request.kind, request=request.id)
+            log.info("question dropped: its client has disconnected", kind=request.kind, request=request.id)
             return None
         try:
             return Reply(id=request.id, body=self._asked(request, left)())

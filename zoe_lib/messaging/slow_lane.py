@@ -62,10 +62,12 @@ class Places:
             if asker and self._taken[kind, asker] >= bounds.of_asker_max:
                 amount = "one" if bounds.of_asker_max == 1 else str(bounds.of_asker_max)
                 raise Refusal(
-                    bounds.busy, f"{amount} {kind} of yours under way already; try again when that has its answer"
+                    bounds.busy, f"{amount} {kind} of yours is already in progress; try again when it is answered"
                 )
             if sum(n for (of, _), n in self._taken.items() if of == kind) >= bounds.in_all_max:
-                raise Refusal(bounds.busy, f"{bounds.in_all_max} {kind} questions are under way; try again in a second")
+                raise Refusal(
+                    bounds.busy, f"{bounds.in_all_max} {kind} questions are already in progress; try again in a second"
+                )
             self._taken[kind, asker] += 1
 
     @contextmanager

@@ -95,4 +95,4 @@ class ResumedStream:
 
     def _check_deadline(self) -> None:
         if self._deadline_s is not None and time.monotonic() > self._deadline_s:
-            raise TimedOut("it took longer than the time given")
+            raise TimedOut("it took longer than the time allowed")

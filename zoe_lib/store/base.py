@@ -40,7 +40,7 @@ class QuotaExceeded(StoreError):  # noqa: N818
     """The tenant, or the user in it, has as many executions waiting or running as may be."""
 
     def __init__(self, holder: str, executions_max: int) -> None:
-        super().__init__(f"{holder} may have {executions_max} executions waiting or running at the same time")
+        super().__init__(f"the quota of {holder} is {executions_max} executions that wait or run at the same time")
 
 
 class TimeLimitTooLong(StoreError):  # noqa: N818

@@ -46,4 +46,4 @@ def field_names(wanted: Any) -> tuple[str, ...]:
 def _plain(value: object) -> Json:
     if isinstance(value, Mapping):  # one that cannot be changed
         return dict(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form here")
+    raise TypeError(f"{type(value).__name__} has no JSON form")

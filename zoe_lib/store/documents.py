@@ -70,6 +70,6 @@ def _check_comes_back(application: Application, document: Json) -> None:
     try:
         same = parse(document) == application
     except ValueError as error:
-        raise Unstorable(f"application {application.name!r} is no valid description: {error}") from error
+        raise Unstorable(f"application {application.name!r} is not a valid description: {error}") from error
     if not same:
-        raise Unstorable(f"application {application.name!r} would be read back as something else")
+        raise Unstorable(f"application {application.name!r} would change when it is stored and read again")

@@ -90,7 +90,7 @@ class MemoryStore:
         if used is None:
             return None
         if used[0] != fingerprint:
-            raise IdempotencyConflict(f"the idempotency key {key!r} was used for another request")
+            raise IdempotencyConflict(f"the idempotency key {key!r} was used for a different request")
         return self._state.executions[used[1]]
 
     def _known(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:
@@ -102,7 +102,7 @@ class MemoryStore:
         if stored is None:
             return None
         if not same_submission(stored, execution):
-            raise ConcurrentUpdate(f"the execution id {execution.id} is taken")
+            raise ConcurrentUpdate(f"the execution id {execution.id} already exists")
         return stored
 
     def append(
@@ -276,7 +276,7 @@ class MemoryStore:
 
     def _check_leader(self, leader_epoch: int | None) -> None:
         if leader_epoch is not None and leader_epoch != self._state.epoch:
-            raise NotLeader(f"epoch {leader_epoch} is over: the newest is {self._state.epoch}")
+            raise NotLeader(f"epoch {leader_epoch} has ended: the newest is {self._state.epoch}")
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def prune(self, now_s: float) -> int:

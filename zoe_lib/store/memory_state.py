@@ -85,7 +85,7 @@ class State:
         """One execution; NotFound."""
         found = self.executions.get(execution_id)
         if found is None:
-            raise NotFound(f"there is no execution {execution_id!r}")
+            raise NotFound(f"execution {execution_id!r} does not exist")
         return found
 
     def put(self, execution: Execution) -> None:

@@ -26,7 +26,7 @@ def scripts_directory() -> Path:
     for directory in (package / "migrations", package.parent / "alembic"):
         if (directory / "env.py").is_file():
             return directory
-    raise StoreError(f"the migrations are missing: neither in {package} nor beside it")
+    raise StoreError(f"cannot find the migrations: neither in {package} nor next to it")
 
 
 def upgrade(url: str, revision: str = "head") -> None:

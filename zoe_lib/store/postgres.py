@@ -133,7 +133,7 @@ class PostgresStore:
     def execution(self, execution_id: ExecutionId) -> Execution:
         """One execution."""
         if not storable(execution_id):
-            raise NotFound(f"there is no execution {execution_id!r}")
+            raise NotFound(f"execution {execution_id!r} does not exist")
         found = self.database.read(lambda c: execution_rows.one(c, self._applications, execution_id))
         self._recent.keep(found)
         return found

@@ -30,8 +30,8 @@ def with_time_limit(application: Application, tenant: str, limits: Limits) -> tu
     if longest_s is None or (asked_s is not None and asked_s <= longest_s):
         return application, ()
     if asked_s is not None:
-        raise TimeLimitTooLong(f"it asks for {_text(asked_s)}, and {tenant} may have {_text(longest_s)} at most")
-    note = f"it asks for no time limit: it gets the longest that {tenant} may have, {_text(longest_s)}"
+        raise TimeLimitTooLong(f"the time limit is {_text(asked_s)}; the maximum for {tenant} is {_text(longest_s)}")
+    note = f"no time limit is set: it gets the longest that {tenant} may have, {_text(longest_s)}"
     return replace(application, time_limit_s=longest_s), (note,)
 
 

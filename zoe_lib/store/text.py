@@ -21,7 +21,7 @@ def storable(*texts: str | None) -> bool:
 def check_names(*names: str) -> None:
     """NotFound for names that PostgreSQL cannot hold: nothing is called that."""
     if not storable(*names):
-        raise NotFound(f"there is nobody and nothing called {', '.join(map(ascii, names))}")
+        raise NotFound(f"not found: {', '.join(map(ascii, names))}")
 
 
 def cleaned(event: Event) -> Event:
@@ -48,7 +48,7 @@ def check_submission(execution: Execution, cause_id: str, idempotency_key: str |
         raise ValueError(f"execution {execution.id!r} is not fresh: version {execution.version}")
     texts = (execution.id, execution.name, execution.tenant, execution.user, *execution.notes)
     if not storable(*texts, cause_id, idempotency_key, fingerprint):
-        raise Unstorable("a text of this execution holds characters that cannot be kept")
+        raise Unstorable("the execution contains text that cannot be stored")
 
 
 def _is_storable(text: str) -> bool:

@@ -34,22 +34,23 @@ NUMBER = BeforeValidator(_number)
 
 def _printable(given: str) -> str:
     if given and (not given.strip() or not given.isprintable()):
-        raise PydanticCustomError("name", "the name is blank, or has control or invisible characters")
+        raise PydanticCustomError("name", "the name is empty, or contains control or invisible characters")
     return given
 
 
 PrintableName = Annotated[str, AfterValidator(_printable)]
-"""A name in any script that lists show as it is: nothing that turns the direction of text, or hides in it."""
+"""A name in any script that lists show as it is, without characters that change the direction of text or are invisible.
+"""
 
 
 class Wire(BaseModel):
-    """Base of all messages: unknown keys in requests are refused."""
+    """Base of all messages; requests with unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
 
 
 class Numbers(Wire):
-    """A message whose numbers are none of `true` and `false`, which Python takes for 1 and 0."""
+    """A message whose numbers do not accept `true` and `false`, which Python treats as 1 and 0."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -59,7 +60,7 @@ class Numbers(Wire):
 
 
 class Diagnostic(Wire):
-    """One thing wrong with a document: where (JSON pointer), what, and what helps."""
+    """One fault of a document: its place (JSON pointer), the message, and a hint."""
 
     pointer: str
     code: str
@@ -82,11 +83,13 @@ class Problem(Wire):
 
     @property
     def retry_after_s(self) -> int | None:
-        """Seconds after which it is worth another try; told in a header, since clients refuse keys they do not know."""
+        """Seconds after which the client should retry; sent in a header, since clients refuse keys that they do not
+        know.
+        """
         return self._retry_after_s
 
     def after(self, seconds: float) -> Problem:
-        """Return it with the time after which it is worth another try."""
+        """Return the problem with the time after which the client should retry."""
         later = self.model_copy()
         later._retry_after_s = round(seconds)
         return later

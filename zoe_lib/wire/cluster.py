@@ -27,10 +27,10 @@ class NodeView(Wire):
     foreign_memory_bytes: int
     reserved_cores: float
     reserved_memory_bytes: int
-    elastic_cores: float = Field(description="What of the reserved cores elastic services hold.")
+    elastic_cores: float = Field(description="Reserved cores that elastic services hold.")
     elastic_memory_bytes: int
     services: int
-    hold: NodeHoldView | None = Field(default=None, description="Whether an admin has drained or reserved it.")
+    hold: NodeHoldView | None = Field(default=None, description="Whether an admin has drained or reserved the node.")
 
     @classmethod
     def of(
@@ -68,7 +68,7 @@ class NodeList(Wire):
 
 
 class UsageView(Wire):
-    """What a service used: CPU seconds since its start, memory bytes at that time."""
+    """What a service used: CPU seconds since its start, and memory in bytes at that time."""
 
     execution_id: str
     service_id: str
@@ -85,7 +85,7 @@ class UsageList(Wire):
 
 
 class UsePointView(Wire):
-    """Average use in a stretch of time that begins at `at_s`."""
+    """Average use over a stretch of time that begins at `at_s`."""
 
     at_s: float
     name: str
@@ -101,7 +101,7 @@ class UseOverTimeView(Wire):
 
 
 class StatusView(Wire):
-    """How the installation is: executions by state, and the master if it answers."""
+    """State of the installation: executions by state, and the master if it answers."""
 
     version: str
     executions: dict[ExecutionState, int]

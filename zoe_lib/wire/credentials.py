@@ -1,4 +1,4 @@
-"""How a tenant logs in to services of the object store. Keys go in and never come out."""
+"""How a tenant logs in to services of the object store. Responses never contain keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CredentialRequest(Wire):
 
 
 class CredentialView(Wire):
-    """That there is one, of which user, and who set it when; the key is never shown."""
+    """A stored credential: its user, who set it, and when; the key is never returned."""
 
     tenant: str
     service: str
@@ -28,7 +28,7 @@ class CredentialView(Wire):
 
 
 class CredentialList(Wire):
-    """All credentials of a tenant, and the services that there are."""
+    """All credentials of a tenant, and the services of this installation."""
 
     credentials: list[CredentialView]
     services: list[str]

@@ -12,7 +12,7 @@ from zoe_lib.wire.executions import ChangeView, ForecastView, ReasonView
 
 
 class ValidateRequest(Wire):
-    """A description to be checked; nothing is submitted."""
+    """A description to check; nothing is submitted."""
 
     application: dict[str, Any]
 
@@ -26,14 +26,16 @@ class ValidateResponse(Wire):
 
 
 class PlanRequest(Numbers):
-    """An application that might be submitted; nothing is."""
+    """An application to plan; nothing is submitted."""
 
     application: dict[str, Any]
-    priority: int | None = Field(default=None, ge=-1000, le=1000, description="Default: the application's.")
+    priority: int | None = Field(
+        default=None, ge=-1000, le=1000, description="Priority (default: the application's priority)."
+    )
 
 
 class AmountView(Wire):
-    """Services, and what they reserve together."""
+    """Number of services, and what they reserve together."""
 
     services: int
     cores: float
@@ -41,29 +43,30 @@ class AmountView(Wire):
 
 
 class DemandView(Wire):
-    """What an application takes, of the cluster and of its tenant's quota."""
+    """What an application takes of the cluster and of its tenant's quota."""
 
-    core: AmountView = Field(description="Of the essential services.")
-    elastic: AmountView = Field(description="At most, beyond the essential services.")
+    core: AmountView = Field(description="Amounts of the essential services.")
+    elastic: AmountView = Field(description="Maximum beyond the essential services.")
     time_limit_s: float | None
-    executions: int = Field(description="Of the tenant, waiting or running now.")
-    executions_max: int | None = Field(description="The tenant's quota; null: any number.")
-    executions_of_user: int = Field(description="Of the user in the tenant, waiting or running now.")
-    executions_of_user_max: int | None = Field(description="The quota of each user of the tenant; null: any number.")
+    executions: int = Field(description="Executions of the tenant that wait or run now.")
+    executions_max: int | None = Field(description="Quota of the tenant; null: unlimited.")
+    executions_of_user: int = Field(description="Executions of the user in the tenant that wait or run now.")
+    executions_of_user_max: int | None = Field(description="Quota of each user of the tenant; null: unlimited.")
 
 
 class PlanView(Wire):
-    """What would become of an application if it were submitted now."""
+    """What would happen to an application if it were submitted now."""
 
     starts_now: bool
     reason: ReasonView | None = Field(default=None, description="Why it would wait.")
-    ahead: int = Field(default=0, description="How many executions would be looked at before it.")
+    ahead: int = Field(default=0, description="Number of executions that the scheduler would consider first.")
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     change_sought: bool = Field(
         default=True,
-        description="False when not all smaller changes were tried: a very long queue, or too long a search.",
+        description="False if not all smaller changes were tried, because the queue is very long or "
+        "the search takes too long.",
     )
-    forecast: ForecastView | None = Field(default=None, description="When it would start and end.")
+    forecast: ForecastView | None = Field(default=None, description="When the application would start and end.")
     demand: DemandView
     notes: list[str] = Field(default=[])
 
@@ -75,14 +78,14 @@ class ConvertRequest(Wire):
 
 
 class ConvertResponse(Wire):
-    """The same as version 4, and what could not carry over."""
+    """The description in version 4, and notes on what could not be converted."""
 
     document: dict[str, Any]
     notes: list[str]
 
 
 class CatalogueEntryView(Wire):
-    """A description that is there to be used."""
+    """A description of the catalogue."""
 
     id: str
     title: str
@@ -105,12 +108,12 @@ def _scalar(given: object) -> object:
 
 
 class FillRequest(Wire):
-    """What was put into the form of a catalogue entry, by field; what is not there stays as it is."""
+    """Values of the form of a catalogue entry, by field; fields that are missing keep their defaults."""
 
     values: dict[str, Annotated[str | int | float | bool, BeforeValidator(_scalar)]] = Field(default={}, max_length=100)
 
 
 class FillResponse(Wire):
-    """The entry's description with the values in their places."""
+    """The description of the entry with these values."""
 
     document: dict[str, Any]

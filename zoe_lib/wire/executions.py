@@ -23,12 +23,12 @@ from zoe_lib.domain.storage import InputRead, StorageObject
 from zoe_lib.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_lib.wire.places import InputPlacesView
 
-DETAIL = "The platform's own words where the message does not hold them; for operators, of one execution."
-STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or not any more; empty while nothing was said."
+DETAIL = "The platform's own message if it says more; operators only, for one execution."
+STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or no longer; else empty."
 
 
 class SubmitRequest(Numbers):
-    """Submit an application: its description, and what belongs to this one execution of it."""
+    """A submission: the description, and settings of this execution."""
 
     application: dict[str, Any] = Field(description="The description, format version 4.")
     name: PrintableName | None = Field(
@@ -36,7 +36,7 @@ class SubmitRequest(Numbers):
     )
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(
-        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now until it should have ended."
+        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which the execution should have ended."
     )
 
 
@@ -80,7 +80,8 @@ class ServiceView(Wire):
 
 
 class ForecastView(Wire):
-    """When an execution is expected to start and end, told at `at_s`; times are null while nothing can be said.
+    """When an execution is expected to start and end, computed at `at_s`; times are null while they cannot be
+    estimated.
 
     p50: half of all forecasts hold that it happens by then; p90: nine of ten do, judged by how `samples` earlier ones
     turned out (0: a rule of thumb). `extrapolated`: the queue was too long to simulate all of it.
@@ -98,25 +99,27 @@ class ForecastView(Wire):
 
 
 class Eta(Wire):
-    """The forecast as of now, and how good forecasts have been here."""
+    """The present forecast, and how accurate forecasts have been on this installation."""
 
     state: ExecutionState
-    forecast: ForecastView | None = Field(description="Null when it does not wait, or the master cannot be asked.")
+    forecast: ForecastView | None = Field(
+        description="Null if the execution does not wait, or the master does not answer."
+    )
     forecast_age_s: float | None = Field(
         default=None,
-        description="Seconds since the forecast was computed: at the master's last look, or, while the master cannot "
-        "tell, when it was stored. Null without a forecast.",
+        description="Seconds since the forecast was computed: by the master in its last tick or, "
+        "while the master does not answer, when it was stored. Null without a forecast.",
     )
-    reason: ReasonView | None = Field(default=None, description="Why it waits, as it was told last.")
+    reason: ReasonView | None = Field(default=None, description="Last known reason why the execution waits.")
     run_time_source: str | None = Field(
-        default=None, description="`declared`, `past_runs`, `time_limit` or `unknown`: where `run_s` comes from."
+        default=None, description="Source of `run_s`: `declared`, `past_runs`, `time_limit` or `unknown`."
     )
-    told: int = Field(default=0, description="Forecasts of waits that have come true or not.")
-    held: int = Field(default=0, description="Those of them whose start came by the p90 that was told.")
+    told: int = Field(default=0, description="Number of forecasts of waits whose outcome is known.")
+    held: int = Field(default=0, description="Number of these whose execution started by the forecast p90.")
 
 
 class ChangeView(Wire):
-    """Fewer or smaller essential services that would start now: of which component, what, from how much to how much."""
+    """A change that would let the application start now: fewer or smaller essential services of a component."""
 
     component: str
     part: Literal["essential_count", "memory_bytes", "cores_milli"]
@@ -145,7 +148,9 @@ class ExecutionSummary(Wire):
     cause: Cause | None
     message: str
     reason: ReasonView | None
-    forecast: ForecastView | None = Field(description="What was told when it had to wait; it stays as it was told.")
+    forecast: ForecastView | None = Field(
+        description="Forecast given when the execution began to wait; it does not change later."
+    )
     core_total: int
     core_ready: int
     elastic_total: int
@@ -165,7 +170,10 @@ class InputReadView(Wire):
     view: str | None
     columns: list[str]
     why: str
-    decided: bool = Field(description="Once for each try, when it has its nodes and before anything of it starts.")
+    decided: bool = Field(
+        description="Whether this is decided: once for each attempt, after it has its nodes and before it "
+        "starts anything."
+    )
 
     @classmethod
     def all_of(cls, execution: Execution) -> list[InputReadView]:
@@ -187,7 +195,9 @@ class ExecutionView(ExecutionSummary):
 
     services: list[ServiceView]
     inputs: list[InputReadView] = Field(default=[], description="How each input with a pushdown is read.")
-    places: list[InputPlacesView] = Field(default=[], description="What nodes held of its inputs when it was placed.")
+    places: list[InputPlacesView] = Field(
+        default=[], description="How much of its inputs each node held when it was placed."
+    )
     notes: list[str]
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     detail: str = Field(default="", description=DETAIL)
@@ -224,19 +234,24 @@ class Explanation(Wire):
     state: ExecutionState
     reason: ReasonView | None
     ahead: int | None = None
-    ahead_of_tenant: int = Field(default=0, description="How many of those ahead are of its own tenant.")
-    ahead_ids: list[str] = Field(default=[], description="The first of those, at most 10; others are not named.")
+    ahead_of_tenant: int = Field(default=0, description="Number of these executions that belong to the same tenant.")
+    ahead_ids: list[str] = Field(
+        default=[],
+        description="Ids of the first of these, at most 10; ids of other tenants' executions are not returned.",
+    )
     nodes: dict[str, dict[str, str]] = Field(default={})
-    change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
+    change: ChangeView | None = Field(default=None, description="The smallest change that would let it start now.")
     inputs: list[InputReadView] = Field(default=[])
-    places: list[InputPlacesView] = Field(default=[], description="What nodes hold of its inputs.")
+    places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
-    detailed: bool = Field(description="False when the master could not be asked: only what is stored is shown.")
+    detailed: bool = Field(
+        description="False if the master does not answer; the response then contains stored data only."
+    )
 
 
 def _undecided(execution: Execution, one: StorageObject) -> InputRead:
     over = execution.state in TERMINAL_STATES
-    why = "it ended before" if over else "it is once there are nodes for it, before anything of it starts"
+    why = "it ended before" if over else "it is decided after the execution gets its nodes, before it starts anything"
     return InputRead(one.name, one.uri, why=f"not decided: {why}")
 
 

@@ -11,7 +11,7 @@ from zoe_lib.wire.base import Wire
 
 
 class WaitSpan(Wire):
-    """A stretch of waiting under one cause; `sentence` is what was said of it then."""
+    """A stretch of waiting under one cause; `sentence` is the reason given at that time."""
 
     cause: WaitCause
     since_s: float
@@ -20,7 +20,7 @@ class WaitSpan(Wire):
 
 
 class WaitShare(Wire):
-    """What one cause comes to; the percents of all causes are 100 together."""
+    """Total time of one cause; the percentages of all causes add up to 100."""
 
     cause: WaitCause
     seconds: float
@@ -28,7 +28,7 @@ class WaitShare(Wire):
 
 
 class WhyWaited(Wire):
-    """Where the time before the start went: every second of waiting has a cause. From the journal alone."""
+    """How the time before the start was spent, from the journal alone; every second of waiting has a cause."""
 
     waited_s: float
     causes: list[WaitShare]
@@ -36,7 +36,7 @@ class WhyWaited(Wire):
 
 
 class EventView(Wire):
-    """A fact from the journal. Ids only grow; whoever reads on from one misses nothing."""
+    """A fact from the journal. Ids only grow; a client that continues after an id misses nothing."""
 
     id: int
     kind: str
@@ -68,7 +68,7 @@ class LogChunkView(Wire):
 
 
 class OpenView(Wire):
-    """Where a browser gets into an application, once and within a minute. Whoever has it may go in."""
+    """URL at which a browser enters an application, once and within a minute. It admits anyone who has it."""
 
     url: str
 

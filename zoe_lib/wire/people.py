@@ -11,7 +11,7 @@ from zoe_lib.wire.base import SECONDS_MAX, Numbers, Wire
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
-"""Of users and tenants: names of directories and labels are made of them."""
+"""Pattern of names of users and tenants, which become parts of directory names and labels."""
 TIME_LIMIT_S_MAX = 10 * 365 * 86_400.0
 """As long as a description may ask for: what asks for none gets the longest that its tenant may have."""
 
@@ -31,13 +31,17 @@ class TokenRequest(Numbers):
 
     scopes: list[Scope] = Field(default=[Scope.READ, Scope.SUBMIT])
     lifetime_s: float | None = Field(
-        default=None, gt=0, le=SECONDS_MAX, description="None never expires; by a session, in the longest time allowed."
+        default=None,
+        gt=0,
+        le=SECONDS_MAX,
+        description="Without a lifetime the token never expires; if a session makes it, it "
+        "has the longest lifetime allowed.",
     )
     note: str = Field(default="", max_length=200)
 
 
 class TokenView(Wire):
-    """A token as kept; `secret` is given once, when it is made."""
+    """A stored token; `secret` is returned only when the token is made."""
 
     id: str
     user: str
@@ -46,7 +50,7 @@ class TokenView(Wire):
     created_at_s: float
     expires_at_s: float | None
     note: str
-    made_by: str | None = Field(default=None, description="The token that made it, with which it ends.")
+    made_by: str | None = Field(default=None, description="Id of the token that made this one; both end together.")
     secret: str | None = None
 
 
@@ -57,12 +61,14 @@ class TokenList(Wire):
 
 
 class ProviderView(Wire):
-    """A way to sign in: by a password here, or at an address that a browser goes to."""
+    """A way to sign in: with a password, or at an address to which the browser goes."""
 
     name: str
     title: str
     kind: Literal["password", "redirect"]
-    start: str | None = Field(default=None, description="Where a browser goes; `next` is a path to come back to.")
+    start: str | None = Field(
+        default=None, description="Address to which the browser goes; `next` is the path to return to."
+    )
 
 
 class ProviderList(Wire):
@@ -72,7 +78,7 @@ class ProviderList(Wire):
 
 
 class SignIn(Wire):
-    """A user's password; without a tenant the first of the user's, without a provider a local one."""
+    """Password sign-in (default tenant: the user's first; default provider: local)."""
 
     user: str = Field(min_length=1, max_length=128)
     password: str = Field(min_length=1, max_length=1000)
@@ -81,49 +87,50 @@ class SignIn(Wire):
 
 
 class TenantChoice(Wire):
-    """Another of the own tenants."""
+    """Another tenant of the user."""
 
     tenant: str = Field(min_length=1, max_length=128)
 
 
 class PasswordChange(Wire):
-    """The own password, and the one that replaces it."""
+    """The user's present password, and its replacement."""
 
     old: str = Field(min_length=1, max_length=1000)
     new: str = Field(min_length=10, max_length=1000)
-    end_tokens: bool | None = Field(default=None, description="End all tokens, too.")
+    end_tokens: bool | None = Field(default=None, description="Also end all tokens of the user.")
 
 
 class SessionView(Wire):
-    """Who is signed in. Changes need `csrf_token` in the header X-CSRF-Token."""
+    """The signed-in user. Changes need `csrf_token` in the header X-CSRF-Token."""
 
     user: str
     tenant: str
     role: Role
     scopes: list[Scope]
-    tenants: list[str] = Field(description="All that the user is a member of.")
+    tenants: list[str] = Field(description="All tenants of which the user is a member.")
     csrf_token: str = Field(
-        description="Told once, at sign-in; later the one that the request sent, if it is right, and empty otherwise."
+        description="Returned at sign-in; later it is the token that the request sent if that is "
+        "valid, and empty otherwise."
     )
 
 
 class NewUser(Wire):
-    """A new user, a member of nothing yet."""
+    """A new user, who is not yet a member of any tenant."""
 
     name: Name
     password: str | None = Field(default=None, min_length=10, max_length=1000)
 
 
 class UserChange(Wire):
-    """What to change of a user; null leaves it."""
+    """Changes to a user; null leaves a field as it is."""
 
     password: str | None = Field(default=None, min_length=10, max_length=1000)
     disabled: bool | None = None
-    end_tokens: bool | None = Field(default=None, description="With a new password, end all tokens, too.")
+    end_tokens: bool | None = Field(default=None, description="With a new password, also end all tokens.")
 
 
 class EndedAccessView(Wire):
-    """How many tokens and sessions of a user were ended."""
+    """Number of tokens and sessions of a user that were ended."""
 
     tokens: int
     sessions: int
@@ -135,7 +142,7 @@ class UserView(Wire):
     name: str
     disabled: bool
     password: bool
-    provider: str = Field(default="", description="Who knows the user elsewhere; empty: nobody, it is a local one.")
+    provider: str = Field(default="", description="Provider that identifies the user; empty for a local user.")
     roles: dict[str, Role]
 
 
@@ -152,9 +159,11 @@ class NewTenant(Wire):
 
 
 class QuotaView(Numbers):
-    """How many executions of a tenant, and of each of its users, may wait or run at the same time; null: any number.
+    """Maximum executions of a tenant, and of each of its users, that wait or run at the same time; null: unlimited.
 
-    `time_limit_s_max` is the longest time limit that one may ask for, and gets when it asks for none; null: any."""
+    `time_limit_s_max` is the longest time limit of an execution, and the default of those that ask for none; null:
+    unlimited.
+    """
 
     executions_max: int | None = Field(ge=0, le=2**31 - 1)
     executions_of_user_max: int | None = Field(default=None, ge=0, le=2**31 - 1)
@@ -175,7 +184,7 @@ class MemberView(Wire):
 
 
 class TenantDetail(Wire):
-    """A tenant; `executions` wait or run now."""
+    """A tenant; `executions` counts those that wait or run now."""
 
     name: str
     executions_max: int | None
@@ -192,27 +201,27 @@ class TenantList(Wire):
 
 
 class AuditEntryView(Wire):
-    """Who asked for which change; `status` is the answer's, null when its end was not seen."""
+    """Who requested which change; `status` is the status of the answer, or null if the answer was not recorded."""
 
     id: int
     at_s: float
     user: str
     tenant: str
     action: str = Field(
-        description="The operation's id in the OpenAPI document; `sign_in`; or `refused`, when nobody was known."
+        description="The operation's id in the OpenAPI document; `sign_in`; or `refused` if the client was unknown."
     )
-    target: str = Field(description="The path that was asked.")
+    target: str = Field(description="Path of the request.")
     request_id: str
     by: str = Field(
-        description="`session`, the id of the token, the provider of a sign-in, or the code of what was refused."
+        description="`session`, the id of the token, the provider of a sign-in, or the code of the refusal."
     )
     status: int | None
-    address: str = Field(default="", description="From where it was asked.")
-    changes: dict[str, list[Any]] = Field(default={}, description="Old and new value by the name of what changed.")
+    address: str = Field(default="", description="Address of the client.")
+    changes: dict[str, list[Any]] = Field(default={}, description="Old and new value of each changed field.")
 
 
 class AuditList(Wire):
     """A page of the audit log, newest first."""
 
     entries: list[AuditEntryView]
-    next_before: int | None = Field(description="`before` of the next page; null on the last.")
+    next_before: int | None = Field(description="Value of `before` for the next page; null on the last.")

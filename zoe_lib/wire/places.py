@@ -1,4 +1,4 @@
-"""Where the inputs of an execution lie: what nodes hold of them."""
+"""Where the inputs of an execution lie: how much of them each node holds."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from zoe_lib.wire.base import Wire
 
 
 class HeldView(Wire):
-    """What a node holds of the objects that were looked at, and how many services of the execution have it."""
+    """How many of the examined objects a node holds, and how many services of the execution run on it."""
 
     node: str
     objects: int
     bytes: int
-    services: int = Field(description="Services of this try that were placed there and have not ended.")
+    services: int = Field(
+        description="Services of the present attempt that were placed on the node and have not ended."
+    )
 
 
 class InputPlacesView(Wire):
-    """Where the objects of an input lie, as the object store told when it was placed, or tells while it waits.
+    """Where the objects of an input lie: at the time of placement, or now while the execution waits.
 
-    Of very many objects a random sample was looked at: `objects` of `listed`.
+    If there are very many objects, a random sample was examined: `objects` of `listed`.
     """
 
     name: str
-    known: bool = Field(description="False where the object store did not tell, for example without a credential.")
-    objects: int = Field(default=0, description="Objects that were looked at, without empty and hidden ones.")
-    bytes: int = Field(default=0, description="Their bytes in all.")
-    listed: int = Field(default=0, description="Objects that there are.")
+    known: bool = Field(description="False if the object store did not say, for example without a credential.")
+    objects: int = Field(default=0, description="Number of examined objects, without empty and hidden ones.")
+    bytes: int = Field(default=0, description="Total size of the examined objects in bytes.")
+    listed: int = Field(default=0, description="Number of objects listed.")
     complete: bool = Field(default=True, description="False if there are more objects than one listing has.")
     nodes: list[HeldView] = Field(
-        default=[], description="The 20 nodes that hold most, and all that have services; most bytes first."
+        default=[], description="The 20 nodes that hold most bytes, and all nodes that have services; most bytes first."
     )
 
     @classmethod

@@ -35,7 +35,9 @@ def _share(given: float) -> float:
 
 
 class TenantLimitView(Numbers):
-    """What one tenant's running services may reserve, and have guaranteed of the store, in all; null is no limit."""
+    """What the running services of one tenant may reserve, and have guaranteed of the object store, in total; null:
+    unlimited.
+    """
 
     cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
     memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
@@ -44,7 +46,7 @@ class TenantLimitView(Numbers):
 
 
 class UserLimitView(Numbers):
-    """What the running services of one user may reserve in a tenant, in all; null is no limit."""
+    """What the running services of one user may reserve in a tenant, in total; null: unlimited."""
 
     cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
     memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
@@ -131,16 +133,16 @@ class PluginList(Wire):
 
 
 class PassView(Wire):
-    """One pass over the present queue: the first hundred in sequence and of those that would start."""
+    """One pass over the present queue: the first hundred in order, and the first hundred that would start."""
 
     first: list[str]
     starts: list[str]
     starts_total: int
-    preempted_total: int = Field(description="Elastic services that would have to go.")
+    preempted_total: int = Field(description="Elastic services that would be stopped.")
 
 
 class DryRunView(Wire):
-    """What the policy in force and the one that was sent would do with the present queue."""
+    """What the policy in force and the proposed policy would do with the present queue."""
 
     present: PassView
     wanted: PassView

@@ -10,7 +10,7 @@ from zoe_lib.wire.base import SECONDS_MAX, Numbers, Wire
 
 
 class ReplayRequest(Numbers):
-    """What to replay, and what is to be different: settings of the policy, and nodes like those named."""
+    """The period to replay, and what to change: settings of the policy, and more nodes like those named."""
 
     from_s: float = Field(ge=0, le=SECONDS_MAX, allow_inf_nan=False)
     to_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX, allow_inf_nan=False, description="Null: now.")
@@ -20,7 +20,7 @@ class ReplayRequest(Numbers):
 
 
 class ReplayPointView(Wire):
-    """At one time: executions that wait, and cores that are reserved."""
+    """Waiting executions and reserved cores at one time."""
 
     at_s: float
     waiting: int
@@ -28,7 +28,7 @@ class ReplayPointView(Wire):
 
 
 class ReplayView(Wire):
-    """What came of it. With nothing changed, every decision that was made must be made again.
+    """The result of a replay. With nothing changed, every recorded decision must be made again.
 
     `figures`: by side (`as it was`, `changed`) and name; times in seconds. `series`: by side, in order of time.
     """
@@ -41,4 +41,4 @@ class ReplayView(Wire):
     first_difference: str
     figures: dict[str, dict[str, float]]
     series: dict[str, list[ReplayPointView]]
-    picture: str | None = Field(default=None, description="The picture as base64.")
+    picture: str | None = Field(default=None, description="The picture in base64.")

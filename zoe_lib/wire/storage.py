@@ -1,4 +1,4 @@
-"""Bandwidth of the object store: what there is, what is granted, what tenants get, who waits."""
+"""Bandwidth of the object store: capacity, what is granted, what tenants get, and who waits."""
 
 from __future__ import annotations
 
@@ -26,24 +26,27 @@ class BandwidthView(Wire):
 
 
 class TenantBandwidthView(Wire):
-    """What a tenant's executions are granted in all, what it moved lately, and what of the grant it misses now."""
+    """What the executions of a tenant are granted in total, what it moved lately, and how much of the grant it misses
+    now.
+    """
 
     tenant: str
     granted: BandwidthView
-    achieved: BandwidthView | None = Field(description="None: the storage controller does not tell.")
-    missed: BandwidthView | None = Field(description="None: the storage controller does not tell.")
+    achieved: BandwidthView | None = Field(description="Null if the storage controller does not report it.")
+    missed: BandwidthView | None = Field(description="Null if the storage controller does not report it.")
 
 
 class BandwidthPointView(TenantBandwidthView):
-    """The same on average in a stretch of time that begins at `at_s`."""
+    """Average bandwidth of a tenant over a stretch of time that begins at `at_s`."""
 
     at_s: float
 
 
 class BandwidthOverTimeView(Wire):
-    """Bandwidth by time and tenant; each stretch is `stretch_s` long, one of which nothing is known is missing.
+    """Bandwidth by time and tenant in stretches of `stretch_s`; a stretch without data is missing.
 
-    The first stretch may begin before `from_s` and the last end after `to_s`: what is outside has no part in the means.
+    The first stretch may begin before `from_s` and the last may end after `to_s`; the averages count only what is
+    within.
     """
 
     from_s: float
@@ -62,21 +65,27 @@ class StorageWaitView(Wire):
 
 
 class StorageCaveatView(Wire):
-    """What of a tenant's grants the proxies of the object store do not always move."""
+    """Which of a tenant's grants the proxies of the object store cannot always move."""
 
     tenant: str
     sentence: str
 
 
 class StorageView(Wire):
-    """As of the master's last look at the storage controller."""
+    """Bandwidth as of the master's last poll of the storage controller."""
 
-    configured: bool = Field(description="Whether there is a storage controller at all.")
-    problem: str = Field(default="", description="Why nothing is known of it; empty while it answers.")
-    resting: bool = Field(default=False, description="After failures it is left alone for some seconds.")
-    at_s: float | None = Field(default=None, description="When it was last looked at.")
-    capacity: BandwidthView | None = Field(default=None, description="What it can promise in all.")
-    promised: BandwidthView | None = Field(default=None, description="What it has promised to all, us and others.")
-    tenants: list[TenantBandwidthView] = Field(default=[], description="The own one, or all for operators.")
-    caveats: list[StorageCaveatView] = Field(default=[], description="Of the own tenant, or all for operators.")
-    waiting: list[StorageWaitView] = Field(default=[], description="Of the own tenant, or all for operators.")
+    configured: bool = Field(description="Whether a storage controller is configured.")
+    problem: str = Field(default="", description="Why nothing is known; empty while the storage controller answers.")
+    resting: bool = Field(
+        default=False, description="True while the master pauses its polls for some seconds after failures."
+    )
+    at_s: float | None = Field(default=None, description="Time of the last poll.")
+    capacity: BandwidthView | None = Field(
+        default=None, description="Bandwidth that the controller can guarantee in total."
+    )
+    promised: BandwidthView | None = Field(
+        default=None, description="Bandwidth that the controller has guaranteed, to this Zoe and to others."
+    )
+    tenants: list[TenantBandwidthView] = Field(default=[], description="Your tenant, or all tenants for operators.")
+    caveats: list[StorageCaveatView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")
+    waiting: list[StorageWaitView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")

@@ -30,17 +30,20 @@ TYPES["price"] = ColumnType("decimal", 38, 10)
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        ("id = '5'", "id is a long: compare it with a number"),
-        ("kwh > '5'", "kwh is a double: compare it with a number"),
-        ("not (day > 5)", "day is a date: compare it with a day such as '2015-01-31'"),
-        ("day > '2015-1-31'", "day is a date"),
-        ("day > '2015-02-29'", "day is a date"),
-        ("at > '2015-01-31 25:00:00'", "at is a timestamp"),
+        ("id = '5'", "id has the type long: compare it with a number"),
+        ("kwh > '5'", "kwh has the type double: compare it with a number"),
+        ("not (day > 5)", "day has the type date: compare it with a date such as '2015-01-31'"),
+        ("day > '2015-1-31'", "day has the type date"),
+        ("day > '2015-02-29'", "day has the type date"),
+        ("at > '2015-01-31 25:00:00'", "at has the type timestamp"),
         ("at > '2015-01-31 12:00:00Z'", "without a zone"),
-        ("on = 1", "on is a boolean"),
-        ("on < 'true'", "on is a boolean"),
-        ("id = 1 or price = 12345678901234567890123456789.5", "price is a decimal(38,10): the number has more digits"),
-        ("id > 1e-19", "more digits"),
+        ("on = 1", "on has the type boolean"),
+        ("on < 'true'", "on has the type boolean"),
+        (
+            "id = 1 or price = 12345678901234567890123456789.5",
+            "price has the type decimal(38,10): the number has too many digits",
+        ),
+        ("id > 1e-19", "too many digits"),
     ],
 )
 def test_a_comparison_that_a_type_does_not_allow_is_told(where: str, words: str) -> None:

@@ -46,4 +46,4 @@ def test_a_wrong_setting_is_a_sentence_and_no_traceback(program: str, tmp_path: 
     file = tmp_path / "zoe.toml"
     file.write_text("this is = no toml")
     told = run(program, **{f"{prefix}CONFIG": str(file)})
-    assert (told.returncode, told.stderr.startswith(f"{program}: {file} is not TOML: ")) == (2, True)
+    assert (told.returncode, told.stderr.startswith(f"{program}: {file} is not valid TOML: ")) == (2, True)

@@ -1,4 +1,4 @@
-"""admin user, tenant, role, limit, quota, token, audit: the people side, for admins."""
+"""admin user, tenant, role, limit, quota, token, audit: people, for admins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import typer
 
 from zoe_cli.commands.admin import audit, limits, tenants, tokens, users
 
-app = typer.Typer(help="Users, tenants, roles, limits, everybody's tokens and the audit log.", no_args_is_help=True)
+app = typer.Typer(help="Users, tenants, roles, limits, all users' tokens and the audit log.", no_args_is_help=True)
 app.add_typer(users.app, name="user")
 app.add_typer(tenants.app, name="tenant")
 app.add_typer(tenants.roles, name="role")

@@ -17,11 +17,11 @@ from zoe_lib.wire import AuditEntryView
 
 def audit(
     context: typer.Context,
-    user: Annotated[str | None, typer.Option(help="Only what this user asked for.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only changes that this user requested.")] = None,
     before: Annotated[int | None, typer.Option(min=1, help="Only entries with a lower id: the next page.")] = None,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="Maximum number of entries.")] = 50,
 ) -> None:
-    """Who asked for which change, newest first; also what was refused. `-` says that the end was not seen."""
+    """List who requested which change, newest first, also if it was refused. `-`: the answer was not recorded."""
     with options(context).client() as client:
         answer = client.admin.audit(user=user, before=before, limit=limit)
     columns = ("id", "at", "user", "tenant", "action", "path", "status", "by", "address", "changes")

@@ -18,13 +18,13 @@ from zoe_lib.wire import LimitAmounts, LimitView, MetersView
 from zoe_lib.wire.base import INTEGER_MAX
 from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
-app = typer.Typer(help="The most that tenants and users may have at the same time.", no_args_is_help=True)
+app = typer.Typer(help="Limits of what tenants and users may have at the same time.", no_args_is_help=True)
 NO_LIMIT = "none"
 
 
 def count(text: str) -> float:
     """Return a number of executions; infinity is no limit."""
-    return _bound(text, int, "a number from 0")
+    return _bound(text, int, "a number of at least 0")
 
 
 def hours(text: str) -> float:
@@ -64,9 +64,9 @@ def _bound(text: str, number: Callable[[str], float], form: str) -> float:
     return most
 
 
-Tenant = Annotated[str, typer.Option(metavar="TENANT", help="Of this tenant.", show_default="all tenants")]
-User = Annotated[str | None, typer.Option(metavar="USER", help="Of this user in the tenant.")]
-EachUser = Annotated[bool, typer.Option("--each-user", help="Of each user of the tenant without an own limit.")]
+Tenant = Annotated[str, typer.Option(metavar="TENANT", help="Tenant of the limit.", show_default="all tenants")]
+User = Annotated[str | None, typer.Option(metavar="USER", help="User in the tenant.")]
+EachUser = Annotated[bool, typer.Option("--each-user", help="Each user of the tenant without a limit of their own.")]
 # Amount -> the option that sets it, and how it is written.
 WORDS: dict[str, tuple[str, Callable[[float], str]]] = {
     "executions": ("executions", lambda most: f"{most:.15g}"),
@@ -85,28 +85,29 @@ def set_limit(
     user: User = None,
     each_user: EachUser = False,
     executions: Annotated[
-        float | None, typer.Option(parser=count, metavar="N|none", help="The most that wait or run.")
+        float | None, typer.Option(parser=count, metavar="N|none", help="Maximum executions that wait or run.")
     ] = None,
     hours: Annotated[
-        float | None, typer.Option(parser=hours, metavar="HOURS|none", help="The longest time limit of an execution.")
+        float | None,
+        typer.Option(parser=hours, metavar="HOURS|none", help="Longest time limit of an execution, in hours."),
     ] = None,
     cores: Annotated[
-        float | None, typer.Option(parser=_cores, metavar="N|none", help="The most cores that services reserve.")
+        float | None, typer.Option(parser=_cores, metavar="N|none", help="Maximum cores that services reserve.")
     ] = None,
     memory: Annotated[
-        float | None, typer.Option(parser=_memory, metavar="SIZE|none", help="The most memory that services reserve.")
+        float | None, typer.Option(parser=_memory, metavar="SIZE|none", help="Maximum memory that services reserve.")
     ] = None,
     read: Annotated[
-        float | None, typer.Option(parser=_rate, metavar="RATE|none", help="The most guaranteed for reading.")
+        float | None, typer.Option(parser=_rate, metavar="RATE|none", help="Maximum bandwidth guaranteed for reading.")
     ] = None,
     write: Annotated[
-        float | None, typer.Option(parser=_rate, metavar="RATE|none", help="The most guaranteed for writing.")
+        float | None, typer.Option(parser=_rate, metavar="RATE|none", help="Maximum bandwidth guaranteed for writing.")
     ] = None,
 ) -> None:
     """Set limits of all tenants, a tenant, each of its users, or one user.
 
-    Amounts that you do not name stay as they are; `none` is no limit. A submission beyond --executions or --hours is
-    refused; what is beyond the other limits waits.
+    Amounts that you do not give stay as they are; `none` is unlimited. A submission beyond --executions or --hours is
+    refused; beyond the other limits it waits.
     """
     amounts = {
         "executions": executions,
@@ -125,7 +126,7 @@ def set_limit(
 
 
 def get_limit(context: typer.Context, tenant: Tenant = "*", user: User = None, each_user: EachUser = False) -> None:
-    """Show the limits that hold for a tenant or a user, and how much of them is used."""
+    """Show the limits of a tenant or a user, and how much of them is used."""
     user_key = _user(user, each_user)
     with options(context).client() as client:
         answer = client.admin.limits(tenant, user_key)
@@ -138,7 +139,7 @@ def get_limit(context: typer.Context, tenant: Tenant = "*", user: User = None, e
 
 
 def list_limits(context: typer.Context) -> None:
-    """List the limits that are set. Where a limit does not say an amount (-), the default holds."""
+    """List the limits that are set. For an amount shown as `-`, the default applies."""
     with options(context).client() as client:
         answer = client.admin.limits()
     emit(answer, options(context).output, _set_rows(answer.limits))
@@ -154,7 +155,7 @@ def clear_limit(
         typer.Option(metavar="AMOUNT", help=f"One of {', '.join(AMOUNT_OF)}; may be repeated. Without, all."),
     ] = None,
 ) -> None:
-    """Remove limits, so that the default holds again."""
+    """Clear limits, so that the default applies again."""
     unknown = [name for name in only or () if name not in AMOUNT_OF]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is not an amount: use one of {', '.join(AMOUNT_OF)}")

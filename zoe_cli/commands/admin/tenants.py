@@ -17,8 +17,8 @@ from zoe_lib.domain.roles import Role
 from zoe_lib.wire import QuotaView, TenantDetail
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
-roles = typer.Typer(help="What users are in tenants: viewer, user, operator or admin.", no_args_is_help=True)
-quotas = typer.Typer(help="How many executions of a tenant, and how long each.", no_args_is_help=True)
+roles = typer.Typer(help="Roles of users in tenants: viewer, user, operator or admin.", no_args_is_help=True)
+quotas = typer.Typer(help="Maximum executions of a tenant, and their longest time limit.", no_args_is_help=True)
 
 User = Annotated[str, typer.Argument(metavar="USER")]
 Tenant = Annotated[str, typer.Argument(metavar="TENANT")]
@@ -41,14 +41,14 @@ def add_tenant(context: typer.Context, name: Tenant) -> None:
 def set_role(
     context: typer.Context, user: User, tenant: Tenant, role: Annotated[Role, typer.Argument(metavar="ROLE")]
 ) -> None:
-    """Make a user a member of a tenant, or change the role there."""
+    """Make a user a member of a tenant, or change the user's role there."""
     with options(context).client() as client:
         member = client.admin.set_role(user, tenant, role)
     emit(member, options(context).output, Rows(("user", "tenant", "role"), [(user, tenant, role.value)]))
 
 
 def remove_role(context: typer.Context, user: User, tenant: Tenant) -> None:
-    """End a membership, with its tokens and sessions; executions go on."""
+    """End a membership, with its tokens and sessions; executions continue."""
     with options(context).client() as client:
         client.admin.remove_member(user, tenant)
     emit({"removed": user, "tenant": tenant}, options(context).output, Rows(("removed", "tenant"), [(user, tenant)]))
@@ -57,12 +57,15 @@ def remove_role(context: typer.Context, user: User, tenant: Tenant) -> None:
 def set_quota(
     context: typer.Context,
     tenant: Tenant,
-    executions: Annotated[float | None, typer.Option(parser=count, metavar="N|none", help="The most.")] = None,
+    executions: Annotated[
+        float | None, typer.Option(parser=count, metavar="N|none", help="Maximum executions of the tenant.")
+    ] = None,
     of_user: Annotated[
-        float | None, typer.Option(parser=count, metavar="N|none", help="The most of each of its users.")
+        float | None, typer.Option(parser=count, metavar="N|none", help="Maximum executions of each of its users.")
     ] = None,
     hours: Annotated[
-        float | None, typer.Option(parser=hours_of, metavar="HOURS|none", help="The longest time limit of one.")
+        float | None,
+        typer.Option(parser=hours_of, metavar="HOURS|none", help="Longest time limit of an execution, in hours."),
     ] = None,
 ) -> None:
     """Bound a tenant's executions, those of each of its users, and how long each may run.

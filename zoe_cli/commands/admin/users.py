@@ -20,7 +20,9 @@ app = typer.Typer(help="Users.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="USER")]
 PasswordFile = Annotated[
     Path | None,
-    typer.Option("--password-file", help="Its first line is the password; default: one is made and shown once."),
+    typer.Option(
+        "--password-file", help="File whose first line is the password (default: make a password and show it once)."
+    ),
 ]
 
 
@@ -35,7 +37,7 @@ def add_user(
     context: typer.Context,
     name: Name,
     tenant: Annotated[str | None, typer.Option(help="Make the user a member of this tenant.")] = None,
-    role: Annotated[Role, typer.Option(help="What the user is there.")] = Role.USER,
+    role: Annotated[Role, typer.Option(help="Role of the user in the tenant.")] = Role.USER,
     password_file: PasswordFile = None,
 ) -> None:
     """Make a user who signs in with a password."""
@@ -52,9 +54,9 @@ def set_password(
     context: typer.Context,
     name: Name,
     password_file: PasswordFile = None,
-    end_tokens: Annotated[bool, typer.Option("--end-tokens", help="End all of the user's tokens, too.")] = False,
+    end_tokens: Annotated[bool, typer.Option("--end-tokens", help="Also end all tokens of the user.")] = False,
 ) -> None:
-    """Replace a user's password; the user is signed out everywhere."""
+    """Replace a user's password and end the user's sessions."""
     password = _password(password_file)
     with options(context).client() as client:
         user = client.admin.change_user(name, password=password, end_tokens=end_tokens)
@@ -62,19 +64,19 @@ def set_password(
 
 
 def sign_out(context: typer.Context, name: Name) -> None:
-    """End all tokens and sessions of a user at once; the user may sign in again, and executions go on."""
+    """End all tokens and sessions of a user at once. The user may sign in again, and executions continue."""
     with options(context).client() as client:
         ended = client.admin.end_access(name)
     emit(ended, options(context).output, Rows(("user", "tokens", "sessions"), [(name, ended.tokens, ended.sessions)]))
 
 
 def disable(context: typer.Context, name: Name) -> None:
-    """Let a user do nothing any more: no session and no token counts; executions go on."""
+    """Disable a user: sessions and tokens no longer work; executions continue."""
     _set_disabled(context, name, True)
 
 
 def enable(context: typer.Context, name: Name) -> None:
-    """Let a disabled user in again."""
+    """Enable a disabled user."""
     _set_disabled(context, name, False)
 
 

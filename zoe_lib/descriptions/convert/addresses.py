@@ -23,7 +23,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "index": ("{index}", ""),
     "deployment_name": ("zoe", "the deployment's name became 'zoe'"),
     "name_prefix": ("zoe", "the name prefix became 'zoe'"),
-    "application_binary_url": ("{workspace}", "the application's binary is looked for in the workspace"),
+    "application_binary_url": ("{workspace}", "the application's binary is expected in the workspace"),
 }
 
 
@@ -82,7 +82,7 @@ class Addresses:
         for cut in range(len(name) - 1, number.start() - 1 if number else len(name), -1):
             if name[:cut] in self.names:
                 return self._host(name[:cut], name[cut:], place, own)
-        self.notes.add(place, f"{whole[:64]!r} names no service of this description; kept as text")
+        self.notes.add(place, f"{whole[:64]!r} is not a service of this description; kept as text")
         return escape(whole)
 
     def _host(self, name: str, nth: str, place: str, own: str) -> str:
@@ -90,6 +90,9 @@ class Addresses:
         if component == own and nth == "{index}":
             return "{host:self}"
         if nth == "{index}" or int(nth) > 0:
-            self.notes.add(place, f"instance {nth} of {component!r} has no address of its own; it is the first one's")
+            self.notes.add(
+                place,
+                f"instance {nth} of {component!r} has no address of its own; the address of the first instance is used",
+            )
         self.referenced.add(component)
         return f"{{host:{component}}}"

@@ -50,7 +50,7 @@ def _command(service: OldService, name: str, version: int, addresses: Addresses)
     else:
         arguments = [addresses.translate(argument, place, name) for argument in arguments]
     if any(len(argument) > bounds.TEXT_LENGTH_MAX for argument in arguments):
-        addresses.notes.add(place, "longer than a program can be given; left out")
+        addresses.notes.add(place, "longer than an argument may be; left out")
         return []
     return arguments
 
@@ -63,7 +63,7 @@ def _environment(service: OldService, name: str, version: int, addresses: Addres
         if variable != old:
             addresses.notes.add(place, f"variable {old[:64]!r} became {variable[:64]!r}")
         if variable in environment:
-            addresses.notes.add(place, f"variable {variable[:64]!r} stands twice; the last one counts")
+            addresses.notes.add(place, f"variable {variable[:64]!r} is set twice; the last value is used")
         translated = addresses.translate(value, place, name)
         if len(translated) > bounds.TEXT_LENGTH_MAX or len(variable) > bounds.PATH_LENGTH_MAX:
             addresses.notes.add(place, f"variable {variable[:64]!r} is too long; left out")
@@ -102,10 +102,10 @@ def _counts(service: OldService, notes: Notes) -> dict[str, int]:
 def _resources(service: OldService, notes: Notes, defaults: ConversionDefaults) -> dict[str, Any]:
     place = f"{service.place}/resources"
     if service.memory is None:
-        notes.add(place, f"no memory given; the default of {size_text(defaults.memory_bytes)} is reserved")
+        notes.add(place, f"no memory given; the default of {size_text(defaults.memory_bytes)} is used")
     memory = _memory(defaults.memory_bytes if service.memory is None else service.memory, place, notes)
     if service.cores is None:
-        notes.add(place, f"no cores given; the default of {defaults.cores:g} is reserved")
+        notes.add(place, f"no cores given; the default of {defaults.cores:g} is used")
     cores = _cores(defaults.cores if service.cores is None else service.cores, place, notes)
     resources: dict[str, Any] = {"memory": memory, "cores": cores}
     limits: dict[str, Any] = {}

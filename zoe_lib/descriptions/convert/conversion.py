@@ -108,7 +108,7 @@ def _set_end(services: list[OldService], components: list[dict[str, Any]], notes
         single[0][1].update(ends_application=True, essential_count=1)
     for service, component in monitored:
         if not component.get("ends_application"):
-            message = "its end does not end the application: one component of one instance can"
+            message = "it does not end the application: only a component with one instance can"
             notes.add(f"{service.place}/monitor", message)
 
 
@@ -118,7 +118,7 @@ def _set_core(services: list[OldService], components: list[dict[str, Any]], refe
         lonely = component is components[0] and all(c["essential_count"] == 0 for c in components)
         if component["essential_count"] == 0 and (lonely or component["name"] in referenced):
             component["essential_count"] = 1
-            notes.add(f"{service.place}/essential_count", "became 1: without it nothing could start")
+            notes.add(f"{service.place}/essential_count", "became 1: otherwise nothing could start")
 
 
 def _bound_services(components: list[dict[str, Any]], notes: Notes) -> None:
@@ -137,8 +137,10 @@ def _note_lost(document: Mapping[str, Any], services: list[OldService], notes: N
         notes.add(pointer(key), "not a key of this format, left out")
     for key in ("size", "priority"):
         if whole(document.get(key)) is not None:
-            notes.add(f"/{key}", f"{document[key]} has no unit here; give size.run_time_s or a priority instead")
+            notes.add(
+                f"/{key}", f"{document[key]} has no unit in this format; set size.run_time_s or a priority instead"
+            )
     if document.get("requires_binary"):
-        notes.add("/requires_binary", "put the program into the workspace before it starts")
+        notes.add("/requires_binary", "copy the program into the workspace before the application starts")
     if not document.get("disable_autorestart") and any(not service.monitor for service in services):
-        notes.add("", "services are not restarted one by one; use retries for the whole execution")
+        notes.add("", "services are not restarted one by one; set retries for the whole execution")

@@ -28,16 +28,16 @@ def convert_manifest(manifest: object) -> ManifestConversion:
     """The entries of a manifest (version 1); `file` is the name it gives, of a description yet to be converted."""
     wrong = check_shape(manifest)
     if not wrong and (not isinstance(manifest, dict) or not isinstance(manifest.get("zapps"), list)):
-        wrong = [Diagnostic("/zapps", Code.MISSING, "a manifest has a list of zapps")]
+        wrong = [Diagnostic("/zapps", Code.MISSING, "a manifest needs a list of zapps")]
     if wrong or not isinstance(manifest, dict):
         raise DescriptionError(wrong)
     if whole(manifest.get("version")) != 1:
-        raise DescriptionError([Diagnostic("/version", Code.UNSUPPORTED_VERSION, "manifests have version 1")])
+        raise DescriptionError([Diagnostic("/version", Code.UNSUPPORTED_VERSION, "a manifest needs version 1")])
     notes, entries = Notes(), list[CatalogueEntry]()
     for index, zapp in enumerate(manifest["zapps"]):
         place = pointer("zapps", index)
         if not isinstance(zapp, dict) or not isinstance(zapp.get("description"), str):
-            raise DescriptionError([Diagnostic(place, Code.MISSING, "it names no description")])
+            raise DescriptionError([Diagnostic(place, Code.MISSING, "it does not refer to a description")])
         entries.append(_entry(zapp, place, {entry.id for entry in entries}, notes))
     return ManifestConversion(tuple(entries), tuple(notes.found))
 
@@ -45,7 +45,7 @@ def convert_manifest(manifest: object) -> ManifestConversion:
 def _entry(zapp: Mapping[str, Any], place: str, taken: set[str], notes: Notes) -> CatalogueEntry:
     title = str(zapp.get("name", zapp["description"]))[:4096]
     if zapp.get("labels"):
-        notes.add(f"{place}/labels", "labels belong into the description; left out")
+        notes.add(f"{place}/labels", "labels belong in the description; left out")
     fields = [
         field
         for index, raw in enumerate(sequence(zapp, "parameters"))
@@ -80,7 +80,7 @@ def _field(raw: object, place: str, notes: Notes) -> FormField | None:
         return None
     settings = _settings(str(raw.get("kind")), raw["name"])
     if not settings:
-        notes.add(place, f"parameters of kind {str(raw.get('kind'))[:64]!r} are not known; left out")
+        notes.add(place, f"unknown kind of parameter {str(raw.get('kind'))[:64]!r}; left out")
         return None
     kind = _TYPES.get(str(raw.get("type")), "string")
     numeric = kind in {"integer", "number"}

@@ -47,7 +47,7 @@ def read_services(document: Mapping[str, Any], version: int, notes: Notes) -> li
     key = "processes" if "processes" in document else "services"
     raw = document.get(key)
     if not isinstance(raw, list) or not raw:
-        raise _error(pointer(key), Code.MISSING, f"a list of {key} is missing")
+        raise _error(pointer(key), Code.MISSING, f"the list {key} is missing")
     return [_service(pointer(key, i), one, version, i, notes) for i, one in enumerate(raw)]
 
 
@@ -76,11 +76,11 @@ def sequence(owner: Mapping[str, Any], key: str) -> list[Any]:
 
 def _service(place: str, raw: object, version: int, index: int, notes: Notes) -> OldService:
     if not isinstance(raw, dict):
-        raise _error(place, Code.WRONG_TYPE, "a service is an object")
+        raise _error(place, Code.WRONG_TYPE, "a service must be an object")
     image = raw.get("image", raw.get("docker_image"))
     for key, value in (("name", raw.get("name")), ("image", image)):
         if not isinstance(value, str) or not value:
-            raise _error(place, Code.MISSING, f"the service's {key} is missing")
+            raise _error(place, Code.MISSING, f"the service lacks {key}")
     _note_lost(place, raw, notes)
     resources = _resources(raw)
     counted = version >= 2
@@ -144,10 +144,13 @@ def _note_lost(place: str, raw: Mapping[str, Any], notes: Notes) -> None:
     for key in sorted(raw.keys() - _KNOWN):
         notes.add(place + pointer(key), "not a key of this format, left out")
     if raw.get("networks") or raw.get("network"):
-        notes.add(f"{place}/network", "networks are the back-end's affair; the service joins that of its execution")
+        notes.add(f"{place}/network", "the back-end provides networks; the service joins the network of its execution")
     replicas = whole(raw.get("replicas", 1))
     if replicas not in {None, 1}:
-        notes.add(f"{place}/replicas", f"{replicas} replicas of each instance are left out; use total_count")
+        notes.add(
+            f"{place}/replicas",
+            f"{replicas} replicas of each instance cannot be converted and are left out; use total_count",
+        )
 
 
 def _error(place: str, code: Code, message: str) -> DescriptionError:

@@ -29,7 +29,7 @@ def convert_ports(raw: list[object], place: str, notes: Notes) -> list[dict[str,
         if port is None or len(ports) >= PORTS_MAX:
             continue
         if any(port["number"] == other["number"] for other in ports):
-            notes.add(f"{place}/ports/{raw.index(raw_port)}", f"port {port['number']} is there already; left out")
+            notes.add(f"{place}/ports/{raw.index(raw_port)}", f"port {port['number']} is listed twice; left out")
             continue
         title, port["name"] = str(port["name"]), legal_label(str(port["name"]), f"port-{index}", taken)
         if title != port["name"]:
@@ -54,7 +54,7 @@ def _port(raw: object, place: str, notes: Notes) -> dict[str, Any] | None:
         return None
     number = whole(raw.get("port_number"))
     if number is None or not 0 < number < 65536:
-        notes.add(place, "not a port number; left out")
+        notes.add(place, "not a valid port number; left out")
         return None
     scheme, path = str(raw.get("protocol", "tcp")), raw.get("path", "/")
     if scheme == "udp":
@@ -83,9 +83,9 @@ def convert_volumes(raw: list[object], place: str, notes: Notes) -> list[dict[st
         volume = _volume(one)
         legal = volume["host_path"] is not None and read_model(Volume, volume)[0] is not None
         if not legal or any(volume["target"] == other["target"] for other in found) or len(found) >= VOLUMES_MAX:
-            notes.add(where, "not a volume that can be mounted; left out")
+            notes.add(where, "not a volume that Zoe can mount; left out")
             continue
-        notes.add(where, f"host path {volume['host_path']!r} needs the admin's leave")
+        notes.add(where, f"host path {volume['host_path']!r} must be allowed by the admin")
         found.append(volume)
     return found
 
@@ -112,7 +112,7 @@ def convert_labels(labels: list[object], constraints: list[object], place: str, 
             notes.add(f"{place}/labels", f"label {str(label)[:64]!r} left out")
             continue
         converted[key] = "true"
-        notes.add(f"{place}/labels", f"wants nodes labelled {key}=true")
+        notes.add(f"{place}/labels", f"became the label {key}=true, which nodes must have")
     for constraint in constraints:
         match = _CONSTRAINT.fullmatch(constraint) if isinstance(constraint, str) else None
         if match and len(match[1]) <= 63 and len(match[2]) <= 63 and match[1][-1].isalnum():
@@ -127,9 +127,9 @@ def split_command(command: str, place: str, notes: Notes) -> list[str]:
     try:
         arguments = shlex.split(command)
     except ValueError:
-        notes.add(f"{place}/command", "quotes do not match; given to /bin/sh as it is")
+        notes.add(f"{place}/command", "quotes do not match; passed to /bin/sh unchanged")
         return ["/bin/sh", "-c", command]
     if _OPERATORS.intersection(arguments) or len(arguments) > ARGUMENTS_MAX:
-        notes.add(f"{place}/command", "needs a shell; given to /bin/sh")
+        notes.add(f"{place}/command", "needs a shell; passed to /bin/sh")
         return ["/bin/sh", "-c", command]
     return arguments

@@ -20,9 +20,9 @@ _KEY = (storage_credentials.c.tenant, storage_credentials.c.service)
 def put(connection: Connection, credential: SealedCredential) -> None:
     """Keep it, in place of an earlier one for the same service; NotFound for an unknown tenant."""
     if not storable(credential.tenant, credential.service, credential.login):
-        raise Unstorable("a text of this credential holds characters that cannot be kept")
+        raise Unstorable("the credential contains characters that cannot be stored")
     if connection.execute(select(tenants.c.name).where(tenants.c.name == credential.tenant)).first() is None:
-        raise NotFound(f"there is no tenant {credential.tenant}")
+        raise NotFound(f"tenant {credential.tenant} does not exist")
     values = asdict(credential)
     upsert = insert(storage_credentials).values(values)
     connection.execute(upsert.on_conflict_do_update(index_elements=list(_KEY), set_=values))

@@ -25,7 +25,7 @@ def one(connection: Connection, applications: Applications, execution_id: Execut
     """One execution with its services; NotFound."""
     found = _load(connection, applications, select(*_LIGHT).where(executions.c.id == execution_id))
     if not found:
-        raise NotFound(f"there is no execution {execution_id}")
+        raise NotFound(f"execution {execution_id} does not exist")
     return found[0]
 
 

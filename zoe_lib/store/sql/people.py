@@ -31,14 +31,14 @@ def remove_member(connection: Connection, user: str, tenant: str) -> None:
     check_names(user, tenant)
     member = (memberships.c.user_name == user, memberships.c.tenant == tenant)
     if connection.execute(delete(memberships).where(*member)).rowcount != 1:
-        raise NotFound(f"{user} is no member of {tenant}")
+        raise NotFound(f"{user} is not a member of {tenant}")
 
 
 def check_member(connection: Connection, user: str, tenant: str) -> None:
     """NotFound when the user is no member."""
     member = (memberships.c.user_name == user, memberships.c.tenant == tenant)
     if connection.execute(select(memberships.c.role).where(*member)).first() is None:
-        raise NotFound(f"{user} is no member of {tenant}")
+        raise NotFound(f"{user} is not a member of {tenant}")
 
 
 def read_memberships(
@@ -59,7 +59,7 @@ def add_user(connection: Connection, user: User) -> None:
     """Keep a new user; ConcurrentUpdate when the name is taken."""
     row = insert(users).values(encode(user))
     if connection.execute(row.on_conflict_do_nothing()).rowcount != 1:
-        raise ConcurrentUpdate(f"there is a user {user.name} already")
+        raise ConcurrentUpdate(f"user {user.name} already exists")
 
 
 def read_users(connection: Connection) -> Sequence[User]:
@@ -72,7 +72,7 @@ def read_user(connection: Connection, name: str) -> User:
     check_names(name)
     row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
     if row is None:
-        raise NotFound(f"there is no user {name!r}")
+        raise NotFound(f"user {name!r} does not exist")
     return from_row(User, row)
 
 
@@ -86,12 +86,12 @@ def adopt(
     with it or not at all.
     """
     if not storable(user.name, user.subject):
-        raise Unstorable("what the provider tells of this user cannot be kept")
+        raise Unstorable("the provider's facts about this user cannot be stored")
     made = connection.execute(insert(users).values(encode(user)).on_conflict_do_nothing()).rowcount == 1
     is_user = (users.c.provider == user.provider, users.c.subject == user.subject)
     row = connection.execute(select(users).where(*is_user).with_for_update()).one_or_none()
     if row is None:
-        raise ConcurrentUpdate(f"the name {user.name} is somebody else's here")
+        raise ConcurrentUpdate(f"the name {user.name} is taken by another identity")
     before = _roles(connection, row.name)
     there = connection.execute(select(tenants.c.name).where(tenants.c.name.in_(roles)))
     wanted_roles = {name: roles[name] for name in there.scalars()}
@@ -123,7 +123,7 @@ def set_disabled(connection: Connection, name: str, disabled: bool) -> None:
 def add_tenant(connection: Connection, name: str) -> None:
     """Keep a new tenant; ConcurrentUpdate when the name is taken."""
     if connection.execute(insert(tenants).values(name=name).on_conflict_do_nothing()).rowcount != 1:
-        raise ConcurrentUpdate(f"there is a tenant {name} already")
+        raise ConcurrentUpdate(f"tenant {name} already exists")
 
 
 def read_tenants(connection: Connection) -> Sequence[Tenant]:
@@ -138,4 +138,4 @@ def _roles(connection: Connection, user: str) -> Roles:
 
 def _change_user(connection: Connection, name: str, **values: object) -> None:
     if connection.execute(update(users).where(users.c.name == name).values(**values)).rowcount != 1:
-        raise NotFound(f"there is no user {name!r}")
+        raise NotFound(f"user {name!r} does not exist")

@@ -38,23 +38,23 @@ def add_token(connection: Connection, token: Token) -> None:
         # Locked, so that a maker that is revoked at this moment takes the new token along.
         maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)
         if connection.execute(maker).first() is None:
-            raise NotFound(f"there is no token {token.made_by}")
+            raise NotFound(f"token {token.made_by} does not exist")
     if connection.execute(insert(tokens).values(row_of(token)).on_conflict_do_nothing()).rowcount != 1:
-        raise ConcurrentUpdate(f"the token id {token.id} is taken")
+        raise ConcurrentUpdate(f"the token id {token.id} already exists")
 
 
 def revoke_token(connection: Connection, token_id: str) -> None:
     """Forget a token, and all that it and those made; NotFound."""
     check_names(token_id)
     if connection.execute(delete(tokens).where(tokens.c.id == token_id)).rowcount != 1:
-        raise NotFound(f"there is no token {token_id}")
+        raise NotFound(f"token {token_id} does not exist")
 
 
 def end_access(connection: Connection, user: str) -> EndedAccess:
     """Forget all tokens and sessions of a user; NotFound."""
     check_names(user)
     if connection.execute(select(users.c.name).where(users.c.name == user)).first() is None:
-        raise NotFound(f"there is no user {user}")
+        raise NotFound(f"user {user} does not exist")
     # Sessions last: with none of both left, nothing can make another.
     ended = [connection.execute(delete(table).where(table.c.user_name == user)) for table in (tokens, sessions)]
     return EndedAccess(*(result.rowcount for result in ended))
@@ -131,7 +131,7 @@ def add_app_access(connection: Connection, access: AppAccess) -> None:
     """Keep a ticket; NotFound when its session or token has gone."""
     for holder, wanted in ((sessions, access.session_id), (tokens, access.token_id)):
         if wanted is not None and connection.execute(select(holder.c.id).where(holder.c.id == wanted)).first() is None:
-            raise NotFound("the session or token has gone")
+            raise NotFound("the session or token no longer exists")
     connection.execute(insert(app_accesses).values(row_of(access)))
 
 

@@ -174,7 +174,7 @@ def already_there(connection: Connection, applications: Applications, submission
             return earlier
     stored = reading.one(connection, applications, wanted.id)
     if not same_submission(stored, wanted):
-        raise ConcurrentUpdate(f"the execution id {wanted.id} is taken")
+        raise ConcurrentUpdate(f"the execution id {wanted.id} already exists")
     return stored
 
 
@@ -188,7 +188,7 @@ def with_key(
     if row is None:
         return None
     if row.fingerprint != fingerprint:
-        raise IdempotencyConflict(f"the idempotency key {key!r} was used for another request")
+        raise IdempotencyConflict(f"the idempotency key {key!r} was used for a different request")
     return reading.one(connection, applications, row.execution_id)
 
 

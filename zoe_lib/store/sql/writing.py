@@ -57,7 +57,7 @@ def current(connection: Connection, applications: Applications, execution_id: st
     lock = select(executions.c.version).where(executions.c.id == execution_id).with_for_update(key_share=True)
     stored = connection.execute(lock).scalar_one_or_none()
     if stored is None:
-        raise NotFound(f"there is no execution {execution_id}")
+        raise NotFound(f"execution {execution_id} does not exist")
     if stored != version:
         raise ConcurrentUpdate(f"execution {execution_id} has version {stored}, not {version}")
     return reading.one(connection, applications, execution_id)
@@ -69,4 +69,4 @@ def check_leader(connection: Connection, leader_epoch: int | None) -> None:
         return
     newest = connection.execute(_EPOCH).scalar_one_or_none()
     if newest != leader_epoch:
-        raise NotLeader(f"epoch {leader_epoch} is over: the newest is {newest}")
+        raise NotLeader(f"epoch {leader_epoch} has ended: the newest is {newest}")

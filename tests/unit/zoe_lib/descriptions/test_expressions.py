@@ -46,5 +46,5 @@ def test_substitute() -> None:
 
 
 def test_an_expression_without_end_is_refused() -> None:
-    with pytest.raises(ExpressionError, match="without its end"):
+    with pytest.raises(ExpressionError, match="not closed"):
         substitute("x $(n", VALUES)

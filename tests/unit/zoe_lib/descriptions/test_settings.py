@@ -46,15 +46,15 @@ def test_a_star_goes_to_every_component_that_has_the_variable() -> None:
     ("setting", "told"),
     [
         ("time_limit_s", "has no '='"),
-        ("driver=1", "nothing is called 'driver'"),
+        ("driver=1", "the description has no 'driver'"),
         ("mian.image=x", "did you mean 'main'?"),
         ("main.imge=x", "did you mean 'image'?"),
-        ("main.command.7=x", "leads nowhere"),
-        ("main.image.x=1", "leads nowhere"),
-        ("main.command='x", "not a command line"),
+        ("main.command.7=x", "does not exist"),
+        ("main.image.x=1", "does not exist"),
+        ("main.command='x", "not a valid command line"),
         ("*.environment.NOPE=1", "no component has"),
-        ("=", "nothing is called"),
-        ("version=5", "nothing is called"),
+        ("=", "the description has no"),
+        ("version=5", "the description has no"),
     ],
 )
 def test_what_cannot_be_set_is_told(setting: str, told: str) -> None:

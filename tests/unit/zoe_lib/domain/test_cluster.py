@@ -58,7 +58,7 @@ def test_pieces_that_fit_one_by_one_but_not_at_once_are_refused() -> None:
     nodes = (node("a", cores=4), node("b", cores=4))
     said = why_never(component("x", cores=3, essential_count=2), component("y", cores=2), nodes=nodes)
     assert said is not None
-    assert "not all at once" in said
+    assert "not all at the same time" in said
 
 
 def test_elastic_services_are_no_reason_to_refuse() -> None:

@@ -107,4 +107,4 @@ def test_an_explanation_counts_the_gateway() -> None:
     assert told is not None
     assert told.reason is not None
     assert "need 1.05 cores" in told.reason.sentence
-    assert told.nodes == {"x": {"a": "cores: 1.05 wanted, 1 there"}}
+    assert told.nodes == {"x": {"a": "cores: 1.05 needed, 1 free"}}

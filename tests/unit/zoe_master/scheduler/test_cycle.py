@@ -127,7 +127,7 @@ def test_explain_counts_who_is_ahead_and_says_what_each_node_lacks() -> None:
     snapshot = Snapshot(100.0, nodes, (first, second), (busy,))
     answer = explain(snapshot, FIFO, "first")
     assert answer is not None
-    assert (answer.ahead, answer.nodes) == (0, {"a": {"c": "cores: 2 wanted, 1 there"}})
+    assert (answer.ahead, answer.nodes) == (0, {"a": {"c": "cores: 2 needed, 1 free"}})
     assert answer.change == ComponentChange("c", ComponentPart.CORES, 2000, 1000)
     behind = explain(snapshot, FIFO, "second")
     assert behind is not None

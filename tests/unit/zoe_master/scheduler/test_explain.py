@@ -37,7 +37,7 @@ def test_a_hold_is_named_whether_the_node_is_busy_or_not(text: str, busy: bool) 
     assert told is not None
     note = f": {held.hold.note}" if held.hold is not None and held.hold.note else ""
     assert told.nodes["held"] == {"c": text + note}
-    assert told.nodes["other"] == {"c": "cores: 4 wanted, 3 there"}
+    assert told.nodes["other"] == {"c": "cores: 4 needed, 3 free"}
 
 
 def test_every_node_whose_hold_is_in_the_way_is_named_by_it() -> None:

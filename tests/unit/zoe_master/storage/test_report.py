@@ -52,8 +52,8 @@ def test_what_one_proxy_cannot_keep_of_the_sum_of_a_tenants_grants_is_told() -> 
     granted = {"a": Rates(30 * MB, 30 * MB), "b": Rates(70 * MB), "c": Rates(70 * MB, 30 * MB)}
     caveats = report(one, granted, capacity).caveats
     assert caveats.keys() == {"b", "c"}
-    assert caveats["b"].startswith("b is granted 70MB/s to read, and one proxy of the object store moves 60MB/s")
-    assert "the proxies of the object store move 90MB/s together" in caveats["c"]
+    assert caveats["b"].startswith("b is granted 70MB/s to read, but one proxy of the object store moves 60MB/s")
+    assert "all proxies of the object store together move 90MB/s" in caveats["c"]
     assert report(one, granted, one.capacity()).caveats == {}
 
 

@@ -59,7 +59,12 @@ def test_format_2() -> None:
     assert web.volumes == (Volume("/data", host_path="/srv/data", read_only=True),)
     assert web.labels == (("disk", "ssd"),)
     assert dict(web.environment)["ZOE_WORKSPACE"] == "{workspace}"
-    for told in ("needs the admin's leave", "constraint 'affinity:x' left out", "networks are", "not restarted"):
+    for told in (
+        "must be allowed by the admin",
+        "constraint 'affinity:x' left out",
+        "the back-end provides networks",
+        "not restarted",
+    ):
         assert told in notes(document)
 
 
@@ -98,7 +103,7 @@ def test_memory_that_is_not_there_becomes_the_default(memory: object) -> None:
     converted = convert(document, ConversionDefaults(memory_bytes=3 * 2**30, cores=0.2))
     (web,) = parse(converted.document).components
     assert (web.reservation.memory_bytes, web.reservation.cores_milli) == (3 * 2**30, 200)
-    assert "the default of 3GiB is reserved" in "\n".join(map(str, converted.notes))
+    assert "the default of 3GiB is used" in "\n".join(map(str, converted.notes))
 
 
 def test_null_reservations_of_format_3_become_the_defaults() -> None:

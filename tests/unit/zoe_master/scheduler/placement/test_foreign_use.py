@@ -75,7 +75,7 @@ def test_explain_says_per_node_what_other_programs_use_and_what_would_help() -> 
     assert told is not None
     assert told.reason is not None
     assert told.reason.code is ReasonCode.FOREIGN_USE
-    assert told.nodes == {"desktop": {"c": "memory: 21 GiB wanted, 20 GiB there; other programs use 12 GiB"}}
+    assert told.nodes == {"desktop": {"c": "memory: 21 GiB needed, 20 GiB free; other programs use 12 GiB"}}
     assert told.change is not None
     assert told.change.after <= 20 * GIB
 

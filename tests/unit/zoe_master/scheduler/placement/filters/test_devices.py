@@ -13,4 +13,4 @@ def test_devices_that_are_taken_are_not_free() -> None:
     one = node("n", devices={"gpu": 3})
     book = ledger(one)
     book.take(0, WANTS_TWO.reservation)
-    assert devices(request(WANTS_TWO), one, book) == "gpu: 2 wanted, 1 there"
+    assert devices(request(WANTS_TWO), one, book) == "gpu: 2 needed, 1 free"

@@ -11,4 +11,4 @@ def test_a_node_with_the_label_passes() -> None:
 
 def test_a_node_with_another_value_is_refused_by_name() -> None:
     one = node("n", labels={"disk": "hdd"})
-    assert labels(request(WANTS_SSD), one, ledger(one)) == "label disk=ssd missing"
+    assert labels(request(WANTS_SSD), one, ledger(one)) == "label disk=ssd is missing"

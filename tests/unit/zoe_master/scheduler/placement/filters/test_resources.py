@@ -12,13 +12,13 @@ def test_what_running_services_reserve_is_not_free() -> None:
     one = node("n", cores=4)
     running = started(queued("a", component(cores=3)), "n")
     found = resources(request(component(cores=2)), one, ledger(one, active=(running,)))
-    assert found == "cores: 2 wanted, 1 there"
+    assert found == "cores: 2 needed, 1 free"
 
 
 def test_what_foreign_work_takes_is_not_free() -> None:
     one = node("n", memory_gib=8, foreign=Resources(0, 6 * 2**30))
     found = resources(request(component(memory_gib=4)), one, ledger(one))
-    assert found == "memory: 4 GiB wanted, 2 GiB there; other programs use 6 GiB"
+    assert found == "memory: 4 GiB needed, 2 GiB free; other programs use 6 GiB"
     one = node("n", cores=8, foreign=Resources(5_000))
     found = resources(request(component(cores=4)), one, ledger(one))
-    assert found == "cores: 4 wanted, 3 there; other programs use 5"
+    assert found == "cores: 4 needed, 3 free; other programs use 5"
