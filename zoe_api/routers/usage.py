@@ -51,9 +51,9 @@ def daily_usage(
 ) -> DailyUse | Response:
     """What was reserved on each day (UTC), until now: by users of the own tenant, or of all for operators."""
     now_s = time.time()
-    use_of = store.daily_use(int(from_s // DAY_S), int((now_s if to_s is None else to_s) // DAY_S), now_s)
-    rows = [(key, use) for key, use in use_of.items() if principal.operator or key.tenant == principal.tenant]
-    rows.sort(key=lambda row: (row[0].day, row[0].tenant, row[0].user))
+    to_day = int((now_s if to_s is None else to_s) // DAY_S)
+    use_of = store.daily_use(int(from_s // DAY_S), to_day, now_s, None if principal.operator else principal.tenant)
+    rows = sorted(use_of.items(), key=lambda row: (row[0].day, row[0].tenant, row[0].user))
     answer = DailyUse(
         days=[
             DayUseView(

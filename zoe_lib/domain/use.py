@@ -59,10 +59,14 @@ def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, 
 
     One number a day, however often grants and withdrawals take turns.
     """
-    since_s = execution.marks.get(Mark.STORAGE_GRANTED)
+    return granted_until(execution.granted_s, execution.marks.get(Mark.STORAGE_GRANTED), until_s)
+
+
+def granted_until(before: Mapping[int, float], since_s: float | None, until_s: float | None) -> Mapping[int, float]:
+    """Seconds of each day: what was granted before, and from `since_s` until `until_s` if both are known."""
     if since_s is None or until_s is None:
-        return execution.granted_s
-    result = dict(execution.granted_s)
+        return before
+    result = dict(before)
     for day, seconds in _days(since_s, until_s):
         result[day] = result.get(day, 0.0) + seconds
     return result

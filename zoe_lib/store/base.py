@@ -345,10 +345,19 @@ class ExecutionStore(Protocol):
         """What ended before may have been removed; 0 when nothing ever was."""
         ...
 
-    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
+    def sum_up(self) -> bool:
+        """Add some of what has ended to the sums that `counts` and `daily_use` begin with; whether there may be more.
+
+        Their answers do not depend on it, only what an answer costs.
+        """
+        ...
+
+    def daily_use(
+        self, from_day: int, to_day: int, now_s: float | None = None, tenant: str | None = None
+    ) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day (since the epoch, UTC), tenant and user, both days included; also of what was removed.
 
-        What has not ended counts until `now_s`, or not at all.
+        What has not ended counts until `now_s`, or not at all. `tenant`: of that one only.
         """
         ...
 

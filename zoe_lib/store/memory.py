@@ -290,12 +290,21 @@ class MemoryStore:
         with self._reached() as state:
             return state.cut_s
 
-    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
+    def sum_up(self) -> bool:
+        """Nothing is summed up in memory."""
+        with self._reached():
+            return False
+
+    def daily_use(
+        self, from_day: int, to_day: int, now_s: float | None = None, tenant: str | None = None
+    ) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day, tenant and user."""
         with self._reached() as state:
             result = dict(state.kept_use)
             add_use(result, daily_use(state.executions.values(), now_s))
-        return {key: use for key, use in result.items() if from_day <= key.day <= to_day}
+        return {
+            key: use for key, use in result.items() if from_day <= key.day <= to_day and tenant in (None, key.tenant)
+        }
 
     # -- ticks -----------------------------------------------------------------------------------------------------
     def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:

@@ -24,7 +24,7 @@ from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import bandwidth, installation, submitting, upkeep, writing
+from zoe_lib.store.sql import bandwidth, installation, submitting, sums, upkeep, writing
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
@@ -155,7 +155,7 @@ class PostgresStore:
         return found
 
     active_counts = reads(execution_rows.active_counts)
-    counts = reads(execution_rows.counts)
+    counts = reads(sums.counts)
 
     # -- journal ---------------------------------------------------------------------------------------------------
     journal = reads(journal_rows.read)
@@ -211,9 +211,18 @@ class PostgresStore:
 
     cut_s = reads(upkeep.read_cut)
 
-    def daily_use(self, from_day: int, to_day: int, now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
+    def sum_up(self) -> bool:
+        """Add more of what has ended to the sums."""
+        return self.database.write(lambda c: sums.sum_up(c, self._applications))
+
+    def daily_use(
+        self, from_day: int, to_day: int, now_s: float | None = None, tenant: str | None = None
+    ) -> Mapping[DayOfUser, ResourceSeconds]:
         """Use by day, tenant and user."""
-        return self.database.read(lambda c: upkeep.read_daily_use(c, self._applications, from_day, to_day, now_s))
+        if not storable(tenant):
+            return {}
+        read = sums.read_daily_use
+        return self.database.read(lambda c: read(c, self._applications, from_day, to_day, now_s, tenant))
 
     # -- ticks -----------------------------------------------------------------------------------------------------
     add_tick = writes(tick_rows.add_tick)

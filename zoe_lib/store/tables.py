@@ -383,3 +383,30 @@ daily_use = Table(
     Column("memory_byte_s", Double, nullable=False),
     Column("store_bytes", Double, nullable=False, server_default=text("0")),
 )
+
+# The use of all executions that have ended, removed ones included, and how many of them are still here: as far as
+# `summed_up` says.
+use_by_day = Table(
+    "use_by_day",
+    metadata,
+    Column("day", Integer, primary_key=True, autoincrement=False),  # since the epoch, UTC
+    Column("tenant", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("core_s", Double, nullable=False),
+    Column("memory_byte_s", Double, nullable=False),
+    Column("store_bytes", Double, nullable=False),
+)
+
+ended_counts = Table(
+    "ended_counts",
+    metadata,
+    Column("state", Text, primary_key=True),
+    Column("executions", BigInteger, nullable=False),
+)
+
+summed_up = Table(
+    "summed_up",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("journal_id", BigInteger, nullable=False),  # ends that the journal tells up to here are in the sums
+)

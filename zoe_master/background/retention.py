@@ -1,4 +1,4 @@
-"""The thread that removes what is too old, in small batches, without holding up the loop that decides."""
+"""The thread that sums up what has ended and removes what is too old, in small batches, beside the loop."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from zoe_lib.store.base import ExecutionStore, StoreError
 log = structlog.get_logger(__name__)
 
 _INTERVAL_S = 3600.0
+# What ended since costs every question for sums: half a minute of a busy master is some thousand entries.
+_SUM_UP_S = 20.0
 # Between two batches, so that others have the database to themselves for most of the time.
 _REST_S = 1.0
 
@@ -19,8 +21,15 @@ _REST_S = 1.0
 class ExecutionRetention:
     """Runs beside one master until it is closed."""
 
-    def __init__(self, store: ExecutionStore, interval_s: float = _INTERVAL_S, rest_s: float = _REST_S) -> None:
+    def __init__(
+        self,
+        store: ExecutionStore,
+        interval_s: float = _INTERVAL_S,
+        rest_s: float = _REST_S,
+        sum_up_s: float = _SUM_UP_S,
+    ) -> None:
         self._store = store
+        self._sum_up_s = sum_up_s
         self._interval_s = interval_s
         self._rest_s = rest_s
         self._closing = threading.Event()
@@ -33,9 +42,21 @@ class ExecutionRetention:
         self._thread.join()
 
     def _run(self) -> None:
+        prune_at_s = time.monotonic()
         pause_s = 0.0
         while not self._closing.wait(pause_s):
-            pause_s = self._rest_s if self._batch() else self._interval_s
+            pause_s = self._rest_s if self._sum_up() else self._sum_up_s
+            if time.monotonic() >= prune_at_s:
+                removed = self._batch()
+                prune_at_s = time.monotonic() + (self._rest_s if removed else self._interval_s)
+                pause_s = min(pause_s, prune_at_s - time.monotonic())
+
+    def _sum_up(self) -> bool:
+        try:
+            return self._store.sum_up()
+        except StoreError as error:
+            log.warning("what has ended was not summed up", why=str(error))
+            return False
 
     def _batch(self) -> int:
         try:

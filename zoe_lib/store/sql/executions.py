@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, Connection, Row, Select, Text, any_, func, literal, or_, select, text, tuple_
+from sqlalchemy import ARRAY, Connection, Row, Select, Text, any_, exists, func, literal, or_, select, text, tuple_
 
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service
+from zoe_lib.domain.execution import Execution, ExecutionId, Service
 from zoe_lib.store.base import ExecutionPage, ExecutionQuery, NotFound
 from zoe_lib.store.cursors import decode_cursor, encode_cursor
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import to_execution, to_service
-from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, services
+from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.text import storable
 
 # All but the document, which is the largest part and nearly always parsed already.
@@ -60,15 +60,13 @@ def page_query(query: ExecutionQuery) -> Select[Any]:
     return statement.order_by(*(column.desc() for column in NEWEST_FIRST)).limit(query.limit + 1)
 
 
-def ended_before(connection: Connection, applications: Applications, at_s: float, limit: int) -> Sequence[Execution]:
-    """Some of those that ended before, kept from changing until the transaction ends."""
-    old = select(*_LIGHT).where(executions.c.ended_at_s < at_s).limit(limit).with_for_update(skip_locked=True)
-    return _load(connection, applications, old)
-
-
-def ended_since(connection: Connection, applications: Applications, at_s: float) -> Sequence[Execution]:
-    """All that ended since then."""
-    return _load(connection, applications, select(*_LIGHT).where(executions.c.ended_at_s >= at_s))
+def ended_before(
+    connection: Connection, applications: Applications, at_s: float, journal_id: int, limit: int
+) -> Sequence[Execution]:
+    """Some that ended before, with nothing later in the journal; kept from changing until the transaction ends."""
+    later = exists().where(journal.c.execution_id == executions.c.id, journal.c.id > journal_id)
+    old = select(*_LIGHT).where(executions.c.ended_at_s < at_s, ~later).limit(limit)
+    return _load(connection, applications, old.with_for_update(skip_locked=True))
 
 
 def active(connection: Connection, applications: Applications) -> Sequence[Execution]:
@@ -81,13 +79,6 @@ def active_query() -> Select[Any]:
     return select(*_LIGHT).where(text(NOT_TERMINAL)).order_by(*NEWEST_FIRST)
 
 
-def counts(connection: Connection) -> Mapping[ExecutionState, int]:
-    """How many executions are in each state."""
-    rows = connection.execute(select(executions.c.state, func.count()).group_by(executions.c.state))
-    found = {ExecutionState(state): number for state, number in rows}
-    return {state: found.get(state, 0) for state in ExecutionState}
-
-
 def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
     """How many executions wait or run, by tenant and user."""
     owner = (executions.c.tenant, executions.c.user_name)
@@ -97,14 +88,15 @@ def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
 
 def _load(connection: Connection, applications: Applications, statement: Select[Any]) -> list[Execution]:
     rows = connection.execute(statement).all()
-    parsed = _applications_of(connection, applications, rows)
+    parsed = applications_of(connection, applications, rows)
     owned = _services_of(connection, [row.id for row in rows])
     return [to_execution(row, parsed[row.application_hash], owned[row.id]) for row in rows]
 
 
-def _applications_of(
+def applications_of(
     connection: Connection, applications: Applications, rows: Iterable[Row[Any]]
 ) -> Mapping[str, Application]:
+    """The applications of such rows by their hash; documents are read of those only that nobody has parsed yet."""
     parsed: dict[str, Application] = {}
     missing: dict[str, ExecutionId] = {}
     for row in rows:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds, daily_use
+from zoe_lib.domain.use import daily_use
 from zoe_lib.store.base import StoreLimits, UsageSample, UsePoint
-from zoe_lib.store.codec import encode, field_names
+from zoe_lib.store.codec import encode
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import from_row
-from zoe_lib.store.sql.executions import active, ended_before, ended_since
-from zoe_lib.store.tables import daily_use as kept_use
+from zoe_lib.store.sql.executions import ended_before
+from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
+from zoe_lib.store.tables import daily_use as removed_use
 from zoe_lib.store.tables import executions, idempotency_keys, journal, retention, ticks, usage_samples
 from zoe_lib.store.text import storable
 
@@ -83,12 +85,16 @@ def prune_some(connection: Connection, applications: Applications, ended_before_
 
     Services go with their execution. What ticks saw goes, too, but for what a replay from the cut starts with.
     """
-    old = ended_before(connection, applications, ended_before_s, PRUNED_AT_ONCE)
+    while sum_up(connection, applications):
+        pass
+    summed_to = summed_up_to(connection) or 0
+    old = ended_before(connection, applications, ended_before_s, summed_to, PRUNED_AT_ONCE)
     ids = [execution.id for execution in old]
     _move_cut(connection, ended_before_s)
     if not ids:
         return 0
-    _keep_use(connection, daily_use(old))
+    add_use(connection, removed_use, daily_use(old))
+    forget(connection, Counter(execution.state.value for execution in old))
     for column in (
         journal.c.execution_id,
         usage_samples.c.execution_id,
@@ -105,40 +111,12 @@ def read_cut(connection: Connection) -> float:
     return cut_s or 0.0
 
 
-def read_daily_use(
-    connection: Connection, applications: Applications, from_day: int, to_day: int, now_s: float | None
-) -> Mapping[DayOfUser, ResourceSeconds]:
-    """The use that was kept, and that of executions which are still here."""
-    in_range = (kept_use.c.day >= from_day, kept_use.c.day <= to_day)
-    result = {
-        DayOfUser(row.day, row.tenant, row.user_name): ResourceSeconds(row.core_s, row.memory_byte_s, row.store_bytes)
-        for row in connection.execute(select(kept_use).where(*in_range))
-    }
-    here = [*ended_since(connection, applications, from_day * DAY_S), *active(connection, applications)]
-    for key, use in daily_use(here, now_s).items():
-        if from_day <= key.day <= to_day:
-            result[key] = result.get(key, ResourceSeconds()) + use
-    return result
-
-
 def _move_cut(connection: Connection, cut_s: float) -> None:
     first = insert_or(retention).values(id=1, cut_s=cut_s)
     later = func.greatest(retention.c.cut_s, first.excluded.cut_s)
     connection.execute(first.on_conflict_do_update(index_elements=[retention.c.id], set_={"cut_s": later}))
     start = select(func.max(ticks.c.id)).where(ticks.c.whole, ticks.c.at_s <= cut_s).scalar_subquery()
     connection.execute(delete(ticks).where(ticks.c.id < start))
-
-
-def _keep_use(connection: Connection, use: Mapping[DayOfUser, ResourceSeconds]) -> None:
-    rows = [
-        {"day": k.day, "tenant": k.tenant, "user_name": k.user, **encode(u)}
-        for k, u in sorted(use.items(), key=lambda item: (item[0].day, item[0].tenant, item[0].user))
-    ]
-    if not rows:
-        return
-    new = insert_or(kept_use)
-    sums = {name: kept_use.c[name] + new.excluded[name] for name in field_names(ResourceSeconds)}
-    connection.execute(new.on_conflict_do_update(index_elements=list(kept_use.primary_key), set_=sums), rows)
 
 
 def prune_keys(connection: Connection, before_s: float) -> None:

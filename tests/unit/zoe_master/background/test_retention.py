@@ -1,0 +1,36 @@
+"""The thread sums up what has ended until nothing is left, and removes what is too old beside it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from tests.support.waiting import until
+from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.memory import MemoryStore
+from zoe_master.background.retention import ExecutionRetention
+
+
+class CountingStore(MemoryStore):
+    """Has three batches to sum up and two to remove, and is away at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.summed, self.pruned = 0, 0
+
+    def sum_up(self) -> bool:
+        self.summed += 1
+        if self.summed == 1:
+            raise StoreUnavailable("not yet")
+        return self.summed < 4
+
+    def prune(self, now_s: float) -> int:
+        super().prune(now_s)
+        self.pruned += 1
+        return int(self.pruned < 3)
+
+
+def test_batches_follow_each_other_until_nothing_is_left() -> None:
+    store = CountingStore()
+    with closing(ExecutionRetention(store, interval_s=3600.0, rest_s=0.0, sum_up_s=0.01)):
+        until(lambda: store.pruned >= 3 and store.summed >= 6)
+    assert store.pruned == 3
