@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
 from zoe_api.journal_news import JournalNews
+from zoe_api.master_status import MasterStatus
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
@@ -38,6 +39,7 @@ class Services:
     master: MasterClient
     news: JournalNews
     streams: StreamPlaces
+    master_status: MasterStatus
     checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)

@@ -27,6 +27,7 @@ from zoe_api.guarded import guarded
 from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
 from zoe_api.journal_news import JournalNews
+from zoe_api.master_status import MasterStatus
 from zoe_api.origins import OriginMiddleware
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
@@ -114,6 +115,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
         asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
         yield
         news.close()
+        services.master_status.close()
         services.password_checks.close()
 
     app = bare_app()
@@ -121,7 +123,8 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     streams = StreamPlaces(
         settings.api_streams_of_user_max, settings.api_streams_of_token_max, settings.api_app_requests_of_user_max
     )
-    services = app.state.services = Services(settings, store, master, news, streams)
+    status = MasterStatus(lambda: master.ask("status"))
+    services = app.state.services = Services(settings, store, master, news, streams, status)
     problems.install(app)
     app.mount("/lite", lite.application(services))
     app.router.default = WebUi(otherwise=app.router.default)
@@ -152,7 +155,7 @@ def _add_health(app: FastAPI) -> None:
     def readyz() -> JSONResponse:
         """Say whether submissions are accepted (200 or 503), and whether the master answers."""
         services: Services = app.state.services
-        parts = {"database": _works(services.store.ping), "master": _works(lambda: services.master.ask("status"))}
+        parts = {"database": _works(services.store.ping), "master": _works(services.master_status.read)}
         return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
 
     @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])

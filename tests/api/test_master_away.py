@@ -115,3 +115,22 @@ def test_a_master_that_comes_back_is_found_by_all(api: Api) -> None:
     until(lambda: api.client().status().master)
     clients = [api.client() for _ in range(10)]
     assert all(answer.usage == [] for answer in in_threads(10, lambda n: clients[n].usage()))
+
+
+def test_one_question_waits_for_the_master_and_no_request(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of status nor of readiness, however long an attempt takes; its return is seen."""
+    questions, answered = [], threading.Event()
+
+    def never(*question: object) -> None:
+        questions.append(question)
+        answered.wait()
+
+    monkeypatch.setattr(api.master_client, "_try", never)
+    client = api.client()
+    assert all(client.status().master is None for _ in range(100))
+    assert api.http(None).get("/readyz").json()["master"] == "not reachable"
+    assert len(questions) == 1
+    monkeypatch.undo()
+    answered.set()
+    api.start_master()
+    until(lambda: client.status().master)

@@ -23,6 +23,7 @@ from zoe_api.dependencies import (
     check_if_match,
     etag,
 )
+from zoe_api.master_status import MasterStatus
 from zoe_api.plugins import plugins_of, policy_problems
 from zoe_api.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.replays import replay
@@ -140,9 +141,9 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
 
 
 @router.get("/status", response_model=StatusView)
-def get_status(_principal: Reader, store: StoreDep, master: MasterDep) -> StatusView:
+def get_status(_principal: Reader, store: StoreDep, services: ServicesDep) -> StatusView:
     """Return the state of the installation; this works while the master is down."""
-    answer, message = _master_status(master)
+    answer, message = _master_status(services.master_status)
     return StatusView(
         version=version("zoe-analytics"),
         executions=dict(store.counts()),
@@ -161,9 +162,9 @@ def _sound(body: PolicyView, master: MasterClient, present: Policy | None = None
     return policy
 
 
-def _master_status(master: MasterClient) -> tuple[dict[str, Any] | None, str]:
+def _master_status(status: MasterStatus) -> tuple[dict[str, Any] | None, str]:
     try:
-        return master.ask("status"), ""
+        return status.read(), ""
     except MasterUnreachable as error:
         return None, f"{error}; submissions are accepted and run later. {MASTER_AWAY_HINT}"
     except MasterRefused as error:
