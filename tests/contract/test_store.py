@@ -302,6 +302,35 @@ def test_filters(any_store: ExecutionStore) -> None:
     assert names(any_store, name_contains="a\x00") == names(any_store, tenant="\ud800") == []
 
 
+def test_a_search_by_name_says_where_it_stopped_and_goes_on_there(any_store: ExecutionStore) -> None:
+    """Through five at a time, as the limits of this store say; what other filters leave out is not counted."""
+    for number in range(1, 15):
+        any_store.submit(execution(number, name="needle" if number in (1, 9) else "hay"), "request")
+        any_store.submit(execution(100 + number, tenant="other", submitted_at_s=float(number)), "request")
+    query, pages = ExecutionQuery(tenant="iostack", name_contains="NEEDLE", limit=2), []
+    while True:
+        page = any_store.executions(query)
+        pages.append(([e.id for e in page.executions], page.searched_to_s))
+        if page.next_cursor is None:
+            break
+        query = replace(query, cursor=page.next_cursor)
+    assert pages == [([], 10.0), ([execution(9).id], 5.0), ([execution(1).id], None)]
+    unnamed = any_store.executions(ExecutionQuery(tenant="iostack", limit=10))
+    assert len(unnamed.executions) == 10
+    assert unnamed.searched_to_s is None
+
+
+def test_a_search_that_finds_enough_goes_on_after_the_last_found(any_store: ExecutionStore) -> None:
+    for number in range(1, 9):
+        any_store.submit(execution(number, name="needle"), "request")
+    query = ExecutionQuery(name_contains="needle", limit=3)
+    first = any_store.executions(query)
+    assert [e.submitted_at_s for e in first.executions] == [8.0, 7.0, 6.0]
+    assert first.searched_to_s is None
+    second = any_store.executions(replace(query, cursor=first.next_cursor))
+    assert [e.submitted_at_s for e in second.executions] == [5.0, 4.0, 3.0]
+
+
 # -- journal -----------------------------------------------------------------------------------------------------------
 def test_the_journal_is_read_on_from_an_id(any_store: ExecutionStore) -> None:
     assert any_store.last_journal_id() == 0

@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql
 from tests.support.applications import GIB, application, execution
 from tests.support.limits import Quota, set_quota
 from tests.support.postgres import PostgresServer, connect
+from tests.support.statements import copy_execution, rows_read, statements_of
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState
@@ -27,6 +28,7 @@ from zoe_lib.store.base import (
     ExecutionQuery,
     NotLeader,
     StoreError,
+    StoreLimits,
     StoreUnavailable,
     TimeLimitTooLong,
 )
@@ -270,11 +272,12 @@ def check_everything_is_whole(load: Load) -> None:
 # -- plans of queries --------------------------------------------------------------------------------------------------
 CURSOR = encode_cursor(execution(1))
 LISTS: dict[str, Select[Any]] = {
-    "newest": reading.page_query(ExecutionQuery()),
-    "next page": reading.page_query(ExecutionQuery(cursor=CURSOR)),
-    "of a tenant": reading.page_query(ExecutionQuery(tenant="t", cursor=CURSOR)),
-    "of a user": reading.page_query(ExecutionQuery(user="u")),
-    "in a state": reading.page_query(ExecutionQuery(states=frozenset({ExecutionState.RUNNING}))),
+    "newest": reading.page_query(ExecutionQuery(), 100),
+    "next page": reading.page_query(ExecutionQuery(cursor=CURSOR), 100),
+    "of a tenant": reading.page_query(ExecutionQuery(tenant="t", cursor=CURSOR), 100),
+    "of a user": reading.page_query(ExecutionQuery(user="u"), 100),
+    "in a state": reading.page_query(ExecutionQuery(states=frozenset({ExecutionState.RUNNING})), 100),
+    "with a name": reading.page_query(ExecutionQuery(tenant="t", name_contains="sums"), 100),
     "active": reading.active_query(),
     "services": reading.services_query(["a", "b"]),
     "journal": journal.query(5, 10, None, None),
@@ -293,3 +296,13 @@ def test_lists_are_read_in_the_order_of_an_index(postgres_url: str, name: str) -
     assert "Index" in plan
     assert "Seq Scan" not in plan
     assert '"Sort"' not in plan, plan
+
+
+def test_a_name_that_nothing_has_reads_as_many_as_a_search_may(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url, StoreLimits(searched_max=200))) as store:
+        copy_execution(postgres_url, store.submit(execution(1), "request").id, 1500)
+        with statements_of(store) as asked:
+            page = store.executions(ExecutionQuery(tenant="iostack", name_contains="nothing has this"))
+        assert (page.executions, page.searched_to_s) == ([], execution(1).submitted_at_s - 199)
+        assert len(asked) == 2
+        assert rows_read(postgres_url, asked) <= 2 * 200

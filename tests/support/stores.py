@@ -16,7 +16,7 @@ OpenStore = Callable[[], ExecutionStore]
 OpenAccounts = Callable[[], AccountStore]
 
 # Small, so that a test reaches them.
-LIMITS = StoreLimits(usage_samples_per_service_max=3, retention_s=1000.0, idempotency_keys_kept_s=100.0)
+LIMITS = StoreLimits(usage_samples_per_service_max=3, retention_s=1000.0, idempotency_keys_kept_s=100.0, searched_max=5)
 NOBODY_LISTENS = "postgresql+psycopg2://zoe@/zoe?host=/nonexistent"
 
 

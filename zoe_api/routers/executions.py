@@ -125,7 +125,11 @@ def list_executions(
         cursor=cursor,
     )
     page = services.store.executions(query)
-    return ExecutionList(executions=[ExecutionSummary.of(e) for e in page.executions], next_cursor=page.next_cursor)
+    return ExecutionList(
+        executions=[ExecutionSummary.of(e) for e in page.executions],
+        next_cursor=page.next_cursor,
+        searched_to_s=page.searched_to_s,
+    )
 
 
 @router.get("/{execution_id}", response_model=ExecutionView)

@@ -60,7 +60,10 @@ class Client(Transport):
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
-        """One page of executions, newest first."""
+        """One page of executions, newest first.
+
+        With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
+        """
         parameters = {
             "state": [state.value for state in states or []],
             "user": user,

@@ -121,10 +121,15 @@ class ExecutionQuery:
 
 @value(frozen=True, slots=True)
 class ExecutionPage:
-    """One page of executions; `next_cursor` is None on the last."""
+    """One page of executions; `next_cursor` is None on the last.
+
+    `searched_to_s`: a search by name has looked through as many as it may for one page, and stopped at the execution
+    that was submitted then; the next page goes on from there.
+    """
 
     executions: Sequence[Execution]
     next_cursor: str | None
+    searched_to_s: float | None = None
 
 
 @value(frozen=True, slots=True)
@@ -167,6 +172,7 @@ class StoreLimits:
     idempotency_keys_kept_s: longer than any client goes on repeating a submission.
     failures_kept_s: longer than failed sign-ins are counted for.
     audit_kept_s: two years.
+    searched_max: executions that a search by name looks through for one page, some ten milliseconds.
     """
 
     usage_samples_per_service_max: int = 720
@@ -174,6 +180,7 @@ class StoreLimits:
     idempotency_keys_kept_s: float = 86400.0
     failures_kept_s: float = 4 * 86400.0
     audit_kept_s: float = 730 * 86400.0
+    searched_max: int = 20_000
 
 
 class Subscription(Protocol):

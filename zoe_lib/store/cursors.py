@@ -20,7 +20,12 @@ def position(execution: Execution) -> Position:
 
 def encode_cursor(last: Execution) -> str:
     """The cursor that continues after this execution."""
-    text = json.dumps(position(last), separators=(",", ":"))
+    return encode_position(position(last))
+
+
+def encode_position(last: Position) -> str:
+    """The cursor that continues after a place in the list."""
+    text = json.dumps(last, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

@@ -155,8 +155,15 @@ class MemoryStore:
                 if _matches(query, execution) and (before is None or position(execution) < before)
             ]
         matching.sort(key=position, reverse=True)
+        wanted, searched_to_s, cursor = query.name_contains, None, None
+        if wanted is not None:
+            if len(matching) >= self._limits.searched_max:
+                last = matching[self._limits.searched_max - 1]
+                searched_to_s, cursor = last.submitted_at_s, encode_cursor(last)
+                del matching[self._limits.searched_max :]
+            matching = [execution for execution in matching if wanted.lower() in execution.name.lower()]
         if len(matching) <= query.limit:
-            return ExecutionPage(matching, None)
+            return ExecutionPage(matching, cursor, searched_to_s)
         page = matching[: query.limit]
         return ExecutionPage(page, encode_cursor(page[-1]))
 
@@ -345,7 +352,6 @@ def _matches(query: ExecutionQuery, execution: Execution) -> bool:
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
         and (query.ids is None or execution.id in query.ids)
-        and (query.name_contains is None or query.name_contains.lower() in execution.name.lower())
         and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
         and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)
     )

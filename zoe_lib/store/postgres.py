@@ -145,7 +145,8 @@ class PostgresStore:
         """A page of execution_rows."""
         if not storable(query.tenant, query.user, query.name_contains):
             return ExecutionPage((), None)
-        return self.database.read(lambda c: execution_rows.page(c, self._applications, query))
+        searched_max = self._limits.searched_max
+        return self.database.read(lambda c: execution_rows.page(c, self._applications, query, searched_max))
 
     def active(self) -> Sequence[Execution]:
         """All executions that are not terminal."""

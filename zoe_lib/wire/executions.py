@@ -222,6 +222,11 @@ class ExecutionList(Wire):
 
     executions: list[ExecutionSummary]
     next_cursor: str | None = None
+    searched_to_s: float | None = Field(
+        default=None,
+        description="A search by name stopped here: it has looked through what was submitted since then, and the next "
+        "page goes on. Such a page may be short, or empty.",
+    )
 
 
 class Explanation(Wire):

@@ -6,12 +6,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, Connection, Row, Select, Text, any_, exists, func, literal, or_, select, text, tuple_
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    Connection,
+    Row,
+    Select,
+    Text,
+    any_,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    tuple_,
+)
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, Service
 from zoe_lib.store.base import ExecutionPage, ExecutionQuery, NotFound
-from zoe_lib.store.cursors import decode_cursor, encode_cursor
+from zoe_lib.store.cursors import decode_cursor, encode_cursor, encode_position
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import to_execution, to_service
 from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
@@ -29,17 +44,39 @@ def one(connection: Connection, applications: Applications, execution_id: Execut
     return found[0]
 
 
-def page(connection: Connection, applications: Applications, query: ExecutionQuery) -> ExecutionPage:
+def page(connection: Connection, applications: Applications, query: ExecutionQuery, searched_max: int) -> ExecutionPage:
     """A page of executions, newest first."""
-    found = _load(connection, applications, page_query(query))
-    if len(found) <= query.limit:
-        return ExecutionPage(found, None)
-    return ExecutionPage(found[:-1], encode_cursor(found[-2]))
+    found = _load(connection, applications, page_query(query, searched_max))
+    if len(found) > query.limit:
+        return ExecutionPage(found[:-1], encode_cursor(found[-2]))
+    if query.name_contains is not None:
+        last = connection.execute(_ordered(_matching(query, *NEWEST_FIRST)).offset(searched_max - 1).limit(1)).first()
+        if last is not None:
+            return ExecutionPage(found, encode_position((last.submitted_at_s, last.id)), last.submitted_at_s)
+    return ExecutionPage(found, None)
 
 
-def page_query(query: ExecutionQuery) -> Select[Any]:
-    """The statement of `page`: one row more than asked for tells whether there is another page."""
-    statement = select(*_LIGHT)
+def page_query(query: ExecutionQuery, searched_max: int) -> Select[Any]:
+    """The statement of `page`: one row more than asked for tells whether there is another page.
+
+    No index helps to find a part of a name, so a search looks through as many of the newest as it may.
+    """
+    statement = _ordered(_matching(query, *_LIGHT))
+    if query.name_contains is None:
+        return statement.limit(query.limit + 1)
+    searched = statement.limit(searched_max).subquery("executions")
+    named = select(searched).where(searched.c.name.icontains(query.name_contains, autoescape=True))
+    newest_first = (searched.c[column.name].desc() for column in NEWEST_FIRST)
+    return named.order_by(*newest_first).limit(query.limit + 1)
+
+
+def _ordered(statement: Select[Any]) -> Select[Any]:
+    return statement.order_by(*(column.desc() for column in NEWEST_FIRST))
+
+
+def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
+    """What the query asks for, but for the name."""
+    statement = select(*columns)
     if query.tenant is not None:
         statement = statement.where(executions.c.tenant == query.tenant)
     if query.user is not None:
@@ -48,8 +85,6 @@ def page_query(query: ExecutionQuery) -> Select[Any]:
         statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
     if query.ids is not None:
         statement = statement.where(executions.c.id.in_([one for one in query.ids if storable(one)]))
-    if query.name_contains is not None:
-        statement = statement.where(executions.c.name.icontains(query.name_contains, autoescape=True))
     if query.submitted_to_s is not None:
         statement = statement.where(executions.c.submitted_at_s <= query.submitted_to_s)
     if query.ended_from_s is not None:
@@ -57,7 +92,7 @@ def page_query(query: ExecutionQuery) -> Select[Any]:
         statement = statement.where(or_(still, executions.c.ended_at_s >= query.ended_from_s))
     if query.cursor is not None:
         statement = statement.where(tuple_(*NEWEST_FIRST) < tuple_(*map(literal, decode_cursor(query.cursor))))
-    return statement.order_by(*(column.desc() for column in NEWEST_FIRST)).limit(query.limit + 1)
+    return statement
 
 
 def ended_before(

@@ -41,6 +41,16 @@ it("asks for the journal's place first, then page by page", async () => {
   ]);
 });
 
+it("goes on with a search that has found nothing yet", async () => {
+  answer = (url) => {
+    if (url.pathname.endsWith("/status")) return { journal_id: 7 };
+    return url.searchParams.has("cursor") ? page(["a"]) : page([], "on");
+  };
+  const list = new ExecutionList({ state: [], name: "needle" });
+  await list.load();
+  expect([list.more, list.table.ids]).toEqual([false, ["a"]]);
+});
+
 it("asks for the same page again after it was refused", async () => {
   answer = (url) => (url.pathname.endsWith("/status") ? { journal_id: 7 } : page(["a"], "second"));
   const list = new ExecutionList({ state: [] });

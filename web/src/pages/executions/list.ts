@@ -38,11 +38,13 @@ export class ExecutionList {
     }
   }
 
+  /** A search by name may have looked through its share and found nothing yet: it goes on until there is a row. */
   private async loadPage(cursor?: string): Promise<void> {
     const query = { ...this.filter, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) };
     const page = await told(api.GET("/api/v1/executions", { params: { query } }));
     this.cursor = page.next_cursor ?? null;
     this.table.merge(page.executions);
+    if (page.executions.length === 0 && this.cursor !== null) await this.loadPage(this.cursor);
   }
 
   private async readAgain(ids: string[]): Promise<void> {
