@@ -1,4 +1,4 @@
-"""The journal as it grows: one look of the process at what is new wakes the streams that it concerns."""
+"""The journal as it grows: one reader of the process, whose entries all streams share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
+from zoe_api.recent_journal import RecentJournal
 from zoe_lib.store.base import ExecutionStore, JournalEntry, StoreUnavailable, Subscription
 
 T = TypeVar("T")
+_Read = tuple[Sequence[JournalEntry] | None, int, bool]
 _ENTRIES_PER_READ = 500
-# Under load every commit wakes streams: each, and the look that wakes them, pauses at least so long.
-_LOOK_PAUSE_S = 0.02
+# Under load every commit would wake all streams: events of so long a time come in one batch.
+_LOOK_PAUSE_S = 0.05
+# So many streams also wait for the events that follow a first one after a pause; few get that one at once.
+_MANY = 50
 # A quiet stream comes to life so often, for its sign of life and to see whether it is still allowed.
 TICK_S = 1.0
 # Streams wait in threads of their own, so that any number of them leaves the others to short requests.
@@ -32,7 +36,7 @@ class _Watch:
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def concerns(self, entry: JournalEntry) -> bool:
-        return self.tenant in (None, entry.tenant) and self.execution_id in (None, entry.execution_id)
+        return _concerns(entry, self.tenant, self.execution_id)
 
 
 class JournalNews:
@@ -45,7 +49,7 @@ class JournalNews:
         self._subscription: Subscription | None = None
         self._reader: asyncio.Task[None] | None = None
         self._told = asyncio.Event()
-        self._seen: int | None = None
+        self.recent = RecentJournal()
         self._watches: set[_Watch] = set()
         self.threads = anyio.CapacityLimiter(_THREADS_MAX)
         # Output may come from an engine that hangs: events do not wait behind it.
@@ -76,6 +80,8 @@ class JournalNews:
         watch = _Watch(tenant, execution_id)
         watch.news.set()
         self._watches.add(watch)
+        if self.recent.to_id is None:
+            self._told.set()
         try:
             yield watch.news
         finally:
@@ -84,29 +90,40 @@ class JournalNews:
     async def follow(
         self, after_id: int, tenant: str | None, execution_id: str | None
     ) -> AsyncGenerator[Sequence[JournalEntry] | None, None]:
-        """Batches of entries after an id, for ever: an empty one when all is quiet, None while the store is away."""
+        """Batches of entries after an id, for ever: an empty one when all is quiet, None while the store is away.
+
+        A stream reads the journal itself until it has caught up, and from then on takes what the process has read.
+        """
         with self.watch(tenant, execution_id) as news:
+            behind = True
             while True:
                 entries: Sequence[JournalEntry] | None = ()
                 if news.is_set():
                     news.clear()
-                    entries = await self._read(after_id, tenant, execution_id)
-                if entries:
-                    after_id = entries[-1].id
+                    recent = None if behind else self.recent.after(after_id, _ENTRIES_PER_READ)
+                    if recent is None:
+                        entries, after_id, behind = await self._read(after_id, tenant, execution_id)
+                    elif recent:
+                        entries, after_id = [e for e in recent if _concerns(e, tenant, execution_id)], recent[-1].id
+                    if behind or (recent is not None and len(recent) == _ENTRIES_PER_READ):
+                        news.set()
                 yield entries
                 if entries is None:
-                    news.set()
                     await asyncio.sleep(self._poll_s)
-                elif len(entries) == _ENTRIES_PER_READ:
-                    news.set()
-                else:
+                elif not news.is_set():
                     await _pause(news, TICK_S)
 
-    async def _read(self, after_id: int, tenant: str | None, execution_id: str | None) -> Sequence[JournalEntry] | None:
+    async def _read(self, after_id: int, tenant: str | None, execution_id: str | None) -> _Read:
+        """Entries from the store, the id up to which that is all of them, and whether there may be more."""
+        known = self.recent.to_id
         try:
-            return await self._in_thread(lambda: self._store.journal(after_id, _ENTRIES_PER_READ, tenant, execution_id))
+            read = await self._in_thread(lambda: self._store.journal(after_id, _ENTRIES_PER_READ, tenant, execution_id))
         except StoreUnavailable:
-            return None
+            return None, after_id, True
+        if len(read) == _ENTRIES_PER_READ:
+            return read, read[-1].id, True
+        # The reader had come as far as `known` before this read, so that nothing up to there is missing.
+        return read, max(after_id, known or 0, read[-1].id if read else 0), False
 
     async def _look_on(self) -> None:
         while True:
@@ -114,23 +131,27 @@ class JournalNews:
             if self._watches:
                 await self._look()
             else:
-                self._seen = None
-            await _pause(self._told, self._poll_s)
+                self.recent.begin(None)
+            if len(self._watches) < _MANY:
+                await asyncio.sleep(_LOOK_PAUSE_S)
+                await _pause(self._told, self._poll_s)
+            else:
+                await _pause(self._told, self._poll_s)
+                await asyncio.sleep(_LOOK_PAUSE_S)
 
     async def _look(self) -> None:
-        """Wake those whom new entries concern; all when it is not known which entries are new."""
-        seen = self._seen
+        """Read on, and wake those whom new entries concern; all when it is not known which entries are new."""
+        seen = self.recent.to_id
         entries: Sequence[JournalEntry] = ()
         try:
             if seen is None:
-                self._seen = await self._in_thread(self._store.last_journal_id)
+                self.recent.begin(await self._in_thread(self._store.last_journal_id))
             else:
-                entries = await self._in_thread(lambda: self._store.journal(seen, _ENTRIES_PER_READ, with_data=False))
+                entries = await self._in_thread(lambda: self._store.journal(seen, _ENTRIES_PER_READ))
         except StoreUnavailable:
-            self._seen = None
+            self.recent.begin(None)
             return
-        if entries:
-            self._seen = entries[-1].id
+        self.recent.add(entries)
         if len(entries) == _ENTRIES_PER_READ:
             self._told.set()
         for watch in self._watches:
@@ -146,8 +167,14 @@ class JournalNews:
             loop.call_soon_threadsafe(self._told.set)
 
 
+def _concerns(entry: JournalEntry, tenant: str | None, execution_id: str | None) -> bool:
+    """Return whether the store gives an entry to whoever asks for that tenant and that execution."""
+    return (execution_id is None or entry.execution_id == execution_id) and (
+        tenant is None or entry.tenant is None or entry.tenant == tenant
+    )
+
+
 async def _pause(news: asyncio.Event, longest_s: float) -> None:
-    await asyncio.sleep(_LOOK_PAUSE_S)
     try:
         async with asyncio.timeout(longest_s):
             await news.wait()

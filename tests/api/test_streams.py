@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,10 +22,14 @@ from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import journal_news, metrics, stream
 from zoe_api.ids import hash_of
+from zoe_api.routers import events
+from zoe_api.views import event_view
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
-from zoe_lib.store.people import Session
+from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.journal import JOURNAL_LOCK
+from zoe_lib.wire import EventView
 
 SECRET = "s" * 43
 INSERT = """
@@ -78,6 +82,30 @@ def test_a_tenant_hears_of_its_own_only(api: Api, http: httpx.Client) -> None:
         assert json.loads(next(events).data)["execution_id"] == mine.id
     with following(api.http(api.admin), after=0, all_tenants=True) as events:
         assert len(take(events, 2)) == 2
+
+
+def test_an_event_is_made_once_for_all_streams(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for members and once for operators, who are told more; each stream still gets what is its own."""
+    made: list[tuple[int, bool]] = []
+
+    def counted(entry: JournalEntry, principal: Principal) -> EventView:
+        made.append((entry.id, principal.operator))
+        return event_view(entry, principal)
+
+    monkeypatch.setattr(events, "event_view", counted)
+    blue = api.client(make_token(api.store, "bob", "blue"))
+    with ExitStack() as open_streams:
+        members = [open_streams.enter_context(following(api.http())) for _ in range(8)]
+        operators = [open_streams.enter_context(following(api.http(api.admin), all_tenants=True)) for _ in range(4)]
+        until(lambda: api.app.state.services.news.followers == 12)
+        until(lambda: api.app.state.services.news.recent.to_id is not None)
+        others = blue.submit(job()).id
+        own = [api.client().submit(job()).id for _ in range(3)]
+        for stream_of_member in members:
+            assert [json.loads(e.data)["execution_id"] for e in take(stream_of_member, 3)] == own
+        for stream_of_operator in operators:
+            assert [json.loads(e.data)["execution_id"] for e in take(stream_of_operator, 4)] == [others, *own]
+    assert len(made) == len(set(made)) == 3 + 4
 
 
 def test_a_slow_writer_beside_a_fast_one_loses_no_event(api: Api, http: httpx.Client, postgres_url: str) -> None:

@@ -23,7 +23,7 @@ from zoe_api.views import all_entries, event_view
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
-from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.base import ExecutionStore, JournalEntry
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import EventList, WaitShare, WaitSpan, WhyWaited
@@ -98,13 +98,23 @@ async def _encoded(
         async for entries in batches:
             if entries:
                 after = entries[-1].id
-                yield [sse(e.id, e.kind, event_view(e, principal).model_dump(mode="json")) for e in entries]
+                yield [_text(news, entry, principal) for entry in entries]
             else:
                 yield []
             ended = over if not entries else any(e.kind in _LAST_KINDS for e in entries)
             if execution_id is not None and entries is not None and ended:
                 yield [sse(after, "end", {})]
                 return
+
+
+def _text(news: JournalNews, entry: JournalEntry, principal: Principal) -> bytes:
+    """What the principal is sent; of an execution all members are sent the same, and all operators."""
+
+    def make() -> bytes:
+        return sse(entry.id, entry.kind, event_view(entry, principal).model_dump(mode="json"))
+
+    shared = principal.operator or entry.execution_id is not None
+    return news.recent.text(entry, principal.operator, make) if shared else make()
 
 
 def _all_events(store: ExecutionStore, execution_id: str) -> Iterator[Event]:
