@@ -6,18 +6,16 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from fastapi import APIRouter, FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from zoe_api import lite, openapi, problems
+from zoe_api import health, lite, openapi, problems
 from zoe_api.apps.middleware import AppsMiddleware
 from zoe_api.body import BodyMiddleware
 from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
@@ -50,7 +48,7 @@ from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
-from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.plugins import installed
 from zoe_lib.store.accounts import AccountStore
@@ -100,7 +98,7 @@ def bare_app() -> FastAPI:
         generate_unique_id_function=openapi.operation_id,
         routes=list(API.routes),
     )
-    _add_health(app)
+    health.install(app)
     openapi.install(app)
     return app
 
@@ -145,25 +143,6 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     return app
 
 
-def _add_health(app: FastAPI) -> None:
-    @app.get("/healthz", response_class=PlainTextResponse, tags=["health"])
-    def healthz() -> str:
-        """Return 200 while the process runs."""
-        return "ok"
-
-    @app.get("/readyz", response_class=JSONResponse, tags=["health"], responses={503: {"description": "No database."}})
-    def readyz() -> JSONResponse:
-        """Say whether submissions are accepted (200 or 503), and whether the master answers."""
-        services: Services = app.state.services
-        parts = {"database": _works(services.store.ping), "master": _works(services.master_status.read)}
-        return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
-
-    @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])
-    def metrics() -> Response:
-        """Return the metrics of this process, for Prometheus."""
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
-
 class _Audit:
     """What cannot be written is left open, as after a crash; what was answered stands."""
 
@@ -177,14 +156,6 @@ class _Audit:
     def add(self, entry: AuditEntry) -> None:
         with suppress(StoreUnavailable):
             self._accounts.add_audit(entry)
-
-
-def _works(check: Callable[[], object]) -> str:
-    try:
-        check()
-    except (StoreUnavailable, MasterUnreachable, MasterRefused):
-        return "not reachable"
-    return "ok"
 
 
 def main() -> int:
