@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -143,6 +144,19 @@ def test_a_supervisor_asked_to_end_by_others_ends_its_service_and_says_so(world:
     os.kill(supervisor_of(world, service), signal.SIGTERM)
     found = world.ended(service)
     assert (found.cause, found.exit_code) == (Cause.KILLED, 143)
+
+
+def test_a_supervisor_whose_directory_was_removed_ends_when_it_is_asked_to(either_world: LocalWorld) -> None:
+    """It goes on writing the end of its service only as long as somebody could read that."""
+    world = either_world
+    service = world.start(shell("echo $$; exec sleep 1000"))
+    [pid] = printed_pids(world, service, 1)
+    world.until_state(service, ObservedState.READY)
+    supervisor = supervisor_of(world, service)
+    world.close()
+    shutil.rmtree(world.settings.state_dir)
+    os.kill(supervisor, signal.SIGTERM)
+    wait_until(lambda: not is_alive(pid) and not is_alive(supervisor), world.waker)
 
 
 def test_the_end_leaves_no_supervisor_and_no_zombie(world: LocalWorld) -> None:

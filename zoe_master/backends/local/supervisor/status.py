@@ -23,6 +23,7 @@ class ServiceStatus:
 
     def __init__(self, directory: str, spec: ProcessSpec, free_space: Callable[[], bool]) -> None:
         self._directory = directory
+        self._descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._hint = spec["hint"]
         self._free_space = free_space
         self._service_id = spec["service_id"]
@@ -64,11 +65,13 @@ class ServiceStatus:
         self.hint()
 
     def write_for_certain(self) -> None:
-        """Go on until it is written: nobody else knows the exit code."""
+        """Go on until it is written: nobody else knows the exit code. In vain if the directory was removed."""
         deadline_s = time.monotonic() + UNWRITTEN_S_MAX
         while self.unwritten and time.monotonic() < deadline_s:
             self.write()
             if self.unwritten:
+                if os.fstat(self._descriptor).st_nlink == 0:
+                    return
                 time.sleep(1.0)
 
     def write_usage(self, cpu_s: float, memory_bytes: int) -> None:
