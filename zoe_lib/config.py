@@ -225,6 +225,15 @@ class Settings(FileSettings):
         default=Path("/var/lib/zoe/workspaces"),
         description="Directory that holds one directory for each tenant ({workspace}).",
     )
+    kept_logs_bytes_max: int = Field(
+        default=4 << 30,
+        ge=0,
+        description="Maximum output kept of all ended services together, in bytes; the oldest is removed first, and "
+        "each service counts as at least 64 KiB.",
+    )
+    kept_logs_age_max_s: float = Field(
+        default=7 * 86400.0, gt=0, description="How long output is kept after the end of its service."
+    )
     local_volumes_dir: Path = Field(
         default=Path("/var/lib/zoe/volumes"), description="Directory for the named volumes of tenants."
     )

@@ -11,6 +11,7 @@ import pytest
 from tests.local.support import LocalWorld, shell, start_of
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import BackendError, ObservedState
+from zoe_master.backends.kept_logs import BYTES_MIN
 from zoe_master.backends.local import launch
 from zoe_master.backends.local.supervisor import files
 
@@ -73,7 +74,7 @@ def test_relative_settings_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kept_output_is_bounded(world: LocalWorld) -> None:
-    world.settings = replace(world.settings, kept_logs_max=2)
+    world.settings = replace(world.settings, kept_logs_bytes_max=2 * BYTES_MIN)
     services = [f"e.c.{index}.1" for index in range(4)]
     for service in services:
         world.start(shell("echo x"), service)
@@ -84,3 +85,13 @@ def test_kept_output_is_bounded(world: LocalWorld) -> None:
     assert world.backend.prune_logs() == 2
     kept = [service for service in services if world.backend._layout.find(service)]
     assert kept == services[2:]
+
+
+def test_kept_output_is_bounded_by_age(world: LocalWorld) -> None:
+    world.settings = replace(world.settings, kept_logs_age_max_s=0.0)
+    service = world.start(shell("echo x"))
+    world.ended(service)
+    world.backend.forget([service])
+    world.until(lambda: not world.backend._layout.service(service).exists())
+    assert world.backend.prune_logs() == 1
+    assert world.backend._layout.find(service) is None

@@ -65,5 +65,7 @@ def _local_settings(settings: Settings) -> LocalSettings:
         host_paths_allowed=tuple(Path(path) for path in settings.local_host_paths),
         run_as_user=settings.local_user,
         output_bytes_max=settings.local_log_bytes_max,
+        kept_logs_bytes_max=settings.kept_logs_bytes_max,
+        kept_logs_age_max_s=settings.kept_logs_age_max_s,
         insecure=settings.insecure,
     )

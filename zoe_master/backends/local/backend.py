@@ -29,7 +29,7 @@ from zoe_master.backends.local.hints import SupervisorHints
 from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_patterns
 from zoe_master.backends.local.layout import StatePaths
 from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
-from zoe_master.backends.local.outputs import prune, read_output
+from zoe_master.backends.local.outputs import KeptOutputs, read_output
 from zoe_master.backends.local.records import Record, RecordStage, new_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.specification import HOST
@@ -60,6 +60,7 @@ class LocalBackend:
         self._waker = waker
         self._lock = threading.RLock()
         self._layout = StatePaths(settings)
+        self._kept = KeptOutputs(self._layout.kept_dir)
         self._capabilities = _capabilities(settings)
         self._hints = SupervisorHints(self._layout.hint)
         self._worker = ServiceWorker(self._layout)
@@ -160,7 +161,7 @@ class LocalBackend:
 
     def prune_logs(self) -> int:
         """Remove output of forgotten services beyond the bounds set; how many went. Done each minute by itself."""
-        return prune(self._layout.kept_dir, self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)
+        return self._kept.prune(self._settings.kept_logs_bytes_max, self._settings.kept_logs_age_max_s)
 
     # Inside
 

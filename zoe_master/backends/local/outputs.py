@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from zoe_master.backends.base import OutputChunk
+from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.supervisor import files
 
@@ -38,20 +40,25 @@ def read_output(directory: Path, offset: int, limit: int) -> OutputChunk:
     )
 
 
-def prune(directory: Path, count_max: int, age_max_s: float) -> int:
-    """Remove the oldest kept outputs beyond the count or the age; how many went."""
-    entries = []
-    for path in directory.iterdir():
-        try:
-            entries.append((path.stat().st_mtime, path))
-        except FileNotFoundError:
-            continue
-    entries.sort(reverse=True)
-    oldest_s = time.time() - age_max_s
-    gone = [path for number, (kept_at_s, path) in enumerate(entries) if number >= count_max or kept_at_s < oldest_s]
-    for path in gone:
-        directories.remove(path)
-    return len(gone)
+class KeptOutputs:
+    """Output of forgotten services, which changes no more: each is measured once."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._kept: dict[str, KeptOutput] = {}
+
+    def prune(self, bytes_max: int, age_max_s: float) -> int:
+        """Remove the oldest beyond the bytes or the age; how many went."""
+        there: dict[str, KeptOutput] = {}
+        for path in self._directory.iterdir():
+            with suppress(FileNotFoundError):
+                there[path.name] = self._kept.get(path.name) or KeptOutput(path.stat().st_mtime, bytes_of(path))
+        gone = beyond(there, bytes_max, time.time() - age_max_s)
+        for name in gone:
+            directories.remove(self._directory / name)
+            del there[name]
+        self._kept = there
+        return len(gone)
 
 
 def _pieces(directory: Path) -> list[tuple[int, int, Path]]:

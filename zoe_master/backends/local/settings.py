@@ -39,7 +39,7 @@ class LocalSettings:
     run_as_user: whom components run as when Zoe is root; otherwise they run as the user that Zoe runs as, and can read
     whatever that user can.
     cgroups: False samples memory even where control groups are permitted.
-    output_bytes_max: kept of what one service prints. kept_logs_max, kept_logs_age_max_s: bounds for those of
+    output_bytes_max: kept of what one service prints. kept_logs_bytes_max, kept_logs_age_max_s: bounds for those of
     forgotten services.
     port_first, port_last: ports for components, below the range that the kernel gives to clients.
     workers: services handed over at the same time; that takes milliseconds, the rest is the supervisors' work.
@@ -57,7 +57,7 @@ class LocalSettings:
     run_as_user: str = "nobody"
     cgroups: bool = True
     output_bytes_max: int = 16 * 2**20
-    kept_logs_max: int = 1000
+    kept_logs_bytes_max: int = 4 * 2**30
     kept_logs_age_max_s: float = 7 * 86400.0
     port_first: int = 20000
     port_last: int = 32767

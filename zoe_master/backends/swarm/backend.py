@@ -283,4 +283,4 @@ class SwarmBackend:
         self._copies.begin(now_s)
         if now_s >= self._next_prune_s:
             self._next_prune_s = now_s + _PRUNE_INTERVAL_S
-            self._registry.marks.prune(self._settings.kept_logs_max, self._settings.kept_logs_age_max_s)
+            self._registry.marks.prune(self._settings.kept_logs_bytes_max, self._settings.kept_logs_age_max_s)

@@ -38,5 +38,7 @@ def _swarm_settings(settings: Settings) -> SwarmSettings:
         fence_command=settings.swarm_fence_command,
         fence_timeout_s=settings.swarm_fence_timeout_s,
         output_bytes_max=settings.swarm_log_bytes_max,
+        kept_logs_bytes_max=settings.kept_logs_bytes_max,
+        kept_logs_age_max_s=settings.kept_logs_age_max_s,
         processes_max=settings.swarm_processes_max,
     )

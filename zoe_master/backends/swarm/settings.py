@@ -59,7 +59,7 @@ class SwarmSettings:
     fence_retry_s: float = 10.0
     processes_max: int = 4096
     output_bytes_max: int = 16 * 2**20
-    kept_logs_max: int = 1000
+    kept_logs_bytes_max: int = 4 * 2**30
     kept_logs_age_max_s: float = 7 * 86400.0
     workers: int = 8
     gather_s: float = 0.005

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
+from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
 
 _FILE = "mark.json"
 
@@ -32,6 +33,7 @@ class ServiceFiles:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._kept: dict[str, KeptOutput] = {}
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def place(self, service: ServiceId) -> Path:
@@ -61,14 +63,23 @@ class ServiceFiles:
             if mark is not None:
                 yield service, mark
 
-    def prune(self, count_max: int, age_max_s: float) -> None:
-        """Remove the oldest of forgotten services beyond the count or the age."""
-        kept = [(mark.end.at_s if mark.end else 0.0, service) for service, mark in self.all() if mark.forgotten]
-        kept.sort(reverse=True)
-        oldest_s = time.time() - age_max_s
-        for number, (ended_at_s, service) in enumerate(kept):
-            if number >= count_max or ended_at_s < oldest_s:
-                shutil.rmtree(self.place(service), ignore_errors=True)
+    def prune(self, bytes_max: int, age_max_s: float) -> None:
+        """Remove the oldest of forgotten services beyond the bytes or the age. Such a one changes no more."""
+        kept: dict[str, KeptOutput] = {}
+        for place in self._directory.iterdir():
+            log = self._kept.get(place.name) or self._forgotten(place)
+            if log is not None:
+                kept[place.name] = log
+        for name in beyond(kept, bytes_max, time.time() - age_max_s):
+            shutil.rmtree(self._directory / name, ignore_errors=True)
+            del kept[name]
+        self._kept = kept
+
+    def _forgotten(self, place: Path) -> KeptOutput | None:
+        mark = self.read(unquote(place.name))
+        if mark is None or not mark.forgotten:
+            return None
+        return KeptOutput(mark.end.at_s if mark.end else 0.0, bytes_of(place))
 
 
 def _mark_of(document: dict[str, object]) -> Mark:

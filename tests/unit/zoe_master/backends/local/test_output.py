@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoe_master.backends.local.outputs import prune, read_output
+from zoe_master.backends.kept_logs import BYTES_MIN
+from zoe_master.backends.local.outputs import KeptOutputs, read_output
 from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.local.supervisor.output import BoundedOutput
 
@@ -97,11 +98,11 @@ def test_before_anything_is_there_nothing_is_read(tmp_path: Path) -> None:
     assert (chunk.data, chunk.next_offset, chunk.complete) == (b"", 0, False)
 
 
-def test_prune_keeps_the_newest_within_count_and_age(tmp_path: Path) -> None:
+def test_prune_keeps_the_newest_within_bytes_and_age(tmp_path: Path) -> None:
     now_s = time.time()
     for number in range(6):
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "file").touch()
         os.utime(tmp_path / str(number), (now_s - 100 * number, now_s - 100 * number))
-    assert prune(tmp_path, count_max=4, age_max_s=250.0) == 3
+    assert KeptOutputs(tmp_path).prune(bytes_max=4 * BYTES_MIN, age_max_s=250.0) == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2"]

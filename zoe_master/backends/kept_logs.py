@@ -1,0 +1,40 @@
+"""Which output of forgotten services is kept: the newest, within a number of bytes and an age."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+# What a service counts for at least: small files cost their blocks, names, and the time of going through them.
+BYTES_MIN = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOutput:
+    """When a service ended or was forgotten, and what its directory takes."""
+
+    at_s: float
+    bytes: int
+
+
+def beyond(kept: Mapping[str, KeptOutput], bytes_max: int, oldest_s: float) -> Sequence[str]:
+    """Return the names of what is too old, and of the oldest beyond the bytes."""
+    left, gone = bytes_max, []
+    for name, log in sorted(kept.items(), key=lambda item: item[1].at_s, reverse=True):
+        left -= log.bytes
+        if left < 0 or log.at_s < oldest_s:
+            gone.append(name)
+    return gone
+
+
+def bytes_of(directory: Path) -> int:
+    """Return what the files below a directory take; those that go meanwhile count nothing."""
+    total = 0
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(parent, name).lstat().st_size
+    return max(total, BYTES_MIN)
