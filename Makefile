@@ -85,8 +85,8 @@ bench: setup ## submission, wake-up to plan and first process, the first three s
 bench-web: setup web ## the web UI: what a first page weighs, frames of a table with 100,000 live rows (minutes)
 	@$(RUN) -m benchmarks.web
 
-bench-reads: setup ## 500 followers of events at one API process (minutes)
-	@$(RUN) -m benchmarks.event_streams
+bench-reads: setup ## 500 followers of events, and questions with 100,000 executions stored, at one API process (minutes)
+	@$(RUN) -m benchmarks.api_reads; reads=$$?; $(RUN) -m benchmarks.event_streams; exit $$((reads + $$?))
 
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
