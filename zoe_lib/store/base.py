@@ -85,6 +85,15 @@ class JournalEntry:
 
 
 @value(frozen=True, slots=True)
+class ExecutionChange:
+    """Events of one execution, and what they lead to from the version that is believed to be stored."""
+
+    before: Execution
+    events: Sequence[Event]
+    after: Execution
+
+
+@value(frozen=True, slots=True)
 class TickRecord:
     """What a tick saw of the world outside the journal.
 
@@ -232,6 +241,16 @@ class ExecutionStore(Protocol):
 
         `after` is what they lead to from the expected version, by a caller who has applied them already.
         Raises NotLeader, NotFound, ConcurrentUpdate, or the lifecycle's IllegalTransition, looked for in this order.
+        """
+        ...
+
+    def append_all(
+        self, changes: Sequence[ExecutionChange], leader_epoch: int | None
+    ) -> Mapping[ExecutionId, Execution]:
+        """Write changes of different executions in one transaction, journaled in this order; the executions after them.
+
+        A change whose version is not the stored one, or whose execution is not there, is left out, and out of the
+        answer; the others are written. NotLeader.
         """
         ...
 

@@ -20,6 +20,7 @@ from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import (
     ConcurrentUpdate,
+    ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
     IdempotencyConflict,
@@ -34,7 +35,7 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.quotas import admitted, same_submission
-from zoe_lib.store.text import check_submission, checked
+from zoe_lib.store.text import check_submission, checked, checked_change
 
 
 class MemoryStore:
@@ -128,6 +129,25 @@ class MemoryStore:
             state.record(after, clean)
         state.tell()
         return after
+
+    def append_all(
+        self, changes: Sequence[ExecutionChange], leader_epoch: int | None
+    ) -> Mapping[ExecutionId, Execution]:
+        """Write changes of different executions."""
+        clean = list(map(checked_change, changes))
+        written: dict[ExecutionId, Execution] = {}
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            for change in clean:
+                stored = state.executions.get(change.before.id)
+                if stored is None or stored.version != change.before.version:
+                    continue
+                state.put(change.after)
+                state.record(change.after, change.events)
+                written[change.after.id] = change.after
+        if written:
+            state.tell()
+        return written
 
     def execution(self, execution_id: ExecutionId) -> Execution:
         """One execution."""

@@ -13,6 +13,7 @@ from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import (
+    ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
     NotFound,
@@ -24,7 +25,7 @@ from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
-from zoe_lib.store.sql import bandwidth, installation, submitting, sums, upkeep, writing
+from zoe_lib.store.sql import bandwidth, installation, submitting, sums, upkeep, writing, writing_sets
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
@@ -33,7 +34,7 @@ from zoe_lib.store.sql.database import Database, reads, writes
 from zoe_lib.store.sql.leadership import Leadership
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
-from zoe_lib.store.text import check_submission, checked, storable
+from zoe_lib.store.text import check_submission, checked, checked_change, storable
 
 
 class PostgresStore:
@@ -110,6 +111,24 @@ class PostgresStore:
         )
         self._recent.keep(stored)
         return stored
+
+    def append_all(
+        self, changes: Sequence[ExecutionChange], leader_epoch: int | None
+    ) -> Mapping[ExecutionId, Execution]:
+        """Write changes of different executions."""
+        clean = list(map(checked_change, changes))
+        written = self.database.write(lambda c: self._append_all(c, clean, leader_epoch))
+        stored = {change.after.id: change.after for change in clean if change.after.id in written}
+        for execution in stored.values():
+            self._recent.keep(execution)
+        return stored
+
+    @staticmethod
+    def _append_all(
+        connection: Connection, changes: Sequence[ExecutionChange], leader_epoch: int | None
+    ) -> set[ExecutionId]:
+        writing.check_leader(connection, leader_epoch)
+        return writing_sets.append_all(connection, changes) if changes else set()
 
     def _append(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from zoe_lib.domain.application import Application
@@ -34,29 +34,40 @@ def fixed_values(execution: Execution, application_hash: str) -> Values:
     }
 
 
-def changing_values(execution: Execution) -> Values:
+# What of an execution events change: by column, the field that it follows, and how.
+_CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
+    "submitted_at_s": ("submitted_at_s", lambda e: e.submitted_at_s),
+    "state": ("state", lambda e: e.state.value),
+    "version": ("version", lambda e: e.version),
+    "attempt": ("attempt", lambda e: e.attempt),
+    "failed_attempts": ("failed_attempts", lambda e: e.failed_attempts),
+    "not_before_s": ("not_before_s", lambda e: e.not_before_s),
+    "marks": ("marks", lambda e: encode(e.marks)),
+    "started_at_s": ("marks", lambda e: e.marks.get(Mark.STARTED)),
+    "ended_at_s": ("marks", lambda e: e.marks.get(Mark.ENDED)),
+    "outcome": ("outcome", lambda e: encode(e.outcome)),
+    "exit_code": ("exit_code", lambda e: e.exit_code),
+    "cause": ("cause", lambda e: encode(e.cause)),
+    "message": ("message", lambda e: e.message),
+    "reason": ("reason", lambda e: encode(e.reason)),
+    "forecast": ("forecast", lambda e: encode(e.forecast)),
+    "inputs": ("inputs", lambda e: encode(e.inputs)),
+    "places": ("places", lambda e: encode(e.places)),
+    "storage_problem": ("storage_problem", lambda e: e.storage_problem),
+    "granted_s": ("granted_s", lambda e: encode(e.granted_s)),
+}
+
+
+def changing_values(execution: Execution, columns: Iterable[str] = _CHANGING) -> Values:
     """What of an execution events change."""
-    return {
-        "submitted_at_s": execution.submitted_at_s,
-        "state": execution.state.value,
-        "version": execution.version,
-        "attempt": execution.attempt,
-        "failed_attempts": execution.failed_attempts,
-        "not_before_s": execution.not_before_s,
-        "marks": encode(execution.marks),
-        "started_at_s": execution.marks.get(Mark.STARTED),
-        "ended_at_s": execution.marks.get(Mark.ENDED),
-        "outcome": encode(execution.outcome),
-        "exit_code": execution.exit_code,
-        "cause": encode(execution.cause),
-        "message": execution.message,
-        "reason": encode(execution.reason),
-        "forecast": encode(execution.forecast),
-        "inputs": encode(execution.inputs),
-        "places": encode(execution.places),
-        "storage_problem": execution.storage_problem,
-        "granted_s": encode(execution.granted_s),
-    }
+    return {name: _CHANGING[name][1](execution) for name in columns}
+
+
+def changed_columns(before: Execution, after: Execution) -> Iterator[str]:
+    """The columns of an execution that may have changed."""
+    for name, (field, _) in _CHANGING.items():
+        if getattr(before, field) is not getattr(after, field):
+            yield name
 
 
 def to_execution(row: Row, application: Application, services: Sequence[Service]) -> Execution:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from operator import is_
 from typing import Any
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.base import NotFound, Unstorable
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.store.base import ExecutionChange, NotFound, Unstorable
 from zoe_lib.store.codec import field_names
 
 
@@ -40,6 +42,14 @@ def checked(events: Sequence[Event]) -> Sequence[Event]:
         raise ValueError("nothing to append")
     clean = [cleaned(event) for event in events]
     return events if all(map(is_, clean, events)) else clean
+
+
+def checked_change(change: ExecutionChange) -> ExecutionChange:
+    """The change with clean events and what they lead to."""
+    clean = checked(change.events)
+    return (
+        change if clean is change.events else ExecutionChange(change.before, clean, reduce(apply, clean, change.before))
+    )
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:

@@ -19,12 +19,12 @@ from zoe_lib.store.sql import journal
 from zoe_lib.store.tables import executions, services
 
 _SERVICE = insert(services)
-_SERVICE_STATE = (
+SERVICE_STATE = (
     *("state", "node", "backend_id", "not_before_s"),
     *("started_at_s", "ready_at_s", "ended_at_s", "exit_code", "cause", "message"),
 )
 _CHANGED_SERVICE = _SERVICE.on_conflict_do_update(
-    index_elements=[services.c.id], set_={name: _SERVICE.excluded[name] for name in _SERVICE_STATE}
+    index_elements=[services.c.id], set_={name: _SERVICE.excluded[name] for name in SERVICE_STATE}
 )
 # The lock makes a new leader wait for this transaction, and this transaction for a new leader's.
 _EPOCH = text("SELECT epoch FROM leader WHERE id = 1 FOR SHARE")
