@@ -25,6 +25,7 @@ from zoe_api.guarded import guarded
 from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
 from zoe_api.journal_news import JournalNews
+from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.master_status import MasterStatus
 from zoe_api.origins import OriginMiddleware
 from zoe_api.request_context import PREFIX, Changes, RequestContext
@@ -166,9 +167,8 @@ def main() -> int:
     ensure_keys(Path(settings.keys_dir))
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
-    master = MasterClient(
-        settings.master_endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max
-    )
+    endpoint = LeaderEndpoint(store.leader, settings.master_endpoint)
+    master = MasterClient(endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max)
     for number in (signal.SIGTERM, signal.SIGINT):
         # The server raises the signal again after its graceful stop; by then it has been obeyed.
         signal.signal(number, lambda *_: None)

@@ -170,6 +170,20 @@ class Settings(FileSettings):
     master_endpoint: str = Field(
         default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."
     )
+    master_advertised_endpoint: str = Field(
+        default="",
+        description="ZeroMQ endpoint by which the API reaches this master while it leads; empty: `master_endpoint`, "
+        "unless that is all addresses of a machine.",
+    )
+    master_lease_s: float = Field(
+        default=5.0,
+        ge=0.5,
+        description="A standby master takes over from a leader that has not renewed its lease for this long; the same "
+        "for all masters.",
+    )
+    master_hang_s: float = Field(
+        default=60.0, gt=0, description="A leader whose loop has stood still for this long stops renewing its lease."
+    )
     master_timeout_s: float = Field(
         default=2.0,
         gt=0,

@@ -31,6 +31,7 @@ from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
 from zoe_master.background.activity import ServiceActivity
 from zoe_master.background.forecast_thread import ForecastThread
+from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
 from zoe_master.background.retention import ExecutionRetention
 from zoe_master.crash_points import Hit, crash_point_of
@@ -72,10 +73,13 @@ class Process:
 
     def run(self) -> None:
         """Lead whenever the lock can be had."""
+        endpoint = advertised_endpoint(self._settings)
+        watch = LeaderWatch(self._store, self._settings.master_lease_s)
         while not self._stopping:
             try:
-                epoch = self._store.try_lead(self._settings.master_name)
+                epoch = self._store.try_lead(self._settings.master_name, endpoint)
                 if epoch is None:
+                    watch.look()
                     self._waker.wait(_STANDBY_POLL_S)
                     continue
                 self._lead(epoch)
@@ -91,9 +95,18 @@ class Process:
 
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
+        settings, progress = self._settings, LeaderProgress()
+        hang_s = settings.master_hang_s + settings.master_timer_s
+        lease = LeaderLease(self._store, epoch, settings.master_lease_s, hang_s, progress)
+        try:
+            self._lead_with(epoch, progress)
+        finally:
+            lease.close()
+
+    def _lead_with(self, epoch: int, progress: LeaderProgress) -> None:
         self._plugins.check(self._store.policy())
         backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
-        hit, tick_recorder = crash_point_of(os.environ), TickRecorder(self._store, epoch)
+        hit, tick_recorder = progress.noted_at(crash_point_of(os.environ)), TickRecorder(self._store, epoch)
         storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
         try:
             master = Master(
@@ -114,7 +127,7 @@ class Process:
                 metrics.LEADER.set(1)
                 foretelling, upkeep = ForecastThread(master, self._waker), ExecutionRetention(self._store)
                 try:
-                    self._loop(master, backend, answering, storage)
+                    self._loop(master, backend, answering, storage, progress)
                 finally:
                     upkeep.close()
                     foretelling.close()
@@ -123,9 +136,17 @@ class Process:
                 storage.close()
             backend.close()
 
-    def _loop(self, master: Master, backend: Backend, answering: RpcServer, storage: ThreadedReconciler | None) -> None:
+    def _loop(
+        self,
+        master: Master,
+        backend: Backend,
+        answering: RpcServer,
+        storage: ThreadedReconciler | None,
+        progress: LeaderProgress,
+    ) -> None:
         work = ServiceActivity()
         while not self._stopping:
+            progress.note()
             answering.ensure()
             began_s = time.perf_counter()
             try:
@@ -162,6 +183,13 @@ class Process:
                 self._store.add_use_of(execution_id, at_s)
             if storage is not None:
                 keep(storage.report(), self._store)
+
+
+def advertised_endpoint(settings: Settings) -> str:
+    """Return where the API reaches this master; empty when only the API's own settings can tell."""
+    endpoint = settings.master_endpoint
+    anywhere = ("//*:", "//0.0.0.0:", "//[::]:")
+    return settings.master_advertised_endpoint or ("" if any(one in endpoint for one in anywhere) else endpoint)
 
 
 def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:

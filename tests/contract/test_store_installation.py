@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.applications import GIB, execution
 from tests.support.limits import tenant_limit, user_limit
+from tests.support.waiting import until
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.limits import Limit, Limits, LimitSubject
@@ -22,6 +23,7 @@ from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
     ExecutionStore,
+    Leader,
     StoreUnavailable,
 )
 
@@ -137,6 +139,43 @@ def test_leadership_is_handed_over_with_a_higher_epoch(open_store: OpenStore) ->
     assert next_epoch > epoch
     assert second.still_leading(next_epoch)
     assert not second.still_leading(epoch)
+
+
+def test_a_leader_says_where_it_answers_and_renews_its_lease(open_store: OpenStore) -> None:
+    first, second = open_store(), open_store()
+    assert second.leader() is None
+    epoch = first.try_lead("first", "tcp://host:1")
+    assert epoch is not None
+    assert second.leader() == Leader(epoch, "first", "tcp://host:1", 0)
+    assert first.renew_lead(epoch)
+    assert second.leader() == Leader(epoch, "first", "tcp://host:1", 1)
+    assert not second.renew_lead(epoch)
+    assert not first.renew_lead(epoch + 1)
+    first.stop_leading()
+    assert not first.renew_lead(epoch)
+    next_epoch = second.try_lead("second")
+    assert next_epoch is not None
+    assert first.leader() == Leader(next_epoch, "second", "", 0)
+
+
+def test_a_leader_is_deposed_only_as_it_was_seen(open_store: OpenStore) -> None:
+    first, second = open_store(), open_store()
+    epoch = first.try_lead("first")
+    assert epoch is not None
+    seen = second.leader()
+    assert seen is not None
+    assert first.renew_lead(epoch)
+    assert not second.depose(seen)
+    assert first.still_leading(epoch)
+    now = second.leader()
+    assert now is not None
+    assert second.depose(now)
+    # PostgreSQL ends the session a moment later.
+    until(lambda: second.try_lead("second") == epoch + 1)
+    assert not first.still_leading(epoch)
+    assert not first.renew_lead(epoch)
+    assert first.try_lead("first") is None
+    assert not first.depose(now)
 
 
 def test_a_closed_store_leads_no_more(open_store: OpenStore) -> None:

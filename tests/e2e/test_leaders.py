@@ -60,6 +60,34 @@ def leader(client: Client) -> str | None:
     return None if master is None else str(master["leader"])
 
 
+def test_a_leader_that_is_paused_is_deposed_and_the_api_asks_the_other_one(
+    installation: Installation, client: Client
+) -> None:
+    endpoints = [f"ipc://{installation.secrets}/{name}" for name in ("first", "second")]
+    first, second = (
+        installation.start_master(ZOE_MASTER_NAME=endpoint.rpartition("/")[2], ZOE_MASTER_ENDPOINT=endpoint)
+        for endpoint in endpoints
+    )
+    installation.until_leading()
+    until(lambda: leader(client) is not None)
+    name = leader(client)
+    leading, standby = (first, second) if name == "first" else (second, first)
+    running = client.submit(script("exec sleep 600"))
+    until_running(client, running.id)
+    os.kill(leading.pid, signal.SIGSTOP)
+    until(lambda: leader(client) not in (None, name))
+    later = client.submit(script("true"))
+    assert client.wait(later.id, 60).state is ExecutionState.SUCCEEDED
+    os.kill(leading.pid, signal.SIGCONT)
+    until(lambda: "no longer the leader" in installation.log("master"))
+    assert client.execution(running.id).state is ExecutionState.RUNNING
+    assert leader(client) != name
+    client.cancel(running.id)
+    assert client.wait(running.id, 60).state is ExecutionState.CANCELLED
+    assert installation.ran(running.id) == ["main-0"]
+    assert (installation.stop(leading), installation.stop(standby)) == (0, 0)
+
+
 @pytest.mark.parametrize("meanwhile", ["it runs", "it has ended"])
 def test_a_paused_leader_is_refused_when_it_wakes_up(postgres_url: str, meanwhile: str) -> None:
     """It is paused between journaling a start and handing it over, and wakes up when another one has done that.

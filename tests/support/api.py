@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
 from tests.support.serving import Served
+from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.main import create_app
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient
@@ -45,8 +46,9 @@ class Api:
         self.settings = Settings(**{**values, **settings})
         self._database_url = database_url
         self.store = PostgresStore(database_url)
+        endpoint = LeaderEndpoint(self.store.leader, self.settings.master_endpoint)
         self.master_client = MasterClient(
-            self.settings.master_endpoint, self.settings.keys_dir, MASTER_TIMEOUT_S, self.settings.master_attempts_max
+            endpoint, self.settings.keys_dir, MASTER_TIMEOUT_S, self.settings.master_attempts_max
         )
         self.app = create_app(self.settings, self.store, self.master_client)
         self._served = Served(self.app)

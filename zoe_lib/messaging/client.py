@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -38,10 +39,13 @@ class MasterClient:
 
     After a question that nobody answered, only one caller at a time tries again; the others are told at once. So while
     the master is away, questions do not use up the threads that other requests need.
+
+    `endpoint` is where the master answers, or a function that returns where the present leader does: each attempt
+    calls it.
     """
 
-    def __init__(self, endpoint: str, keys_dir: Path, timeout_s: float, attempts_max: int) -> None:
-        self._endpoint = endpoint
+    def __init__(self, endpoint: str | Callable[[], str], keys_dir: Path, timeout_s: float, attempts_max: int) -> None:
+        self._endpoint_of = endpoint if callable(endpoint) else lambda: endpoint
         self._timeout_s = timeout_s
         self._attempts_max = attempts_max
         self._keys = load_keys(keys_dir, API)
@@ -50,7 +54,8 @@ class MasterClient:
         self._away = False
         self._prober = threading.Lock()
         self._hints_lock = threading.Lock()
-        self._hints = self._connect()
+        self._hints_to = self._endpoint_of()
+        self._hints = self._connect(self._hints_to)
 
     def ask(
         self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""
@@ -72,7 +77,11 @@ class MasterClient:
     def hint(self) -> None:
         """Tell the master that there is something to do. Never waits; a lost hint costs one timer interval."""
         payload = write(Request(id=uuid4().hex, kind="hint"))
+        endpoint = self._endpoint_of()
         with self._hints_lock:
+            if endpoint != self._hints_to:
+                self._hints.close()
+                self._hints_to, self._hints = endpoint, self._connect(endpoint)
             try:
                 self._hints.send(payload, zmq.NOBLOCK)
                 while self._hints.poll(0):
@@ -98,7 +107,7 @@ class MasterClient:
 
     def _try(self, request: Request, header: bytes, until_s: float) -> dict[str, Any] | None:
         """The answer's body; None when the question was not received. MasterUnreachable when it was, and in vain."""
-        socket = self._connect()
+        socket = self._connect(self._endpoint_of())
         try:
             socket.send_multipart([header, write(request)])
             if not socket.poll(round(self._timeout_s * 1000)):
@@ -121,12 +130,12 @@ class MasterClient:
             raise MasterRefused(reply.problem.code, reply.problem.message)
         return reply.body or {}
 
-    def _connect(self) -> zmq.Socket[bytes]:
+    def _connect(self, endpoint: str) -> zmq.Socket[bytes]:
         socket = self._context.socket(zmq.DEALER)
         socket.curve_serverkey = self._master_public
         socket.curve_publickey, socket.curve_secretkey = self._keys.public, self._keys.secret
         socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.SNDHWM, _HINTS_WAITING_MAX)
-        socket.connect(self._endpoint)
+        socket.connect(endpoint)
         return socket

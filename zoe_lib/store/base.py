@@ -200,6 +200,16 @@ class Subscription(Protocol):
         ...
 
 
+@value(frozen=True, slots=True)
+class Leader:
+    """The master that leads: its epoch, its name, where it answers, and how often it has renewed its lease."""
+
+    epoch: int
+    holder: str
+    endpoint: str
+    renewals: int
+
+
 class ExecutionStore(Protocol):
     """Executions, their journal, and the installation that runs them.
 
@@ -343,11 +353,24 @@ class ExecutionStore(Protocol):
         ...
 
     # -- leadership ------------------------------------------------------------------------------------------------
-    def try_lead(self, holder: str) -> int | None:
+    def try_lead(self, holder: str, endpoint: str = "") -> int | None:
         """Take the leader lock and a new, higher epoch; None while another holds it.
 
-        Asked again while this store holds it, the answer is the epoch it has.
+        Called again while this store holds it, it returns the epoch it has. `endpoint` is where the leader answers
+        questions; empty: where the settings of those who ask say.
         """
+        ...
+
+    def leader(self) -> Leader | None:
+        """Return the last master that took the lead, whether or not it lives; None before the first."""
+        ...
+
+    def renew_lead(self, epoch: int) -> bool:
+        """Renew the leader's lease; False when this store's lock is not held."""
+        ...
+
+    def depose(self, seen: Leader) -> bool:
+        """Free the lock of a leader whose lease has not been renewed since `seen` was read; False if it was."""
         ...
 
     def still_leading(self, epoch: int) -> bool:

@@ -25,6 +25,7 @@ from zoe_lib.store.base import (
     ExecutionQuery,
     IdempotencyConflict,
     JournalEntry,
+    Leader,
     NotLeader,
     StoreLimits,
     StoreUnavailable,
@@ -283,13 +284,35 @@ class MemoryStore:
             return self.set_policy(state.policy, present.version, at_s, cause_id)
 
     # -- leadership ------------------------------------------------------------------------------------------------
-    def try_lead(self, holder: str) -> int | None:  # noqa: ARG002
+    def try_lead(self, holder: str, endpoint: str = "") -> int | None:
         """Take the leader lock."""
         with self._reached() as state:
             if state.leader is None:
                 state.leader = self
                 state.epoch += 1
+                state.lead = Leader(state.epoch, holder, endpoint, 0)
             return state.epoch if state.leader is self else None
+
+    def leader(self) -> Leader | None:
+        """Return the last that took the lead."""
+        with self._reached() as state:
+            return state.lead
+
+    def renew_lead(self, epoch: int) -> bool:
+        """Renew the lease."""
+        with self._reached() as state:
+            if state.leader is not self or state.lead is None or state.epoch != epoch:
+                return False
+            state.lead = replace(state.lead, renewals=state.lead.renewals + 1)
+            return True
+
+    def depose(self, seen: Leader) -> bool:
+        """Free the lock."""
+        with self._reached() as state:
+            if state.leader is None or state.lead != seen:
+                return False
+            state.leader = None
+            return True
 
     def still_leading(self, epoch: int) -> bool:
         """Whether this handle holds the lock."""

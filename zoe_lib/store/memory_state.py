@@ -16,7 +16,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import JournalEntry, NotFound, TickRecord
+from zoe_lib.store.base import JournalEntry, Leader, NotFound, TickRecord
 from zoe_lib.store.codec import event_data
 
 
@@ -68,6 +68,7 @@ class State:
         self.policy = Policy()
         self.leader: object | None = None
         self.epoch = 0
+        self.lead: Leader | None = None
         self.ticks: list[TickRecord] = []
         self.cut_s = 0.0
         self.kept_use: dict[DayOfUser, ResourceSeconds] = {}

@@ -16,6 +16,7 @@ from zoe_lib.store.base import (
     ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
+    Leader,
     NotFound,
     StoreLimits,
     Subscription,
@@ -31,7 +32,7 @@ from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
 from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
-from zoe_lib.store.sql.leadership import Leadership
+from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, checked_change, storable
@@ -199,9 +200,19 @@ class PostgresStore:
     change_limits = writes(installation.change_limits)
 
     # -- leadership ------------------------------------------------------------------------------------------------
-    def try_lead(self, holder: str) -> int | None:
+    def try_lead(self, holder: str, endpoint: str = "") -> int | None:
         """Take the leader lock."""
-        return self._leadership.take(holder)
+        return self._leadership.take(holder, endpoint)
+
+    leader = reads(read_leader)
+
+    def renew_lead(self, epoch: int) -> bool:
+        """Renew the lease, on the connection that holds the lock."""
+        return self._leadership.renew(epoch)
+
+    def depose(self, seen: Leader) -> bool:
+        """End the session that holds the lock."""
+        return self._leadership.depose(seen)
 
     def still_leading(self, epoch: int) -> bool:
         """Whether the lock is held; a lost connection is a lost lock."""

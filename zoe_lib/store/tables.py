@@ -160,6 +160,16 @@ leader = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
     Column("epoch", BigInteger, nullable=False),
     Column("holder", Text, nullable=False),
+    Column("endpoint", Text, nullable=False, server_default=""),  # where it answers; empty: as the API's settings say
+)
+
+# How often the leader has said that it works on.
+lease = Table(
+    "lease",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
+    Column("epoch", BigInteger, nullable=False),
+    Column("renewals", BigInteger, nullable=False),
 )
 
 users = Table(

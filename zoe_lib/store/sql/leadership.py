@@ -1,4 +1,8 @@
-"""The leader lock: held by a session of PostgreSQL, so that it falls when the master or its connection dies."""
+"""The leader lock: held by a session of PostgreSQL, so that it falls when the master or its connection dies.
+
+A master that hangs keeps its session. So the leader renews a lease beside the lock, and a standby that sees no renewal
+ends that session (`depose`). The lease is a counter, not a time: no clock of one machine is compared with another's.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,36 @@ from collections.abc import Callable
 from threading import Lock
 
 import psycopg2
+from sqlalchemy import Connection, select
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.base import Leader, StoreUnavailable
+from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.journal import LEADER_LOCK
+from zoe_lib.store.tables import leader, lease
 
 Connect = Callable[[], psycopg2.extensions.connection]
 
 _NEXT_EPOCH = """
-    INSERT INTO leader AS present (id, epoch, holder) VALUES (1, 1, %s)
-    ON CONFLICT (id) DO UPDATE SET epoch = present.epoch + 1, holder = excluded.holder
+    INSERT INTO leader AS present (id, epoch, holder, endpoint) VALUES (1, 1, %(holder)s, %(endpoint)s)
+    ON CONFLICT (id) DO UPDATE SET epoch = present.epoch + 1, holder = excluded.holder, endpoint = excluded.endpoint
     RETURNING epoch
+"""
+# A table of its own: writers of events share a lock on the leader's row, and would wait for each renewal.
+_NEW_LEASE = """
+    INSERT INTO lease (id, epoch, renewals) VALUES (1, %(epoch)s, 0)
+    ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, renewals = 0
+"""
+_RENEW = "UPDATE lease SET renewals = renewals + 1 WHERE id = 1 AND epoch = %s"
+_DEPOSE = """
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = %s AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND EXISTS (SELECT FROM lease WHERE id = 1 AND epoch = %s AND renewals = %s)
 """
 
 
 class Leadership:
-    """Takes, watches and releases the leader lock on a connection of its own."""
+    """Takes, watches, renews and releases the leader lock on a connection of its own."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -29,15 +48,15 @@ class Leadership:
         self._epoch: int | None = None
         self._lock = Lock()
 
-    def take(self, holder: str) -> int | None:
-        """The lock and a new epoch; None while another session holds it."""
+    def take(self, holder: str, endpoint: str) -> int | None:
+        """Return a new epoch once the lock is held; None while another session holds it."""
         with self._lock:
             if self._epoch is not None and self._holds():
                 return self._epoch
             self._release()
             connection = self._connect()
             try:
-                self._epoch = _take(connection, holder)
+                self._epoch = _take(connection, holder, endpoint)
             except psycopg2.Error as error:
                 connection.close()
                 raise StoreUnavailable(str(error).strip()) from error
@@ -51,6 +70,34 @@ class Leadership:
         """Whether the connection that carries the lock is alive and nobody has taken a newer epoch."""
         with self._lock:
             return epoch == self._epoch and self._holds()
+
+    def renew(self, epoch: int) -> bool:
+        """Renew the lease of the epoch; False when the lock is not held any more."""
+        with self._lock:
+            if epoch != self._epoch or self._connection is None:
+                return False
+            try:
+                with self._connection.cursor() as cursor:
+                    cursor.execute(_RENEW, (epoch,))
+                    return bool(cursor.rowcount == 1)
+            except psycopg2.Error:
+                self._release()
+                return False
+
+    def depose(self, seen: Leader) -> bool:
+        """End the session that holds the lock, unless the lease was renewed since `seen` was read.
+
+        It needs the same role in PostgreSQL as the leader's; raises StoreUnavailable otherwise.
+        """
+        connection = self._connect()
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(_DEPOSE, (LEADER_LOCK, seen.epoch, seen.renewals))
+                return any(ended for (ended,) in cursor.fetchall())
+        except psycopg2.Error as error:
+            raise StoreUnavailable(str(error).strip()) from error
+        finally:
+            connection.close()
 
     def release(self) -> None:
         """Let the lock go by closing its connection."""
@@ -77,13 +124,21 @@ class Leadership:
             self._connection = None
 
 
-def _take(connection: psycopg2.extensions.connection, holder: str) -> int | None:
+def read_leader(connection: Connection) -> Leader | None:
+    """Return the last that took the lead, with its lease; None before the first."""
+    query = select(leader.c.epoch, leader.c.holder, leader.c.endpoint, lease.c.renewals)
+    row = connection.execute(query.join(lease, lease.c.epoch == leader.c.epoch)).first()
+    return None if row is None else from_row(Leader, row)
+
+
+def _take(connection: psycopg2.extensions.connection, holder: str, endpoint: str) -> int | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", (LEADER_LOCK,))
         if cursor.fetchone() != (True,):
             return None
-        cursor.execute(_NEXT_EPOCH, (holder,))
+        cursor.execute(_NEXT_EPOCH, {"holder": holder, "endpoint": endpoint})
         row = cursor.fetchone()
         assert row is not None
         epoch: int = row[0]
+        cursor.execute(_NEW_LEASE, {"epoch": epoch})
         return epoch

@@ -1,0 +1,41 @@
+"""Where the leader answers: as it wrote in the database when it took the lead."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from zoe_lib.store.base import Leader, StoreUnavailable
+
+_KEPT_S = 1.0
+
+
+class LeaderEndpoint:
+    """Reads the leader's endpoint at most once a second. Thread-safe.
+
+    A leader without an endpoint answers at `default`. While the database is away, so does the last known endpoint hold.
+    """
+
+    def __init__(
+        self, leader: Callable[[], Leader | None], default: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._leader = leader
+        self._default = default
+        self._clock = clock
+        self._endpoint = default
+        self._until_s = float("-inf")
+        self._lock = threading.Lock()
+
+    def __call__(self) -> str:
+        """Return the endpoint."""
+        with self._lock:
+            if self._clock() < self._until_s:
+                return self._endpoint
+            self._until_s = self._clock() + _KEPT_S
+        try:
+            leader = self._leader()
+        except StoreUnavailable:
+            return self._endpoint
+        self._endpoint = leader.endpoint if leader is not None and leader.endpoint else self._default
+        return self._endpoint

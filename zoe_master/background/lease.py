@@ -1,0 +1,108 @@
+"""The leader's lease: renewed while the loop works on, watched by standbys.
+
+A leader that dies frees its lock at once. A leader that is paused or hangs keeps the lock but does not renew its lease.
+A standby then deposes it, and the epoch refuses what it does when it wakes up (decision 50).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+from zoe_lib.store.base import ExecutionStore, Leader, StoreError
+from zoe_master.crash_points import CrashPoint, Hit
+
+log = structlog.get_logger(__name__)
+
+Clock = Callable[[], float]
+_RENEWALS_IN_A_LEASE = 5
+
+
+class LeaderProgress:
+    """When the loop last went on, in seconds of a steady clock. The loop notes it; another thread reads it.
+
+    A loop that has not begun does not stand still: reading a large state takes long, and its queries have time-outs.
+    """
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._at_s = math.inf
+
+    def note(self) -> None:
+        """The loop went on."""
+        self._at_s = self._clock()
+
+    def stands_s(self) -> float:
+        """Return for how long the loop has not gone on."""
+        return self._clock() - self._at_s
+
+    def noted_at(self, hit: Hit) -> Hit:
+        """Return `hit` with a note at each point, so that a long tick counts as one that goes on."""
+
+        def noted(point: CrashPoint) -> None:
+            self.note()
+            hit(point)
+
+        return noted
+
+
+class LeaderLease:
+    """Renews the lease of one epoch, until it is closed or the loop has stood still for `hang_s`."""
+
+    def __init__(
+        self, store: ExecutionStore, epoch: int, lease_s: float, hang_s: float, progress: LeaderProgress
+    ) -> None:
+        self._store = store
+        self._epoch = epoch
+        self._interval_s = lease_s / _RENEWALS_IN_A_LEASE
+        self._hang_s = hang_s
+        self._progress = progress
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="zoe-lease", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        hangs = False
+        while not self._closing.wait(self._interval_s):
+            stands_s = self._progress.stands_s()
+            if stands_s >= self._hang_s:
+                if not hangs:
+                    log.error("the loop stands still; its lease is not renewed", stands_s=round(stands_s, 1))
+                hangs = True
+                continue
+            hangs = False
+            try:
+                self._store.renew_lead(self._epoch)
+            except StoreError as error:
+                log.warning("the lease was not renewed", why=str(error))
+
+
+class LeaderWatch:
+    """A standby's view of the leader's lease: deposes a leader whose lease it saw stand still for `lease_s`."""
+
+    def __init__(self, store: ExecutionStore, lease_s: float, clock: Clock = time.monotonic) -> None:
+        self._store = store
+        self._lease_s = lease_s
+        self._clock = clock
+        self._seen: Leader | None = None
+        self._since_s = 0.0
+
+    def look(self) -> None:
+        """Read the lease; depose the leader if the lease has stood still. Raises StoreUnavailable."""
+        now_s = self._clock()
+        leader = self._store.leader()
+        if leader != self._seen:
+            self._seen, self._since_s = leader, now_s
+            return
+        if leader is not None and now_s - self._since_s >= self._lease_s and self._store.depose(leader):
+            log.warning("deposed a leader that does not go on", leader=leader.holder, epoch=leader.epoch)
+            self._seen = None
